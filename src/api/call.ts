@@ -1,0 +1,85 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Caller, RequestedContext, Scope } from "../authz/context.ts";
+import { noPermissions, type Permissions } from "../authz/permissions.ts";
+import type { MethodRule } from "./method-rule.ts";
+
+export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
+
+/** The headers of a call as the edge saw them. */
+export type CallHeaders = {
+  /** The value of a header; several are joined as HTTP says. Names are lower case. */
+  get(name: string): string | undefined;
+  /** How often the header was sent: Node keeps only one `authorization`. */
+  count(name: string): number;
+};
+
+/** What a protocol brings: everything of a call before its body is read. */
+export type Incoming = {
+  protocol: Protocol;
+  headers: CallHeaders;
+  /** Host and port as the client wrote them. */
+  host: string;
+  scheme: "http" | "https";
+  peer: string;
+  requestId: string;
+  /** Reads and decodes the body. It is called once, after the caller is known. */
+  decode: () => Promise<Message>;
+  /** What the client allows, in milliseconds. */
+  timeoutMs: number | undefined;
+};
+
+/** One call on its way through the interceptors. Each fills in what it found. */
+export type Call = Incoming & {
+  readonly rule: MethodRule;
+  request: Message | undefined;
+  instanceId: string;
+  issuer: string;
+  caller: Caller | undefined;
+  permissions: Permissions;
+  context: RequestedContext;
+  answer: Scope["answer"];
+  /** Aborts the work of the call: the caller has gone, or the deadline has passed. */
+  abort: AbortController | undefined;
+  /** Whether the caller has gone. */
+  gone: boolean;
+  onGone: (() => void) | undefined;
+};
+
+export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
+  ...incoming,
+  rule,
+  request: undefined,
+  instanceId: "",
+  issuer: "",
+  caller: undefined,
+  permissions: noPermissions,
+  context: { type: "instance" },
+  answer: {},
+  abort: undefined,
+  gone: false,
+  onGone: undefined,
+});
+
+/** One step around a call. It throws to refuse, and calls `next` at most once. */
+export type Interceptor = (call: Call, next: () => Promise<Message>) => Promise<Message>;
+
+/** Makes the step for one method, or nothing where the method has no need of it. */
+export type InterceptorFactory = (rule: MethodRule) => Interceptor | undefined;
+
+/** Composes steps, outermost first, around the innermost work; once a method, not once a call. */
+export function compose(
+  steps: readonly Interceptor[],
+  work: (call: Call) => Promise<Message>,
+): (call: Call) => Promise<Message> {
+  return steps.reduceRight<(call: Call) => Promise<Message>>(
+    (inner, step) => (call) => step(call, () => inner(call)),
+    work,
+  );
+}
+
+/** Tells a running call that its caller has gone. */
+export function leave(call: Call): void {
+  call.gone = true;
+  call.abort?.abort();
+  call.onGone?.();
+}

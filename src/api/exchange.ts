@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Readable } from "node:stream";
+import { cancelled, resourceExhausted } from "../errors.ts";
+import type { CallHeaders } from "./call.ts";
+
+export type Answer = {
+  status: number;
+  headers: Record<string, string>;
+  body?: Uint8Array;
+  /** Sent behind the body; gRPC says there how the call ended. */
+  trailers?: Record<string, string>;
+};
+
+/** One HTTP request and its answer, over HTTP/1.1 or HTTP/2 alike. */
+export type Exchange = {
+  httpMethod: string;
+  /** The request target as it came: path, and what stands behind the question mark. Nothing is decoded or resolved. */
+  path: string;
+  query: string;
+  headers: CallHeaders;
+  host: string;
+  scheme: "http" | "https";
+  peer: string;
+  /** @throws BODY_TOO_LARGE beyond the limit, without reading on */
+  readBody(limit: number): Promise<Uint8Array>;
+  respond(answer: Answer): void;
+  /** Called once when the client goes before it has its answer. */
+  onGone(listener: () => void): void;
+};
+
+const nothing = new Uint8Array();
+
+export function http1Exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  scheme: "http" | "https",
+): Exchange {
+  const { path, query } = splitTarget(request.url ?? "/");
+  return {
+    httpMethod: request.method ?? "GET",
+    path,
+    query,
+    headers: callHeaders(request.headers, request.rawHeaders),
+    host: request.headers.host ?? "",
+    scheme,
+    peer: request.socket.remoteAddress ?? "",
+    readBody: (limit) => readAll(request, request.headers["content-length"], limit),
+    respond({ status, headers, body, trailers }) {
+      if (response.headersSent || response.destroyed) return;
+      // What is left of a body that nobody will read would be taken for the next request.
+      if (!request.complete) response.setHeader("connection", "close");
+      if (trailers === undefined) {
+        response.writeHead(status, { ...headers, "content-length": String(body?.length ?? 0) });
+      } else {
+        response.writeHead(status, { ...headers, trailer: Object.keys(trailers).join(", ") });
+        response.addTrailers(trailers);
+      }
+      response.end(body, () => {
+        if (!request.complete) request.destroy();
+      });
+    },
+    onGone(listener) {
+      response.once("close", () => {
+        if (!response.writableEnded) listener();
+      });
+    },
+  };
+}
+
+export function http2Exchange(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+): Exchange {
+  const { path, query } = splitTarget(String(headers[":path"] ?? "/"));
+  const socket = stream.session?.socket;
+  let ended = false;
+  // A stream that is reset emits an error; its end is told by onGone.
+  stream.on("error", () => {});
+  return {
+    httpMethod: String(headers[":method"] ?? "GET"),
+    path,
+    query,
+    headers: callHeaders(headers, rawHeaders),
+    host: String(headers[":authority"] ?? headers.host ?? ""),
+    scheme: headers[":scheme"] === "https" ? "https" : "http",
+    peer: socket?.remoteAddress ?? "",
+    readBody: (limit) => readAll(stream, headers["content-length"], limit),
+    respond({ status, headers: fields, body, trailers }) {
+      if (stream.headersSent || stream.destroyed || stream.closed) return;
+      ended = true;
+      const head = { ":status": status, ...fields };
+      if (body === undefined || body.length === 0) {
+        stream.respond({ ...head, ...trailers }, { endStream: true });
+      } else if (trailers === undefined) {
+        stream.respond({ ...head, "content-length": String(body.length) });
+        stream.end(body);
+      } else {
+        stream.respond(head, { waitForTrailers: true });
+        stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+        stream.end(body);
+      }
+      // Nobody reads the rest of the request: tell the client to stop sending.
+      if (!stream.readableEnded) stream.resume();
+    },
+    onGone(listener) {
+      stream.once("close", () => {
+        if (!ended) listener();
+      });
+    },
+  };
+}
+
+function splitTarget(target: string): { path: string; query: string } {
+  const at = target.indexOf("?");
+  return at === -1
+    ? { path: target, query: "" }
+    : { path: target.slice(0, at), query: target.slice(at + 1) };
+}
+
+function callHeaders(
+  headers: Record<string, string | string[] | undefined>,
+  raw: readonly string[],
+): CallHeaders {
+  return {
+    get(name) {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+    count(name) {
+      let count = 0;
+      for (let at = 0; at < raw.length; at += 2) {
+        if (raw[at]?.toLowerCase() === name) count += 1;
+      }
+      return count;
+    },
+  };
+}
+
+const tooLarge = (limit: number) =>
+  resourceExhausted("BODY_TOO_LARGE", `the request body is larger than ${limit} bytes`, {
+    httpStatus: 413,
+    metadata: { maximum_bytes: String(limit) },
+  });
+
+function readAll(
+  source: Readable,
+  declared: string | undefined,
+  limit: number,
+): Promise<Uint8Array> {
+  if (declared !== undefined && Number(declared) > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    source.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        source.pause();
+        reject(tooLarge(limit));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    source.once("end", () =>
+      resolve(
+        chunks.length === 0
+          ? nothing
+          : chunks.length === 1 && chunks[0] !== undefined
+            ? chunks[0]
+            : Buffer.concat(chunks, size),
+      ),
+    );
+    source.once("error", (cause) =>
+      reject(cancelled("CANCELLED", "the request broke off", { cause })),
+    );
+    source.once("close", () => reject(cancelled("CANCELLED", "the request broke off")));
+  });
+}

@@ -1,0 +1,25 @@
+import { failedPrecondition } from "../../errors.ts";
+import type { InterceptorFactory } from "../call.ts";
+import type { Ports } from "./index.ts";
+
+/**
+ * Refuses methods behind a feature flag that is off (decisions B6).
+ *
+ * @throws FAILED_PRECONDITION FEATURE_DISABLED
+ */
+export const feature =
+  ({ features }: Ports): InterceptorFactory =>
+  ({ feature: flag }) => {
+    if (flag === "") return undefined;
+    return async (call, next) => {
+      const on = features.isOn(call.instanceId, flag);
+      if (!(on instanceof Promise ? await on : on)) {
+        throw failedPrecondition(
+          "FEATURE_DISABLED",
+          `the feature ${flag} is switched off: PATCH /settings/v3alpha/features switches it on`,
+          { metadata: { feature: flag } },
+        );
+      }
+      return next();
+    };
+  };

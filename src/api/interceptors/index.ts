@@ -1,0 +1,78 @@
+import type { Validator } from "@bufbuild/protovalidate";
+import type { Logger } from "pino";
+import type {
+  FeatureReader,
+  InstanceReader,
+  MembershipReader,
+  OrganizationReader,
+  TokenVerifier,
+} from "../../authz/ports.ts";
+import type { ServiceBinding } from "../../authz/service.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Interceptor, InterceptorFactory } from "../call.ts";
+import type { MethodRule } from "../method-rule.ts";
+import { authenticate } from "./authenticate.ts";
+import { authorize } from "./authorize.ts";
+import { deadline } from "./deadline.ts";
+import { decode } from "./decode.ts";
+import { errors } from "./errors.ts";
+import { feature } from "./feature.ts";
+import { instance } from "./instance.ts";
+import { organization } from "./organization.ts";
+import { permission } from "./permission.ts";
+import { telemetry } from "./telemetry.ts";
+import { validate } from "./validate.ts";
+
+/** What the interceptors ask of the rest of the service. */
+export type Ports = {
+  instances: InstanceReader;
+  organizations: OrganizationReader;
+  memberships: MembershipReader;
+  features: FeatureReader;
+  tokens: readonly TokenVerifier[];
+  /** Calls targets around a method; installed by the executor. */
+  executions?: InterceptorFactory;
+  validator: Validator;
+  logger: Logger;
+  metrics: Metrics;
+  /** The external URL of the configuration: scheme and port of every issuer. */
+  externalUrl: URL;
+};
+
+/**
+ * The steps around every call, outermost first (decisions D5). A test pins the order.
+ */
+export const order: readonly [
+  name: string,
+  make: (ports: Ports, binding: ServiceBinding) => InterceptorFactory,
+][] = [
+  // Sees every outcome, also refusals of the steps below.
+  ["telemetry", telemetry],
+  // Whatever is thrown below becomes a refusal that may be shown.
+  ["errors", errors],
+  // Bounds the time of everything below, the reading of the body included.
+  ["deadline", deadline],
+  // Tokens, organizations and features mean something only within an instance.
+  ["instance", instance],
+  // Before the body is read: a stranger costs us headers, not 4 MiB.
+  ["authenticate", authenticate],
+  ["decode", decode],
+  // Needs the request: its ctx goes before the header.
+  ["organization", organization],
+  ["feature", feature],
+  // Who can in no case do this learns nothing of the validity of his request.
+  ["permission", permission],
+  ["validate", validate],
+  // The object itself; only a valid request names one.
+  ["authorize", authorize],
+  // Innermost: targets see only authorized, valid calls.
+  ["executions", ({ executions }) => executions ?? (() => undefined)],
+];
+
+/** The steps that a method needs, in order. */
+export const interceptorsFor = (
+  ports: Ports,
+  binding: ServiceBinding,
+  rule: MethodRule,
+): Interceptor[] =>
+  order.map(([, make]) => make(ports, binding)(rule)).filter((step) => step !== undefined);

@@ -1,0 +1,40 @@
+import { notFound } from "../../errors.ts";
+import type { InterceptorFactory } from "../call.ts";
+import type { Ports } from "./index.ts";
+
+/**
+ * Resolves the instance by the host of the request, port ignored (decisions B1).
+ *
+ * @throws NOT_FOUND INSTANCE_UNKNOWN_HOST
+ */
+export const instance =
+  ({ instances, externalUrl }: Ports): InterceptorFactory =>
+  () =>
+  async (call, next) => {
+    const domain = hostName(call.host);
+    const found = instances.byDomain(domain);
+    const owner = found instanceof Promise ? await found : found;
+    if (owner === undefined) throw unknownHost(call.host, externalUrl);
+    call.instanceId = owner.id;
+    call.issuer = issuerOf(externalUrl, domain);
+    return next();
+  };
+
+export function unknownHost(host: string, externalUrl: URL) {
+  return notFound(
+    "INSTANCE_UNKNOWN_HOST",
+    `no instance is served at host "${host}" (taken from the Host header): call ${externalUrl.origin}, ` +
+      "or set IDSVC_EXTERNAL_URL before the first start, or add the domain to the instance",
+    { metadata: { host } },
+  );
+}
+
+/** The host without its port, in lower case; an IPv6 literal keeps its brackets. */
+export function hostName(host: string): string {
+  const end = host.startsWith("[") ? host.indexOf("]") + 1 : host.indexOf(":");
+  return (end > 0 ? host.slice(0, end) : host).toLowerCase();
+}
+
+/** Scheme and port of the external URL with the domain that matched. */
+export const issuerOf = (externalUrl: URL, domain: string): string =>
+  `${externalUrl.protocol}//${domain}${externalUrl.port === "" ? "" : `:${externalUrl.port}`}`;

@@ -1,0 +1,91 @@
+import type { Message } from "@bufbuild/protobuf";
+import { type RequestContext, RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
+import type { RequestedContext } from "../../authz/context.ts";
+import { type DomainError, invalidField, notFound } from "../../errors.ts";
+import type { Call, InterceptorFactory } from "../call.ts";
+import type { Ports } from "./index.ts";
+
+const header = "x-idsvc-orgid";
+const longestId = 200;
+
+/**
+ * Resolves the context a call acts in: `ctx` of the request, else the header `x-idsvc-orgid`, else the instance
+ * (decisions B2).
+ *
+ * @throws NOT_FOUND ORGANIZATION_NOT_FOUND, INSTANCE_NOT_FOUND
+ * @throws INVALID_ARGUMENT CONTEXT_INVALID
+ */
+export const organization =
+  (ports: Ports): InterceptorFactory =>
+  ({ method }) => {
+    const field = method.input.field["ctx"];
+    const hasContext =
+      field?.fieldKind === "message" && field.message.typeName === RequestContextSchema.typeName;
+    return async (call, next) => {
+      const asked = hasContext ? contextOf(call.request) : undefined;
+      if (asked !== undefined) call.context = await fromRequest(ports, call, asked.context);
+      else if (call.headers.get(header) !== undefined) call.context = await fromHeader(ports, call);
+      return next();
+    };
+  };
+
+// Only called for messages whose descriptor has the field `ctx` of this type.
+const contextOf = (request: Message | undefined): RequestContext | undefined =>
+  (request as { ctx?: RequestContext } | undefined)?.ctx;
+
+async function fromRequest(
+  { instances, organizations }: Ports,
+  call: Call,
+  asked: RequestContext["context"],
+): Promise<RequestedContext> {
+  switch (asked.case) {
+    case "system":
+      if (asked.value) return { type: "system" };
+      throw invalidField("ctx.system", "CONTEXT_INVALID", "must be true when it is sent");
+    case "instanceId":
+      if (asked.value === "") throw emptyMember("ctx.instance_id");
+      if (asked.value !== call.instanceId) throw instanceNotFound();
+      return { type: "instance" };
+    case "instanceDomain": {
+      if (asked.value === "") throw emptyMember("ctx.instance_domain");
+      const found = await instances.byDomain(asked.value.toLowerCase());
+      if (found?.id !== call.instanceId) throw instanceNotFound();
+      return { type: "instance" };
+    }
+    case "orgId": {
+      if (asked.value === "") throw emptyMember("ctx.org_id");
+      const found = await organizations.byId(call.instanceId, asked.value);
+      if (found === undefined) throw organizationNotFound();
+      return { type: "organization", organizationId: found.id };
+    }
+    case "orgDomain": {
+      if (asked.value === "") throw emptyMember("ctx.org_domain");
+      const found = await organizations.byDomain(call.instanceId, asked.value.toLowerCase());
+      if (found === undefined) throw organizationNotFound();
+      return { type: "organization", organizationId: found.id };
+    }
+    default:
+      throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
+  }
+}
+
+async function fromHeader({ organizations }: Ports, call: Call): Promise<RequestedContext> {
+  const id = call.headers.get(header) ?? "";
+  if (id === "" || id.length > longestId || call.headers.count(header) > 1) {
+    throw invalidField(
+      header,
+      "CONTEXT_INVALID",
+      "the header must hold one id of 1 to 200 characters",
+    );
+  }
+  const found = await organizations.byId(call.instanceId, id);
+  if (found === undefined) throw organizationNotFound();
+  return { type: "organization", organizationId: found.id };
+}
+
+const emptyMember = (field: string): DomainError =>
+  invalidField(field, "CONTEXT_INVALID", "must not be empty");
+const organizationNotFound = (): DomainError =>
+  notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");
+const instanceNotFound = (): DomainError =>
+  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");

@@ -1,0 +1,35 @@
+import { permissionDenied } from "../../errors.ts";
+import type { Call, InterceptorFactory } from "../call.ts";
+import type { MethodRule } from "../method-rule.ts";
+
+/**
+ * Refuses callers who hold the method's permission nowhere that could matter (decisions B3). Objects below the
+ * instance are checked one by one after validation.
+ *
+ * @throws PERMISSION_DENIED PERMISSION_MISSING
+ */
+export const permission = (): InterceptorFactory => (rule) => {
+  if (rule.access === "public") return undefined;
+  return async (call, next) => {
+    const missing = missingPermission(rule, call);
+    if (missing !== undefined) {
+      throw permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${missing}`, {
+        metadata: { permission: missing },
+      });
+    }
+    return next();
+  };
+};
+
+function missingPermission(rule: MethodRule, { permissions, context }: Call): string | undefined {
+  if (context.type === "system") {
+    const needed = rule.systemPermission === "" ? rule.permission : rule.systemPermission;
+    return permissions.holds(needed, { type: "system" }) ? undefined : needed;
+  }
+  if (rule.access === "authenticated") return undefined;
+  const held =
+    rule.permissionPlace === "anywhere"
+      ? permissions.holdsAnywhere(rule.permission)
+      : permissions.holds(rule.permission, { type: rule.permissionPlace });
+  return held ? undefined : rule.permission;
+}

@@ -1,0 +1,75 @@
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import {
+  JsonNames,
+  method as methodOptions,
+  PermissionContext,
+  service as serviceOptions,
+} from "#gen/idsvc/options/v1/options_pb.ts";
+import { knownPermissions } from "../authz/roles.ts";
+
+/** What the schema says of a method; read once, at start. */
+export type MethodRule = {
+  method: DescMethod;
+  /** `/<package>.<Service>/<Method>` */
+  path: string;
+  access: "public" | "authenticated" | "permission";
+  permission: string;
+  systemPermission: string;
+  permissionPlace: "anywhere" | "instance" | "system";
+  feature: string;
+  successStatus: number;
+  timeoutMs: number;
+  maxBodyBytes: number;
+  executionsExempt: boolean;
+  jsonNames: "proto" | "lowerCamel";
+  ignoreUnknownFields: boolean;
+};
+
+const places = {
+  [PermissionContext.UNSPECIFIED]: "anywhere",
+  [PermissionContext.INSTANCE]: "instance",
+  [PermissionContext.SYSTEM]: "system",
+} as const;
+
+/**
+ * Reads the options of a method.
+ *
+ * @throws Error when the method states no permission, or one that no role gives: the server must not start (decisions A2).
+ */
+export function methodRule(
+  method: DescMethod,
+  defaults: { timeoutMs: number; maxBodyBytes: number },
+): MethodRule {
+  const path = `/${method.parent.typeName}/${method.name}`;
+  const options = hasOption(method, methodOptions) ? getOption(method, methodOptions) : undefined;
+  if (options === undefined || options.permission === "") {
+    throw new Error(
+      `method ${path} states no permission: set (idsvc.options.v1.method).permission`,
+    );
+  }
+  const { permission, systemPermission } = options;
+  const access =
+    permission === "public" || permission === "authenticated" ? permission : "permission";
+  for (const named of [access === "permission" ? permission : "", systemPermission]) {
+    if (named !== "" && !knownPermissions.has(named)) {
+      throw new Error(`method ${path} asks for ${named}, which no role gives`);
+    }
+  }
+  const ofService = getOption(method.parent, serviceOptions);
+  const seconds = options.timeout === undefined ? 0 : Number(options.timeout.seconds);
+  return {
+    method,
+    path,
+    access,
+    permission,
+    systemPermission,
+    permissionPlace: places[options.permissionContext],
+    feature: options.feature,
+    successStatus: options.successCode === 0 ? 200 : options.successCode,
+    timeoutMs: seconds === 0 ? defaults.timeoutMs : seconds * 1000,
+    maxBodyBytes: options.maxBody === 0n ? defaults.maxBodyBytes : Number(options.maxBody),
+    executionsExempt: options.executionsExempt,
+    jsonNames: ofService.jsonNames === JsonNames.LOWER_CAMEL ? "lowerCamel" : "proto",
+    ignoreUnknownFields: ofService.ignoreUnknownFields,
+  };
+}

@@ -1,0 +1,55 @@
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
+
+type Decompress = (
+  body: Uint8Array,
+  options: { maxOutputLength: number },
+  done: (error: Error | null, result: Buffer) => void,
+) => void;
+const decompressors: ReadonlyMap<string, Decompress> = new Map([
+  ["gzip", gunzip],
+  ["deflate", inflate],
+  ["br", brotliDecompress],
+]);
+
+export const acceptedEncodings = "gzip,deflate,br,identity";
+
+/**
+ * Undoes a compression, without ever holding more than `limit` bytes of the result.
+ *
+ * @throws BODY_TOO_LARGE, ENCODING_UNSUPPORTED, ENCODING_MALFORMED
+ */
+export function decompress(encoding: string, body: Uint8Array, limit: number): Promise<Uint8Array> {
+  if (encoding === "identity" || encoding === "") return Promise.resolve(body);
+  const run = decompressors.get(encoding);
+  if (run === undefined) {
+    return Promise.reject(
+      unimplemented(
+        "ENCODING_UNSUPPORTED",
+        `compression "${encoding}" is not supported: use one of ${acceptedEncodings}`,
+        {
+          headers: {
+            "grpc-accept-encoding": acceptedEncodings,
+            "accept-encoding": acceptedEncodings,
+          },
+        },
+      ),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    run(body, { maxOutputLength: limit }, (error, result) => {
+      if (error === null) return resolve(result);
+      const tooLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+      reject(
+        tooLarge
+          ? resourceExhausted("BODY_TOO_LARGE", `the message is larger than ${limit} bytes`, {
+              httpStatus: 413,
+              metadata: { maximum_bytes: String(limit) },
+            })
+          : invalidArgument("ENCODING_MALFORMED", `the message is not valid ${encoding}`, {
+              cause: error,
+            }),
+      );
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { Code } from "@connectrpc/connect";
+import { invalidArgument } from "../../errors.ts";
+import { callEndpoint, type Endpoint } from "../endpoint.ts";
+import { httpForm, toDomainError, toWire } from "../errors.ts";
+import type { Exchange } from "../exchange.ts";
+import { type Codec, jsonCodec, protoCodec } from "./codec.ts";
+import { decompress } from "./compression.ts";
+
+/** The codec of a unary Connect call, by its content type. */
+export function connectCodec(contentType: string): Codec | undefined {
+  const match = /^application\/(json|proto)(?:\s*;.*)?$/i.exec(contentType);
+  if (match === null) return undefined;
+  if (match[1]?.toLowerCase() === "proto") return protoCodec;
+  return /charset=(?!"?utf-8"?)/i.test(contentType) ? undefined : jsonCodec;
+}
+
+/** Serves a unary call over the Connect protocol, by POST. */
+export async function serveConnect(
+  endpoint: Endpoint,
+  exchange: Exchange,
+  codec: Codec,
+): Promise<void> {
+  try {
+    const { rule } = endpoint;
+    const limit = rule.maxBodyBytes;
+    const { message } = await callEndpoint(endpoint, exchange, {
+      protocol: "connect",
+      timeoutMs: connectTimeout(exchange.headers.get("connect-timeout-ms")),
+      async decode() {
+        const encoding = exchange.headers.get("content-encoding") ?? "";
+        return codec.read(rule, await decompress(encoding, await exchange.readBody(limit), limit));
+      },
+    });
+    const headers = { "content-type": `application/${codec.name}` };
+    exchange.respond({ status: 200, headers, body: codec.write(rule, message) });
+  } catch (thrown) {
+    respondConnectError(exchange, thrown);
+  }
+}
+
+/** Sends a refusal as the Connect protocol writes it; the HTTP status is that of REST (decisions A7). */
+export function respondConnectError(exchange: Exchange, thrown: unknown): void {
+  const { error, status } = toWire(toDomainError(thrown, ""));
+  const details = status.details.map(({ typeUrl, value }) => ({
+    type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
+    value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
+  }));
+  const body = { code: codeName(status.code), message: status.message, details };
+  const http = httpForm(error);
+  exchange.respond({
+    status: http.status,
+    headers: { "content-type": "application/json", ...http.headers },
+    body: Buffer.from(JSON.stringify(body)),
+  });
+}
+
+// Connect spells the canonical codes in snake case.
+const codeName = (code: number): string =>
+  (Code[code] ?? "Unknown").replace(/(?<!^)([A-Z])/g, "_$1").toLowerCase();
+
+function connectTimeout(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,10}$/.test(value)) return Number(value);
+  throw invalidArgument("TIMEOUT_MALFORMED", "connect-timeout-ms must be 1 to 10 digits");
+}

@@ -1,0 +1,115 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
+import { invalidArgument } from "../../errors.ts";
+import { toDomainError, toWire } from "../errors.ts";
+import { callEndpoint, type Endpoint } from "../endpoint.ts";
+import type { Exchange } from "../exchange.ts";
+import { type Codec, codecOf } from "./codec.ts";
+import { acceptedEncodings, decompress } from "./compression.ts";
+import { frame, frameOverhead, unframe } from "./frame.ts";
+
+const trailerFlag = 0x80;
+const units: Record<string, number> = { n: 1e-6, u: 1e-3, m: 1, S: 1e3, M: 60e3, H: 3600e3 };
+
+/** A content type of gRPC or gRPC-Web, taken apart. */
+export type GrpcKind = {
+  web: boolean;
+  text: boolean;
+  codec: Codec | undefined;
+  contentType: string;
+};
+
+/** Undefined when the content type is of another protocol. */
+export function grpcKind(contentType: string): GrpcKind | undefined {
+  const match = /^application\/grpc(-web)?(-text)?(\+[a-z]+)?(?:;|$)/.exec(contentType);
+  if (match === null || (match[2] !== undefined && match[1] === undefined)) return undefined;
+  const [, web, text, suffix = ""] = match;
+  return {
+    web: web !== undefined,
+    text: text !== undefined,
+    codec: codecOf(suffix),
+    contentType: `application/grpc${web ?? ""}${text ?? ""}${suffix === "" ? "+proto" : suffix}`,
+  };
+}
+
+/**
+ * Serves a unary call over gRPC or gRPC-Web. Streaming methods are served by Connect's router.
+ *
+ * Source: the gRPC protocol over HTTP/2 and the gRPC-Web protocol.
+ */
+export async function serveGrpc(
+  endpoint: Endpoint | undefined,
+  exchange: Exchange,
+  kind: GrpcKind,
+  unknown: () => Error,
+): Promise<void> {
+  try {
+    if (endpoint === undefined || kind.codec === undefined) throw unknown();
+    const { codec } = kind;
+    const { rule } = endpoint;
+    const { message } = await callEndpoint(endpoint, exchange, {
+      protocol: kind.web ? "grpc-web" : "grpc",
+      timeoutMs: grpcTimeout(exchange.headers.get("grpc-timeout")),
+      decode: async () => codec.read(rule, await readUnary(exchange, kind, rule.maxBodyBytes)),
+    });
+    respond(exchange, kind, codec.write(rule, message), { "grpc-status": "0" });
+  } catch (thrown) {
+    const { error, status } = toWire(toDomainError(thrown, ""));
+    respond(exchange, kind, undefined, {
+      ...error.headers,
+      "grpc-status": String(status.code),
+      "grpc-message": encodeURIComponent(status.message),
+      "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status))
+        .toString("base64")
+        .replace(/=+$/, ""),
+    });
+  }
+}
+
+async function readUnary(exchange: Exchange, kind: GrpcKind, limit: number): Promise<Uint8Array> {
+  const framed = limit + frameOverhead;
+  const raw = await exchange.readBody(kind.text ? Math.ceil((framed * 4) / 3) + 4 : framed);
+  const body = kind.text ? Buffer.from(Buffer.from(raw).toString("latin1"), "base64") : raw;
+  const { message, compressed } = unframe(body, limit);
+  return compressed
+    ? decompress(exchange.headers.get("grpc-encoding") ?? "", message, limit)
+    : message;
+}
+
+function respond(
+  exchange: Exchange,
+  kind: GrpcKind,
+  message: Uint8Array | undefined,
+  trailers: Record<string, string>,
+): void {
+  const headers = { "content-type": kind.contentType, "grpc-accept-encoding": acceptedEncodings };
+  if (!kind.web) {
+    // Without a message the trailers travel in the head (Trailers-Only).
+    if (message === undefined)
+      exchange.respond({ status: 200, headers: { ...headers, ...trailers } });
+    else exchange.respond({ status: 200, headers, body: frame(message), trailers });
+    return;
+  }
+  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const tail = frame(Buffer.from(lines.join("")), trailerFlag);
+  const body = message === undefined ? tail : Buffer.concat([frame(message), tail]);
+  exchange.respond({
+    status: 200,
+    headers,
+    body: kind.text ? Buffer.from(Buffer.from(body).toString("base64")) : body,
+  });
+}
+
+/** Milliseconds of a `grpc-timeout`; the protocol allows 8 digits and a unit. */
+function grpcTimeout(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const match = /^(\d{1,8})([numSMH])$/.exec(value);
+  const unit = units[match?.[2] ?? ""];
+  if (match?.[1] === undefined || unit === undefined) {
+    throw invalidArgument(
+      "TIMEOUT_MALFORMED",
+      "grpc-timeout must be 1 to 8 digits and one of n u m S M H",
+    );
+  }
+  return Number(match[1]) * unit;
+}

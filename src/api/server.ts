@@ -1,0 +1,176 @@
+import http from "node:http";
+import http2 from "node:http2";
+import net from "node:net";
+import tls from "node:tls";
+import type { Logger } from "pino";
+import { type Exchange, http1Exchange, http2Exchange } from "./exchange.ts";
+
+const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+/** Bounds of the port (faults 5, abuse cases I and J). Times in milliseconds, sizes in bytes. */
+const bounds = {
+  firstByteMs: 10_000,
+  headersMs: 10_000,
+  requestMs: 300_000,
+  keepAliveMs: 60_000,
+  idleSessionMs: 300_000,
+  maxHeaderBytes: 16_384,
+  maxHeaderPairs: 100,
+  maxStreams: 256,
+  sessionMemoryMiB: 16,
+};
+
+type NodeRequest = http.IncomingMessage | http2.Http2ServerRequest;
+type NodeResponse = http.ServerResponse | http2.Http2ServerResponse;
+
+export type ServerOptions = {
+  host: string;
+  port: number;
+  tls: { cert: string | Buffer; key: string | Buffer } | undefined;
+  maxConnections: number;
+  /** Serves the exchange, or says that it belongs to the handlers for Node's own request and response. */
+  serve: (exchange: Exchange) => boolean;
+  fallback: (request: NodeRequest, response: NodeResponse, exchange: Exchange) => void;
+  logger: Logger;
+};
+
+export type Listening = {
+  port: number;
+  /** Stops accepting, finishes what is in flight, and cuts what is left after the time. */
+  stop(withinMs: number): Promise<void>;
+};
+
+/**
+ * One TCP port for HTTP/1.1 and HTTP/2, in clear (by the first bytes) or under TLS (by ALPN).
+ */
+export async function listen(options: ServerOptions): Promise<Listening> {
+  const { logger } = options;
+  const sockets = new Set<net.Socket>();
+  const sessions = new Set<http2.ServerHttp2Session>();
+
+  const one = http.createServer(
+    {
+      maxHeaderSize: bounds.maxHeaderBytes,
+      headersTimeout: bounds.headersMs,
+      requestTimeout: bounds.requestMs,
+      keepAliveTimeout: bounds.keepAliveMs,
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
+      if (stopping) response.setHeader("connection", "close");
+      dispatch(http1Exchange(request, response, scheme), () => [request, response]);
+    },
+  );
+  one.maxHeadersCount = bounds.maxHeaderPairs;
+  one.on("clientError", refuseMalformed);
+  // NOTE: a server that does not listen itself starts its time limits only with this event.
+  one.emit("listening");
+
+  const two = http2.createServer({
+    maxHeaderListPairs: bounds.maxHeaderPairs,
+    maxSessionMemory: bounds.sessionMemoryMiB,
+    settings: {
+      maxConcurrentStreams: bounds.maxStreams,
+      maxHeaderListSize: bounds.maxHeaderBytes,
+      initialWindowSize: 1 << 20,
+    },
+  });
+  two.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => {});
+    session.setTimeout(bounds.idleSessionMs, () => session.close());
+  });
+  two.on("sessionError", () => {});
+  two.on("stream", (stream, headers, _flags, rawHeaders) => {
+    dispatch(http2Exchange(stream, headers, rawHeaders), () => [
+      new http2.Http2ServerRequest(stream, headers, {}, rawHeaders),
+      new http2.Http2ServerResponse(stream),
+    ]);
+  });
+
+  function dispatch(exchange: Exchange, node: () => [NodeRequest, NodeResponse]): void {
+    try {
+      if (!options.serve(exchange)) options.fallback(...node(), exchange);
+    } catch (error) {
+      logger.error({ err: error }, "dispatch failed");
+      exchange.respond({ status: 500, headers: {} });
+    }
+  }
+
+  let stopping = false;
+  const accept = (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+  };
+  const server =
+    options.tls === undefined
+      ? net.createServer({ noDelay: true }, (socket) => {
+          accept(socket);
+          sniff(socket, one, two);
+        })
+      : tls.createServer(
+          { ...options.tls, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" },
+          (socket) => {
+            accept(socket);
+            (socket.alpnProtocol === "h2" ? two : one).emit("connection", socket);
+          },
+        );
+  server.maxConnections = options.maxConnections;
+  if (options.tls !== undefined) server.on("tlsClientError", (_, socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  server.on("error", (error) => logger.error({ err: error }, "listener failed"));
+
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === "object" ? address.port : options.port,
+    async stop(withinMs) {
+      stopping = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      one.closeIdleConnections();
+      for (const session of sessions) session.close();
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, withinMs);
+      await closed;
+      clearTimeout(cut);
+      // Its timer of connection checks would keep the process alive.
+      one.close();
+    },
+  };
+}
+
+/** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
+function sniff(socket: net.Socket, one: http.Server, two: http2.Http2Server): void {
+  const giveUp = setTimeout(() => socket.destroy(), bounds.firstByteMs);
+  socket.once("close", () => clearTimeout(giveUp));
+  const peek = () => {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return void socket.once("readable", peek);
+    const length = Math.min(chunk.length, preface.length);
+    const isTwo = chunk.subarray(0, length).equals(preface.subarray(0, length));
+    socket.unshift(chunk);
+    // "P" alone can still become "POST".
+    if (isTwo && length < 3) return void socket.once("readable", peek);
+    clearTimeout(giveUp);
+    (isTwo ? two : one).emit("connection", socket);
+  };
+  socket.once("readable", peek);
+}
+
+// What is no HTTP request has no exchange: the shortest honest answer, then the end.
+function refuseMalformed(error: NodeJS.ErrnoException, socket: import("node:stream").Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

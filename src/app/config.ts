@@ -1,0 +1,187 @@
+import { BlockList, isIP } from "node:net";
+import { type DomainError, invalidArgument } from "../errors.ts";
+import {
+  type ConfigInput,
+  flagName,
+  type Given,
+  optionEntries,
+  readLayers,
+  readText,
+  yamlName,
+} from "./config-layers.ts";
+import type { Raw } from "./option-types.ts";
+import { type ConfigValues, type Option, options } from "./options.ts";
+
+export type { ConfigInput } from "./config-layers.ts";
+
+/** An option as `idsvc config` shows it: the value in force, masked if secret, and where it comes from. */
+export type DescribedOption = {
+  name: string;
+  env: string;
+  flag: string;
+  yaml: string;
+  value: string;
+  source: string;
+  secret: boolean;
+  expected: string;
+  why: string;
+  unit?: string;
+};
+
+export type Config = ConfigValues & { describe(): DescribedOption[] };
+
+/**
+ * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
+ *
+ * @throws invalidArgument with option, source and what would be right: CONFIG_VALUE_WRONG, CONFIG_OPTION_UNKNOWN,
+ * CONFIG_OPTION_TWICE, CONFIG_FILE_WRONG, CONFIG_TLS_INCOMPLETE, CONFIG_LIMITS_CONTRADICT. No secret is repeated.
+ */
+export function loadConfig(input: ConfigInput): Config {
+  const given = readLayers(input);
+  const inForce = new Map<string, Shown>();
+
+  function read<T>(option: Option<T> & { default: string }): T;
+  function read<T>(option: Option<T> & { derived: string }, derived: string): T;
+  function read<T>(option: Option<T>): T | undefined;
+  function read<T>(option: Option<T>, derived?: string): T | undefined {
+    const fallback = option.default ?? derived;
+    const from =
+      given.get(option.env) ?? (fallback === undefined ? undefined : byDefault(fallback));
+    if (!from) {
+      inForce.set(option.env, { value: `(not set: ${option.absent})`, source: "default" });
+      return undefined;
+    }
+    const value = option.type.parse(contents(option, from), (why) => {
+      throw wrongValue(option, from, why);
+    });
+    inForce.set(option.env, { value: option.type.show(value), source: from.source });
+    return value;
+  }
+
+  const port = read(options.port);
+  const dataDir = read(options.dataDir);
+  const tlsCert = read(options.tlsCert);
+  const scheme = tlsCert === undefined ? "http" : "https";
+  const values: ConfigValues = {
+    host: read(options.host),
+    port,
+    externalUrl: read(options.externalUrl, `${scheme}://localhost:${port}`),
+    dataDir,
+    databaseUrl: read(options.databaseUrl, `${dataDir}/idsvc.db`),
+    masterKey: read(options.masterKey),
+    egressAllow: read(options.egressAllow),
+    trustedProxies: read(options.trustedProxies),
+    tlsCert,
+    tlsKey: read(options.tlsKey),
+    logLevel: read(options.logLevel),
+    bootstrapOrganization: read(options.bootstrapOrganization),
+    bootstrapAdminPassword: read(options.bootstrapAdminPassword),
+    bootstrapToken: read(options.bootstrapToken),
+    systemCallers: read(options.systemCallers),
+    listLimitDefault: read(options.listLimitDefault),
+    listLimitMax: read(options.listLimitMax),
+    historyLimitDefault: read(options.historyLimitDefault),
+    historyLimitMax: read(options.historyLimitMax),
+    rateLimit: read(options.rateLimit),
+    maxMessageBytes: read(options.maxMessageBytes),
+    callTimeoutMs: read(options.callTimeoutMs),
+    shutdownTimeoutMs: read(options.shutdownTimeoutMs),
+    maxConnections: read(options.maxConnections),
+    featureMultitenancyResourcesApi: read(options.featureMultitenancyResourcesApi),
+    featureMultitenancySettings: read(options.featureMultitenancySettings),
+    featureOidcTokenExchange: read(options.featureOidcTokenExchange),
+  };
+  checkTogether(values);
+  const describe = () => describeOptions(inForce);
+  // A configuration that is logged by mistake shows what `describe` shows, not its secrets.
+  return Object.freeze({ ...values, describe, toJSON: describe });
+}
+
+/** The options for help texts and documentation: as `describe`, with the default in words for the value. */
+export function listOptions(): DescribedOption[] {
+  const defaults = optionEntries().map(([, option]): [string, Shown] => [
+    option.env,
+    { value: option.default ?? option.derived ?? `(${option.absent})`, source: "default" },
+  ]);
+  return describeOptions(new Map(defaults));
+}
+
+/**
+ * Refuses to serve beyond loopback with a master key that lies beside the data it protects.
+ *
+ * @throws invalidArgument MASTER_KEY_REQUIRED.
+ */
+export function masterKeyRule(config: Pick<ConfigValues, "host" | "masterKey">): void {
+  if (config.masterKey || isLoopback(config.host)) return;
+  throw invalidArgument(
+    "MASTER_KEY_REQUIRED",
+    `IDSVC_MASTER_KEY must be ${options.masterKey.type.expected}, because IDSVC_HOST is ${config.host} and not loopback`,
+    { metadata: { option: "IDSVC_MASTER_KEY" } },
+  );
+}
+
+type Shown = { value: string; source: string };
+
+const byDefault = (raw: string): Given => ({ raw, source: "default", isPath: false });
+
+function contents(option: Option<unknown>, { raw, source, isPath }: Given): Raw {
+  if (!isPath) return raw;
+  if (typeof raw !== "string" || raw === "")
+    throw invalidArgument("CONFIG_VALUE_WRONG", `${source} must be the path of one file`, {
+      metadata: { option: option.env, source },
+    });
+  return readText(raw, `the file of ${source}`);
+}
+
+function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: string): DomainError {
+  const shown =
+    typeof raw === "string" && !option.type.secret ? `, not "${raw.slice(0, 100)}"` : "";
+  const reason = why === undefined ? shown : ` (${why})`;
+  return invalidArgument(
+    "CONFIG_VALUE_WRONG",
+    `${option.env}, set by ${source}, must be ${option.type.expected}${reason}`,
+    { metadata: { option: option.env, source, expected: option.type.expected } },
+  );
+}
+
+function checkTogether(values: ConfigValues): void {
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
+    throw invalidArgument(
+      "CONFIG_TLS_INCOMPLETE",
+      "IDSVC_TLS_CERT and IDSVC_TLS_KEY belong together: set both, or neither",
+      { metadata: { option: values.tlsCert === undefined ? "IDSVC_TLS_CERT" : "IDSVC_TLS_KEY" } },
+    );
+  for (const [usual, most, kind] of [
+    [values.listLimitDefault, values.listLimitMax, "LIST"],
+    [values.historyLimitDefault, values.historyLimitMax, "HISTORY"],
+  ] as const)
+    if (usual > most)
+      throw invalidArgument(
+        "CONFIG_LIMITS_CONTRADICT",
+        `IDSVC_${kind}_LIMIT_DEFAULT is ${usual}; it must not be above IDSVC_${kind}_LIMIT_MAX, which is ${most}`,
+        { metadata: { option: `IDSVC_${kind}_LIMIT_DEFAULT` } },
+      );
+}
+
+function describeOptions(shown: ReadonlyMap<string, Shown>): DescribedOption[] {
+  return optionEntries().map(([name, { env, type, why, unit }]) => ({
+    name,
+    env,
+    flag: flagName(env),
+    yaml: yamlName(env),
+    value: shown.get(env)?.value ?? "",
+    source: shown.get(env)?.source ?? "",
+    secret: type.secret === true,
+    expected: type.expected,
+    why,
+    ...(unit === undefined ? {} : { unit }),
+  }));
+}
+
+function isLoopback(host: string): boolean {
+  if (host === "localhost") return true;
+  const loopback = new BlockList();
+  loopback.addSubnet("127.0.0.0", 8, "ipv4");
+  loopback.addAddress("::1", "ipv6");
+  return isIP(host) !== 0 && loopback.check(host, isIP(host) === 4 ? "ipv4" : "ipv6");
+}

@@ -1,0 +1,212 @@
+import { logLevels } from "../telemetry/logger.ts";
+import * as type from "./option-types.ts";
+
+/**
+ * One setting of the service. Its four spellings follow from one name: `IDSVC_TLS_CERT` in the environment, `--tls-cert`
+ * as a flag, `tls_cert` (or `tls: {cert: ...}`) in YAML. A secret has all of them with `_FILE` too, naming a file that
+ * holds the value.
+ */
+export type Option<T> = {
+  env: `IDSVC_${string}`;
+  type: type.OptionType<T>;
+  why: string;
+  /** What a number counts. */
+  unit?: string;
+  /** The value when nobody gives one, spelled as a user would. */
+  default?: string;
+  /** In words, the value that other options decide when nobody gives one. */
+  derived?: string;
+  /** In words, what happens without a value; options that have neither of the above. */
+  absent?: string;
+};
+
+/** Every option there is; the only place that knows their names, defaults, units and limits. */
+export const options = {
+  host: {
+    env: "IDSVC_HOST",
+    type: type.listenHost,
+    default: "127.0.0.1",
+    why: "Address to listen on. Anything but loopback asks for IDSVC_MASTER_KEY.",
+  },
+  port: {
+    env: "IDSVC_PORT",
+    type: type.int(0, 65_535),
+    default: "8080",
+    why: "The one port of all protocols; 0 takes a free one.",
+  },
+  externalUrl: {
+    env: "IDSVC_EXTERNAL_URL",
+    type: type.origin,
+    derived: "http://localhost:<port>, https with TLS",
+    why: "Where users and clients reach the service. Host of the first instance, base of its issuer.",
+  },
+  dataDir: {
+    env: "IDSVC_DATA_DIR",
+    type: type.path,
+    default: "./data",
+    why: "Folder of the SQLite file, the generated master key and bootstrap.json.",
+  },
+  databaseUrl: {
+    env: "IDSVC_DATABASE_URL",
+    type: type.database,
+    derived: "idsvc.db in the data folder",
+    why: "Where the data lives. PostgreSQL is needed for several replicas.",
+  },
+  masterKey: {
+    env: "IDSVC_MASTER_KEY",
+    type: type.key32,
+    absent: "generated into the data folder",
+    why: "Seals all other keys. Without it nothing sealed can be read again: keep a copy.",
+  },
+  egressAllow: {
+    env: "IDSVC_EGRESS_ALLOW",
+    type: type.egressList,
+    absent: "loopback when the external host is localhost, else nothing",
+    why:
+      "Exceptions from the ban on internal addresses for outgoing calls (targets, providers, mail). Entries: address or" +
+      " network (10.0.0.0/8, fd00::/8), host (hooks.internal, *.internal), each with :port if on that port alone" +
+      " ([fd00::/8]:8443), or *:port for a port below 1024 beside 80 and 443. A given list is the whole list.",
+  },
+  trustedProxies: {
+    env: "IDSVC_TRUSTED_PROXIES",
+    type: type.networkList,
+    default: "",
+    why: "Proxies whose Forwarded and X-Forwarded-* headers count. Nobody else's do.",
+  },
+  tlsCert: {
+    env: "IDSVC_TLS_CERT",
+    type: type.file,
+    absent: "no TLS",
+    why: "Certificate chain in PEM; with IDSVC_TLS_KEY.",
+  },
+  tlsKey: {
+    env: "IDSVC_TLS_KEY",
+    type: type.file,
+    absent: "no TLS",
+    why: "Private key of the certificate in PEM; with IDSVC_TLS_CERT.",
+  },
+  logLevel: {
+    env: "IDSVC_LOG_LEVEL",
+    type: type.oneOf(...logLevels),
+    default: "info",
+    why: "The least important lines to log.",
+  },
+  bootstrapOrganization: {
+    env: "IDSVC_BOOTSTRAP_ORGANIZATION",
+    type: type.text(200),
+    default: "idsvc",
+    why: "Name of the first organization; read at the first start only.",
+  },
+  bootstrapAdminPassword: {
+    env: "IDSVC_BOOTSTRAP_ADMIN_PASSWORD",
+    type: type.secretText(/^.{8,200}$/su, "a password of 8 to 200 characters"),
+    absent: "generated and printed once",
+    why: "Password of the first user; read at the first start only.",
+  },
+  bootstrapToken: {
+    env: "IDSVC_BOOTSTRAP_TOKEN",
+    type: type.secretText(
+      /^[A-Za-z0-9._~+/-]{1,200}=*$/,
+      "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /)",
+    ),
+    absent: "generated and printed once",
+    why: "Personal access token of the first machine user; read at the first start only.",
+  },
+  systemCallers: {
+    env: "IDSVC_SYSTEM_CALLERS",
+    type: type.systemCallers,
+    default: "{}",
+    why: "Who may call the system API: name (iss and sub of the signed JWT) to public key.",
+  },
+  listLimitDefault: {
+    env: "IDSVC_LIST_LIMIT_DEFAULT",
+    type: type.int(1, 100_000),
+    default: "100",
+    unit: "results",
+    why: "Length of a search page when the caller names none.",
+  },
+  listLimitMax: {
+    env: "IDSVC_LIST_LIMIT_MAX",
+    type: type.int(1, 100_000),
+    default: "1000",
+    unit: "results",
+    why: "Longest search page; a caller who asks for more is refused.",
+  },
+  historyLimitDefault: {
+    env: "IDSVC_HISTORY_LIMIT_DEFAULT",
+    type: type.int(1, 100_000),
+    default: "1000",
+    unit: "changes",
+    why: "Length of a change history when the caller names none.",
+  },
+  historyLimitMax: {
+    env: "IDSVC_HISTORY_LIMIT_MAX",
+    type: type.int(1, 100_000),
+    default: "1000",
+    unit: "changes",
+    why: "Longest change history; a caller who asks for more is refused.",
+  },
+  rateLimit: {
+    env: "IDSVC_RATE_LIMIT",
+    type: type.int(0, 1_000_000),
+    default: "0",
+    unit: "calls a second",
+    why: "Calls each caller may make on each instance; 0 sets no limit.",
+  },
+  maxMessageBytes: {
+    env: "IDSVC_MAX_MESSAGE_BYTES",
+    type: type.bytes(1024, 1024 ** 3),
+    default: "4MiB",
+    unit: "bytes",
+    why: "Longest request message, unless the method names a longer one.",
+  },
+  callTimeoutMs: {
+    env: "IDSVC_CALL_TIMEOUT",
+    type: type.duration("100ms", "1h"),
+    default: "30s",
+    unit: "duration",
+    why: "Longest unary call, unless the method names a longer one.",
+  },
+  shutdownTimeoutMs: {
+    env: "IDSVC_SHUTDOWN_TIMEOUT",
+    type: type.duration("0s", "10m"),
+    default: "10s",
+    unit: "duration",
+    why: "How long a stop waits for calls under way.",
+  },
+  maxConnections: {
+    env: "IDSVC_MAX_CONNECTIONS",
+    type: type.int(1, 1_000_000),
+    default: "10000",
+    unit: "connections",
+    why: "Connections open at once; more are refused.",
+  },
+  featureMultitenancyResourcesApi: {
+    env: "IDSVC_FEATURE_MULTITENANCY_RESOURCES_API",
+    type: type.bool,
+    default: "true",
+    why: "Whether the resource API is on where no feature setting says so.",
+  },
+  featureMultitenancySettings: {
+    env: "IDSVC_FEATURE_MULTITENANCY_SETTINGS",
+    type: type.bool,
+    default: "true",
+    why: "Whether the language settings API is on where no feature setting says so.",
+  },
+  featureOidcTokenExchange: {
+    env: "IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE",
+    type: type.bool,
+    default: "false",
+    why: "Whether token exchange is on where no feature setting says so.",
+  },
+} as const satisfies Record<string, Option<unknown>>;
+
+type Options = typeof options;
+type ValueOf<O> = O extends { type: type.OptionType<infer T> }
+  ? O extends { default: string } | { derived: string }
+    ? T
+    : T | undefined
+  : never;
+
+/** One exactly typed value for each option: text parsed, units fixed, defaults filled in. */
+export type ConfigValues = { readonly [K in keyof Options]: ValueOf<Options[K]> };

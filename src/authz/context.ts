@@ -1,0 +1,52 @@
+import type { WriteContext } from "../eventstore/transaction.ts";
+import type { OwnerRef } from "../eventstore/event.ts";
+import type { Permissions } from "./permissions.ts";
+
+/** Who calls: a user of the instance, or a system caller of the configuration. */
+export type Caller =
+  | { kind: "user"; userId: string; organizationId: string; tokenKind: string }
+  | { kind: "system"; name: string };
+
+/** The context a request names (decisions B2); the instance unless it says otherwise. */
+export type RequestedContext =
+  | { type: "system" }
+  | { type: "instance" }
+  | { type: "organization"; organizationId: string };
+
+/**
+ * What a handler needs to know of the call it serves, set by the interceptors. Handlers see it only after the caller
+ * is known and permitted.
+ */
+export type Scope = {
+  readonly instanceId: string;
+  /** Scheme, host and port under which the instance was called: the issuer of its tokens. */
+  readonly issuer: string;
+  readonly caller: Caller;
+  readonly permissions: Permissions;
+  readonly context: RequestedContext;
+  readonly requestId: string;
+  /** Full name of the service and the method: `<package>.<Service>/<Method>`. */
+  readonly method: string;
+  /** Fires when the caller has gone or the deadline has passed. */
+  readonly signal: AbortSignal | undefined;
+  /** What the handler wants told about its answer: an HTTP status other than the declared one. */
+  readonly answer: { httpStatus?: number };
+};
+
+/** On whose behalf a call writes. */
+export function writeContext(scope: Scope, instanceId = scope.instanceId): WriteContext {
+  const { caller } = scope;
+  return {
+    instanceId,
+    editorId: caller.kind === "user" ? caller.userId : `system:${caller.name}`,
+    service: scope.method.slice(0, scope.method.indexOf("/")),
+    clientId: "",
+    requestId: scope.requestId,
+    ...(scope.signal === undefined ? {} : { signal: scope.signal }),
+  };
+}
+
+export const instanceOwner = (scope: Scope): OwnerRef => ({
+  type: "instance",
+  id: scope.instanceId,
+});

@@ -1,0 +1,67 @@
+import { permissionsOf, permissionsOnInstance } from "./roles.ts";
+
+/** A membership as the check needs it: roles in one context. */
+export type Membership = {
+  contextType: "system" | "instance" | "organization" | "project" | "projectGrant";
+  contextId: string;
+  roles: readonly string[];
+};
+
+/** Where a permission is asked for. */
+export type Place =
+  | { type: "system" }
+  | { type: "instance" }
+  | { type: "organization"; id: string }
+  | { type: "project"; id: string; organizationId: string };
+
+/** What a caller may do, and where (background 6.3). */
+export type Permissions = {
+  /** Held in any context: whether the call can matter at all (decisions B3). */
+  holdsAnywhere(permission: string): boolean;
+  holds(permission: string, place: Place): boolean;
+};
+
+export const noPermissions: Permissions = { holdsAnywhere: () => false, holds: () => false };
+
+/**
+ * Unites memberships. What an instance member holds, he holds in every organization of the instance; an organization's
+ * member holds it there and in its projects.
+ */
+export function permissionsFrom(memberships: readonly Membership[]): Permissions {
+  const anywhere = new Set<string>();
+  const onInstance = new Set<string>();
+  const belowInstance = new Set<string>();
+  const system = new Set<string>();
+  const byContext = new Map<string, Set<string>>();
+  for (const { contextType, contextId, roles } of memberships) {
+    for (const role of roles) {
+      for (const permission of permissionsOf(role)) {
+        anywhere.add(permission);
+        if (contextType === "system") system.add(permission);
+        else if (contextType === "instance") belowInstance.add(permission);
+        else {
+          const key = `${contextType}/${contextId}`;
+          const held = byContext.get(key) ?? new Set();
+          byContext.set(key, held.add(permission));
+        }
+      }
+      if (contextType !== "instance") continue;
+      for (const permission of permissionsOnInstance(role)) onInstance.add(permission);
+    }
+  }
+  const inContext = (key: string, permission: string) =>
+    byContext.get(key)?.has(permission) ?? false;
+  return {
+    holdsAnywhere: (permission) => anywhere.has(permission),
+    holds(permission, place) {
+      if (place.type === "system") return system.has(permission);
+      if (place.type === "instance") return onInstance.has(permission);
+      if (belowInstance.has(permission)) return true;
+      if (place.type === "organization") return inContext(`organization/${place.id}`, permission);
+      return (
+        inContext(`organization/${place.organizationId}`, permission) ||
+        inContext(`project/${place.id}`, permission)
+      );
+    },
+  };
+}

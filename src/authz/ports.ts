@@ -1,0 +1,33 @@
+import type { Caller } from "./context.ts";
+import type { Membership } from "./permissions.ts";
+
+/** What the kernel asks of the directory slices; app wires them together. */
+export interface InstanceReader {
+  /** The instance that owns the domain (decisions B1: exact, without port). */
+  byDomain(domain: string): Awaitable<{ id: string } | undefined>;
+}
+
+export interface OrganizationReader {
+  byId(instanceId: string, id: string): Awaitable<{ id: string } | undefined>;
+  byDomain(instanceId: string, domain: string): Awaitable<{ id: string } | undefined>;
+}
+
+export interface MembershipReader {
+  ofUser(instanceId: string, userId: string): Awaitable<readonly Membership[]>;
+}
+
+/**
+ * Recognises one kind of bearer token.
+ *
+ * Undefined when the token is of another kind; an UNAUTHENTICATED error when it is of this kind and not valid.
+ */
+export type TokenVerifier = (
+  token: string,
+  at: { instanceId: string; issuer: string },
+) => Promise<Caller | undefined>;
+
+export interface FeatureReader {
+  isOn(instanceId: string, feature: string): Awaitable<boolean>;
+}
+
+type Awaitable<T> = T | Promise<T>;

@@ -1,0 +1,173 @@
+import { invalidField } from "../errors.ts";
+
+// A permission ending in a run of r, w, d is short for read, write, delete: `iam.rw` is `iam.read` and `iam.write`.
+const IAM = `iam.rw iam.policy.rwd iam.member.rwd iam.idp.rwd iam.action.rwd iam.flow.rwd iam.feature.rwd
+  iam.restrictions.rw iam.web_key.rwd iam.debug.rw`;
+const ORG = `org.read org.global.read org.write org.delete org.member.rwd org.idp.rwd org.action.rwd org.flow.rwd
+  org.feature.rwd`;
+const USER = `user.read user.global.read user.write user.delete user.grant.rwd user.membership.read
+  user.credential.write user.passkey.write user.feature.rwd`;
+const POLICY = "policy.rwd";
+const PROJECT = `project.read project.create project.write project.delete project.member.rwd project.role.rwd
+  project.app.rwd project.grant.rwd project.grant.member.rwd`;
+const ACTION = "action.target.rwd action.execution.rwd execution.read";
+const SCHEMA = "userschema.rwd";
+const SESSION = "session.read session.write session.delete";
+const IDP = "idp.rwd";
+
+const ORG_READS =
+  "org.read org.member.read org.idp.read org.action.read org.flow.read org.feature.read";
+const USER_READS = readsOf(USER);
+const PROJECT_READS = readsOf(PROJECT);
+const PROJECT_GRANT_OWNER = `policy.read org.global.read project.read project.grant.read project.grant.member.rwd
+  user.read user.global.read user.grant.rwd user.membership.read`;
+const IAM_OWNER = `${IAM} ${ORG} org.create ${USER} ${POLICY} ${PROJECT} events.read milestones.read
+  ${SESSION} ${ACTION} ${SCHEMA} ${IDP}`;
+const ORG_USER_PERMISSION_EDITOR = `org.read org.member.read user.read user.global.read user.grant.rwd policy.read
+  ${PROJECT_READS}`;
+
+/**
+ * The one table of roles (background 6.1; the permissions that only the specification names by decisions B4).
+ * No other file knows which role may do what.
+ */
+const table = {
+  SYSTEM_OWNER: `system.instance.rwd system.domain.rwd system.debug.rwd system.feature.rwd system.limits.wd
+    system.quota.wd system.iam.member.read`,
+  SYSTEM_OWNER_VIEWER: `system.instance.read system.domain.read system.debug.read system.feature.read
+    system.iam.member.read`,
+
+  IAM_OWNER,
+  IAM_OWNER_VIEWER: without("org.global.read", readsOf(IAM_OWNER)),
+  IAM_ORG_MANAGER: `${ORG} org.create ${USER} ${POLICY} ${PROJECT} session.read session.delete ${IDP}`,
+  IAM_USER_MANAGER: `org.read org.global.read org.member.read org.member.delete user.rwd user.global.read
+    user.grant.rwd user.membership.read user.passkey.write user.feature.rwd project.read project.member.read
+    project.role.read project.app.read project.grant.rwd project.grant.member.read session.read session.delete`,
+  IAM_ADMIN_IMPERSONATOR: "admin.impersonation impersonation",
+  IAM_END_USER_IMPERSONATOR: "impersonation",
+  IAM_LOGIN_CLIENT: `iam.read iam.policy.read iam.member.rw iam.idp.read iam.feature.read iam.restrictions.read
+    org.read org.member.rw org.idp.read org.feature.read user.rw user.grant.rw user.membership.read
+    user.credential.write user.passkey.write user.feature.read policy.read ${PROJECT_READS} project.member.rw
+    project.grant.member.rw session.read session.write session.link session.delete userschema.read`,
+
+  ORG_OWNER: `${ORG} ${USER} ${POLICY} ${without("project.app.delete", PROJECT)}
+    session.read session.delete ${IDP}`,
+  ORG_OWNER_VIEWER: `${ORG_READS} ${USER_READS} policy.read ${PROJECT_READS} project.grant.user.grant.read idp.read`,
+  ORG_USER_MANAGER: `org.read user.rwd user.global.read user.grant.rwd user.membership.read user.feature.rwd
+    policy.read project.read project.role.read session.read session.delete`,
+  ORG_SETTINGS_MANAGER: `org.read org.write org.member.read org.idp.rwd org.feature.rwd policy.rwd ${IDP}`,
+  ORG_USER_PERMISSION_EDITOR,
+  ORG_PROJECT_PERMISSION_EDITOR: `${ORG_USER_PERMISSION_EDITOR} project.grant.rwd`,
+  ORG_PROJECT_CREATOR: "user.global.read policy.read project.read:self project.create",
+  ORG_ADMIN_IMPERSONATOR: "admin.impersonation impersonation",
+  ORG_END_USER_IMPERSONATOR: "impersonation",
+  ORG_USER_SELF_MANAGER: "policy.read user.self.delete",
+  SELF_MANAGEMENT_GLOBAL: "org.create policy.read user.self.delete",
+
+  PROJECT_OWNER: `org.global.read policy.read project.rwd project.member.rwd project.role.rwd project.app.rwd
+    project.grant.rwd project.grant.member.rwd user.read user.global.read user.grant.rwd user.membership.read`,
+  PROJECT_OWNER_VIEWER: `policy.read ${PROJECT_READS} user.read user.global.read user.grant.read
+    user.membership.read`,
+  PROJECT_OWNER_GLOBAL: `org.global.read policy.read project.rwd project.member.rwd project.role.rwd project.app.rwd
+    user.global.read user.grant.rwd user.membership.read`,
+  PROJECT_OWNER_VIEWER_GLOBAL: `policy.read ${PROJECT_READS} user.global.read user.grant.read user.membership.read`,
+
+  PROJECT_GRANT_OWNER,
+  PROJECT_GRANT_OWNER_VIEWER: readsOf(PROJECT_GRANT_OWNER),
+};
+
+export type Role = keyof typeof table;
+
+/** Where a membership lives; each level has roles of its own. */
+export type RoleContext = "system" | "instance" | "organization" | "project" | "projectGrant";
+
+// Instance members apply in every organization, but only IAM_OWNER rules the instance's own identity providers (B4).
+const insideOrganizationsOnly: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["IAM_ORG_MANAGER", new Set(expand(IDP))],
+]);
+
+const permissions: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(table).map(([role, list]) => [role, new Set(expand(list))]),
+);
+const onInstance: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [...permissions].map(([role, held]) => [
+    role,
+    new Set([...held].filter((one) => !insideOrganizationsOnly.get(role)?.has(one))),
+  ]),
+);
+const nothing: ReadonlySet<string> = new Set();
+
+/** Every permission that some role gives: a method that names another one can never be called. */
+export const knownPermissions: ReadonlySet<string> = new Set(
+  [...permissions.values()].flatMap((held) => [...held]),
+);
+
+/**
+ * All a role gives, wherever its membership reaches. A name that is no role gives nothing.
+ *
+ * Answers "held anywhere that matters"; whether it counts for an object of the instance itself is
+ * `permissionsOnInstance`.
+ */
+export function permissionsOf(role: string): ReadonlySet<string> {
+  return permissions.get(role) ?? nothing;
+}
+
+/** What a role of an instance member gives on objects that the instance itself owns. */
+export function permissionsOnInstance(role: string): ReadonlySet<string> {
+  return onInstance.get(role) ?? nothing;
+}
+
+const belongsTo: Record<RoleContext, (role: string) => boolean> = {
+  system: (role) => role.startsWith("SYSTEM_"),
+  instance: (role) => role.startsWith("IAM_"),
+  organization: (role) => role.startsWith("ORG_") || role.startsWith("SELF_MANAGEMENT_"),
+  // The GLOBAL project roles are for a global organization, which no instance of this service has.
+  project: (role) => /^PROJECT_(?!GRANT_)/.test(role) && !role.endsWith("_GLOBAL"),
+  projectGrant: (role) => role.startsWith("PROJECT_GRANT_"),
+};
+
+/** The roles a membership in such a context may hold, in the order of the table (background 5.11). */
+export function rolesOf(context: RoleContext): string[] {
+  return [...permissions.keys()].filter(belongsTo[context]);
+}
+
+/**
+ * Refuses roles that a membership in this context cannot hold.
+ *
+ * @throws invalidArgument ROLE_UNKNOWN naming the first such role and the field it came in.
+ */
+export function requireRoles(context: RoleContext, roles: readonly string[], field: string): void {
+  const available = rolesOf(context);
+  const wrong = roles.find((role) => !available.includes(role));
+  if (wrong === undefined) return;
+  throw invalidField(
+    field,
+    "ROLE_UNKNOWN",
+    `"${wrong}" is no role of this context; available are ${available.join(", ")}`,
+    { metadata: { role: wrong } },
+  );
+}
+
+function expand(list: string): string[] {
+  return list.trim().split(/\s+/).flatMap(expandOne);
+}
+
+function expandOne(permission: string): string[] {
+  const [, base, letters] = /^(.+)\.([rwd]+)$/.exec(permission) ?? [];
+  if (base === undefined || letters === undefined) return [permission];
+  const verbs = { r: "read", w: "write", d: "delete" };
+  return Object.entries(verbs)
+    .filter(([letter]) => letters.includes(letter))
+    .map(([, verb]) => `${base}.${verb}`);
+}
+
+function readsOf(list: string): string {
+  return expand(list)
+    .filter((permission) => permission.endsWith(".read"))
+    .join(" ");
+}
+
+function without(permission: string, list: string): string {
+  return expand(list)
+    .filter((one) => one !== permission)
+    .join(" ");
+}

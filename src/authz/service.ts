@@ -1,0 +1,43 @@
+import type { DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Scope } from "./context.ts";
+
+/** The handlers of a service: what a call means, without transport, permission or validation. */
+export type Handlers<S extends DescService> = {
+  [K in keyof S["method"]]: (
+    request: MessageShape<S["method"][K]["input"]>,
+    scope: Scope,
+  ) => Promise<MessageInitShape<S["method"][K]["output"]>>;
+};
+
+/**
+ * Checks of single objects, for methods whose permission may be held on something below the instance: throws the
+ * slice's own "not found" when the caller may not read the object, and PERMISSION_DENIED when he may only read it.
+ */
+export type Authorize<S extends DescService> = {
+  [K in keyof S["method"]]?: (
+    request: MessageShape<S["method"][K]["input"]>,
+    scope: Scope,
+  ) => Promise<void>;
+};
+
+type UnaryHandler = (request: never, scope: Scope) => Promise<object>;
+
+/** A service with its handlers, of whatever types. */
+export type ServiceBinding = {
+  service: DescService;
+  handlers: Readonly<Record<string, UnaryHandler>>;
+  authorize: Readonly<Record<string, (request: never, scope: Scope) => Promise<void>>>;
+};
+
+export function service<S extends DescService>(
+  description: S,
+  handlers: Handlers<S>,
+  authorize: Authorize<S> = {},
+): ServiceBinding {
+  // Handlers are looked up by method name, next to the descriptor that types them: the pairing is checked above.
+  return {
+    service: description,
+    handlers: handlers as ServiceBinding["handlers"],
+    authorize: authorize as ServiceBinding["authorize"],
+  };
+}

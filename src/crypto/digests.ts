@@ -1,0 +1,42 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** What a token starts with: leak scanners find it, and no reader takes one kind for another. */
+export const tokenPrefixes = {
+  accessToken: "idsvc_at_",
+  refreshToken: "idsvc_rt_",
+  personalAccessToken: "idsvc_pat_",
+  sessionToken: "idsvc_st_",
+  clientSecret: "idsvc_cs_",
+  authorizationCode: "idsvc_ac_",
+  deviceCode: "idsvc_dc_",
+  idpIntent: "idsvc_idp_",
+  signingKey: "idsvc_sk_",
+  verification: "idsvc_vc_",
+} as const;
+
+export type TokenPrefix = (typeof tokenPrefixes)[keyof typeof tokenPrefixes];
+
+/** A new secret of 256 random bits: the prefix of its kind, then 43 characters of base64url. */
+export function randomToken(prefix: TokenPrefix): string {
+  return prefix + randomBytes(32).toString("base64url");
+}
+
+/**
+ * The keyed SHA-256 digest (32 bytes) under which a random secret is stored and found.
+ *
+ * Only for secrets of full entropy (`randomToken`): whoever lacks the key learns nothing from a stolen table, but a
+ * password needs `hashPassword`.
+ */
+export function digestSecret(key: Uint8Array, secret: string): Uint8Array {
+  return createHmac("sha256", key).update(secret, "utf8").digest();
+}
+
+/** Whether a presented secret is the one of the stored digest; takes the same time for every wrong secret. */
+export function secretMatches(key: Uint8Array, secret: string, digest: Uint8Array): boolean {
+  return equalInConstantTime(digestSecret(key, secret), digest);
+}
+
+/** Compares two values of public length without telling by its duration where they differ. */
+export function equalInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,80 @@
+import { createHmac } from "node:crypto";
+import { hash, parseOptions, verify } from "@node-rs/argon2";
+import { internal } from "../errors.ts";
+
+/** A key that is not in the database: without it a stolen table of hashes cannot be guessed at. At least 32 bytes. */
+export type Pepper = { keyId: string; key: Uint8Array };
+
+/** What is stored of a password: an argon2id PHC string over the peppered password, and the pepper's key id. */
+export type PasswordHash = { phc: string; pepperKeyId: string };
+
+/** `outdated`: right, but made with an older pepper or weaker cost; hash the password anew while it is at hand. */
+export type PasswordVerdict = "wrong" | "right" | "outdated";
+
+const policy = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
+
+/**
+ * Hashes a password with argon2id (19 MiB, 2 passes, 1 lane) under the pepper; every call has its own salt.
+ *
+ * The work runs on libuv's threads, off the event loop; whoever calls bounds how many run at once (each takes 19 MiB).
+ * The password is taken in NFC, so that one typed on another keyboard layout or system is still the same.
+ */
+export async function hashPassword(password: string, pepper: Pepper): Promise<PasswordHash> {
+  return {
+    phc: await hash(peppered(password, pepper.key), policy),
+    pepperKeyId: pepper.keyId,
+  };
+}
+
+/**
+ * Says whether a password is the stored one. `peppers` are all keys still in use, the current one first.
+ *
+ * @throws internal PASSWORD_PEPPER_MISSING when the hash was made under a key that is not at hand, and
+ * PASSWORD_HASH_BROKEN when the stored string is not argon2id.
+ */
+export async function verifyPassword(
+  password: string,
+  stored: PasswordHash,
+  peppers: readonly Pepper[],
+): Promise<PasswordVerdict> {
+  const pepper = peppers.find(({ keyId }) => keyId === stored.pepperKeyId);
+  if (!pepper)
+    throw internal(
+      "PASSWORD_PEPPER_MISSING",
+      "a password hash names a pepper that is not at hand; restore the key it was made with",
+      { metadata: { pepper_key_id: stored.pepperKeyId } },
+    );
+  const atPolicy = meetsPolicy(stored.phc);
+  if (!(await verify(stored.phc, peppered(password, pepper.key)))) return "wrong";
+  return atPolicy && pepper === peppers[0] ? "right" : "outdated";
+}
+
+/** Takes the time of a wrong password, for a user who does not exist or has none: both must answer alike. */
+export async function spendPasswordCheck(password: string, pepper: Pepper): Promise<"wrong"> {
+  await hash(peppered(password, pepper.key), policy);
+  return "wrong";
+}
+
+// Base64 because the library verifies text only.
+function peppered(password: string, key: Uint8Array): string {
+  return createHmac("sha256", key).update(password.normalize("NFC"), "utf8").digest("base64");
+}
+
+function meetsPolicy(phc: string): boolean {
+  if (!phc.startsWith("$argon2id$")) throw broken();
+  try {
+    const cost = parseOptions(phc);
+    return (
+      cost.memoryCost >= policy.memoryCost &&
+      cost.timeCost >= policy.timeCost &&
+      cost.parallelism >= policy.parallelism &&
+      cost.outputLen >= policy.outputLen
+    );
+  } catch (cause) {
+    throw broken(cause);
+  }
+}
+
+function broken(cause?: unknown) {
+  return internal("PASSWORD_HASH_BROKEN", "a stored password hash is not argon2id", { cause });
+}

@@ -1,0 +1,145 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { type DomainError, internal } from "../errors.ts";
+
+/**
+ * A key that seals: the master key, a data key of an instance, or one of a user.
+ *
+ * The id (1 to 255 bytes) is public and stands in what the key has sealed; the key is 32 bytes. Nonces are drawn at
+ * random, so one key may seal 2^32 secrets at most (NIST SP 800-38D section 8.3).
+ */
+export type SealingKey = { id: string; key: Uint8Array };
+
+/** What a secret belongs to. A sealed secret opens only in its place: moved to another row, it is unreadable. */
+export type SecretPlace = { instance: string; ownerType: string; ownerId: string; kind: string };
+
+const formatVersion = 1;
+const keyLength = 32;
+const nonceLength = 12;
+const tagLength = 16;
+
+/** A fresh random data key. */
+export function newSealingKey(id: string): SealingKey {
+  return checked({ id, key: randomBytes(keyLength) });
+}
+
+/**
+ * Encrypts a secret for one place with AES-256-GCM.
+ *
+ * Format 1: version (1 byte), length of the key id (1 byte), key id, nonce (12 bytes), ciphertext, tag (16 bytes).
+ * The bound text is place and key id, each with its length before it, so that no two places join to the same text.
+ */
+export function seal(key: SealingKey, place: SecretPlace, clear: Uint8Array): Uint8Array {
+  checked(key);
+  const id = Buffer.from(key.id, "utf8");
+  const nonce = randomBytes(nonceLength);
+  const cipher = createCipheriv("aes-256-gcm", key.key, nonce, { authTagLength: tagLength });
+  cipher.setAAD(boundText(place, key.id));
+  const body = [cipher.update(clear), cipher.final()];
+  return Buffer.concat([
+    Buffer.from([formatVersion, id.length]),
+    id,
+    nonce,
+    ...body,
+    cipher.getAuthTag(),
+  ]);
+}
+
+/**
+ * Decrypts what `seal` made with this key for this place.
+ *
+ * @throws internal SECRET_FORMAT_UNKNOWN, SECRET_KEY_OTHER (sealed under another key id) and SECRET_UNREADABLE (wrong
+ * key, wrong place, or changed bytes); none of them says anything of key or secret.
+ */
+export function open(key: SealingKey, place: SecretPlace, sealed: Uint8Array): Uint8Array {
+  checked(key);
+  const { keyId, nonce, body, tag } = parse(sealed);
+  if (keyId !== key.id)
+    throw internal("SECRET_KEY_OTHER", "a secret is sealed under another key than the one given", {
+      metadata: { key_id: keyId, given_key_id: key.id },
+    });
+  const decipher = createDecipheriv("aes-256-gcm", key.key, nonce, { authTagLength: tagLength });
+  decipher.setAAD(boundText(place, key.id));
+  decipher.setAuthTag(tag);
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]);
+  } catch (cause) {
+    throw internal(
+      "SECRET_UNREADABLE",
+      "a secret cannot be read: other key, other place or damaged",
+      {
+        metadata: { key_id: keyId, instance: place.instance, kind: place.kind },
+        cause,
+      },
+    );
+  }
+}
+
+/** The id of the key that a secret is sealed under: which key to open it with, and which rows a rotation still owes. */
+export function sealedUnder(sealed: Uint8Array): string {
+  return parse(sealed).keyId;
+}
+
+/** Seals a data key under another key: an instance's under the master key, a user's under the instance's. */
+export function wrapKey(
+  wrapping: SealingKey,
+  owner: Omit<SecretPlace, "kind">,
+  key: SealingKey,
+): Uint8Array {
+  return seal(wrapping, keyPlace(owner, key.id), checked(key).key);
+}
+
+/** The data key that `wrapKey` sealed for this owner under this id. */
+export function unwrapKey(
+  wrapping: SealingKey,
+  owner: Omit<SecretPlace, "kind">,
+  id: string,
+  wrapped: Uint8Array,
+): SealingKey {
+  return checked({ id, key: open(wrapping, keyPlace(owner, id), wrapped) });
+}
+
+const keyPlace = (owner: Omit<SecretPlace, "kind">, id: string): SecretPlace => ({
+  ...owner,
+  kind: `data_key:${id}`,
+});
+
+function boundText({ instance, ownerType, ownerId, kind }: SecretPlace, keyId: string): Buffer {
+  const parts = ["idsvc/secret", instance, ownerType, ownerId, kind, keyId];
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const bytes = Buffer.from(part, "utf8");
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}
+
+function parse(sealed: Uint8Array) {
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+  const [version, idLength] = bytes;
+  if (version !== formatVersion || idLength === undefined) throw unknownFormat();
+  const nonceAt = 2 + idLength;
+  const bodyAt = nonceAt + nonceLength;
+  const tagAt = bytes.length - tagLength;
+  if (tagAt < bodyAt) throw unknownFormat();
+  return {
+    keyId: bytes.toString("utf8", 2, nonceAt),
+    nonce: bytes.subarray(nonceAt, bodyAt),
+    body: bytes.subarray(bodyAt, tagAt),
+    tag: bytes.subarray(tagAt),
+  };
+}
+
+function unknownFormat(): DomainError {
+  return internal("SECRET_FORMAT_UNKNOWN", "sealed bytes are cut short or of a newer format");
+}
+
+function checked(key: SealingKey): SealingKey {
+  const idLength = Buffer.byteLength(key.id, "utf8");
+  if (key.key.length === keyLength && idLength >= 1 && idLength <= 255) return key;
+  throw internal(
+    "SEALING_KEY_INVALID",
+    "a sealing key has an id of 1 to 255 bytes and 32 bytes of key",
+  );
+}

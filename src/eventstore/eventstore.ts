@@ -1,0 +1,151 @@
+import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import type { Database } from "../storage/database.ts";
+import { events } from "../storage/kernel-tables.ts";
+import type { RowChange } from "../storage/row-change.ts";
+import type { Row } from "../storage/table.ts";
+import type { Aggregate } from "./aggregate.ts";
+import {
+  type AnyEvents,
+  definition,
+  type NewEvent,
+  type OwnerRef,
+  type Recorded,
+} from "./event.ts";
+import { createPayloadCodec } from "./payload-codec.ts";
+import type { SecretStore } from "./secret-store.ts";
+import { createTransact, type Transact } from "./transaction.ts";
+
+/** What the store must know of the slices: their events, and the row changes that follow from each. */
+export type Catalog = {
+  events: AnyEvents[];
+  reduce: (event: Recorded) => RowChange[];
+  claimErrors: ReadonlyMap<string, () => Error>;
+};
+
+/** An event that is in the log. */
+export type LoggedEvent = Recorded & { sequence: bigint };
+
+/** The state of one object, and the last thing that happened to it. */
+export type Loaded<S> = {
+  id: string;
+  state: S;
+  version: bigint;
+  last: { sequence: bigint; createdAt: Date; owner: OwnerRef } | undefined;
+};
+
+export type EventFilter = {
+  instanceId: string;
+  after?: bigint;
+  limit?: number;
+  types?: string[];
+  aggregate?: { type: string; id: string };
+};
+
+export interface EventStore {
+  /** Events in the order of the log. */
+  read(filter: EventFilter): Promise<LoggedEvent[]>;
+  load<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    instanceId: string,
+    id: string,
+  ): Promise<Loaded<S>>;
+  /** Decides and appends as one unit; see `transaction.ts`. */
+  transact: Transact;
+  /** The row changes that follow from a logged event: what rebuilds a projection. */
+  reduce(event: LoggedEvent): RowChange[];
+  readonly eventTypes: readonly string[];
+}
+
+/** The public names of all events, sorted. */
+export const typesOf = (all: AnyEvents[]): string[] =>
+  all.flatMap((set) => [...set[definition].rules.keys()]).sort();
+
+export function createEventStore(parts: {
+  db: Database;
+  secrets: SecretStore;
+  catalog: Catalog;
+  now: () => Date;
+  onAppended?: (types: string[]) => void;
+}): EventStore {
+  const { db, secrets, catalog } = parts;
+  const codec = createPayloadCodec(catalog.events, secrets);
+  const t = db.table(events);
+
+  const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
+    type: row.type,
+    payload: await codec.open(row.type, row.payload, row.instanceId, row.aggregateId),
+    instanceId: row.instanceId,
+    sequence: row.sequence,
+    aggregateType: row.aggregateType,
+    aggregateId: row.aggregateId,
+    aggregateVersion: row.aggregateVersion,
+    revision: row.revision,
+    owner: { type: ownerType(row.ownerType), id: row.ownerId },
+    editorId: row.editorId,
+    service: row.service,
+    clientId: row.clientId,
+    requestId: row.requestId,
+    createdAt: row.createdAt,
+  });
+
+  async function read(filter: EventFilter): Promise<LoggedEvent[]> {
+    const where: (SQL | undefined)[] = [eq(t.instanceId, filter.instanceId)];
+    if (filter.after !== undefined) where.push(gt(t.sequence, filter.after));
+    if (filter.types !== undefined) where.push(inArray(t.type, filter.types));
+    if (filter.aggregate !== undefined) {
+      where.push(
+        eq(t.aggregateType, filter.aggregate.type),
+        eq(t.aggregateId, filter.aggregate.id),
+      );
+    }
+    const query = db.read
+      .select()
+      .from(t)
+      .where(and(...where))
+      .orderBy(asc(t.sequence));
+    const rows = await (filter.limit === undefined ? query : query.limit(filter.limit));
+    return Promise.all(rows.map(toEvent));
+  }
+
+  const stream = db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, sql.placeholder("instanceId")),
+        eq(t.aggregateType, sql.placeholder("type")),
+        eq(t.aggregateId, sql.placeholder("id")),
+      ),
+    )
+    .orderBy(asc(t.aggregateVersion))
+    .prepare("load_stream");
+
+  async function load<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    instanceId: string,
+    id: string,
+  ): Promise<Loaded<S>> {
+    const rows = await stream.execute({ instanceId, type: aggregate.type, id });
+    let state = aggregate.initial;
+    let last: LoggedEvent | undefined;
+    for (const row of rows) {
+      last = await toEvent(row);
+      // The stream holds only events of its aggregate; evolve is total over them (aggregate.ts).
+      state = aggregate.evolve(state, last as unknown as E);
+    }
+    return { id, state, version: last?.aggregateVersion ?? 0n, last };
+  }
+
+  return {
+    read,
+    load,
+    transact: createTransact({ ...parts, codec, load }),
+    reduce: catalog.reduce,
+    eventTypes: typesOf(catalog.events),
+  };
+}
+
+function ownerType(value: string): OwnerRef["type"] {
+  if (value === "system" || value === "instance" || value === "org") return value;
+  throw new Error(`an event is owned by ${value}, which is no kind of owner`);
+}

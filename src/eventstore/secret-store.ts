@@ -1,0 +1,191 @@
+import { and, eq, sql } from "drizzle-orm";
+import { digestSecret } from "../crypto/digests.ts";
+import {
+  newSealingKey,
+  open,
+  type SealingKey,
+  seal,
+  unwrapKey,
+  wrapKey,
+} from "../crypto/secrets.ts";
+import { internal } from "../errors.ts";
+import type { Database } from "../storage/database.ts";
+import { secrets } from "../storage/kernel-tables.ts";
+import { cachedRead } from "../storage/read-cache.ts";
+import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
+import type { Row } from "../storage/table.ts";
+
+/** Where one secret lives: the key of the `secrets` table (decisions C7). */
+export type SecretRef = {
+  instanceId: string;
+  ownerType: string;
+  ownerId: string;
+  kind: string;
+  id: string;
+};
+
+export type FoundSecret = {
+  ownerType: string;
+  ownerId: string;
+  id: string;
+  expiresAt: Date | null;
+};
+
+/**
+ * Secrets at rest (decisions C7, faults 5.5). The master key wraps the keys of an instance, those seal everything else;
+ * each user has a key of his own for the personal fields of his events. Writes are row changes that go with the unit
+ * which announces them.
+ */
+export interface SecretStore {
+  /** Makes the keys of a new instance: they belong into the unit that creates it. */
+  createInstanceKeys(instanceId: string, createdAt: Date): RowChange[];
+  /** Makes the personal key of a new user. */
+  createUserKey(
+    instanceId: string,
+    userId: string,
+    createdAt: Date,
+  ): Promise<{ key: SealingKey; change: RowChange }>;
+  /** The personal key of a user; undefined once it was destroyed. */
+  userKey(instanceId: string, userId: string): Promise<SealingKey | undefined>;
+  /** The key that is mixed into password hashes of the instance. */
+  pepper(instanceId: string): Promise<SealingKey>;
+  /** Stores a secret that must be read again (a signing key, a password hash). */
+  put(ref: SecretRef, value: Uint8Array, createdAt: Date): Promise<RowChange>;
+  open(ref: SecretRef): Promise<Uint8Array | undefined>;
+  /** Stores only the keyed digest of a random secret, which can then be found by the secret. */
+  putDigest(ref: SecretRef, secret: string, createdAt: Date, expiresAt?: Date): Promise<RowChange>;
+  find(instanceId: string, kind: string, secret: string): Promise<FoundSecret | undefined>;
+  remove(ref: SecretRef): RowChange;
+}
+
+const instanceKeyKinds = ["data_key", "digest_key", "pepper_key"] as const;
+type InstanceKeyKind = (typeof instanceKeyKinds)[number];
+const currentKeyId = "1";
+
+export function createSecretStore(db: Database, master: SealingKey): SecretStore {
+  const t = db.table(secrets);
+  const instanceKeys = new Map<string, SealingKey>();
+
+  const one = db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, sql.placeholder("instanceId")),
+        eq(t.ownerType, sql.placeholder("ownerType")),
+        eq(t.ownerId, sql.placeholder("ownerId")),
+        eq(t.kind, sql.placeholder("kind")),
+        eq(t.id, sql.placeholder("id")),
+      ),
+    )
+    .prepare("read_secret");
+  const byDigest = db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, sql.placeholder("instanceId")),
+        eq(t.kind, sql.placeholder("kind")),
+        eq(t.digest, sql.placeholder("digest")),
+      ),
+    )
+    .prepare("find_secret");
+  const read = async (ref: SecretRef): Promise<Row<typeof secrets> | undefined> =>
+    (await one.execute(ref))[0];
+
+  const refOf = (instanceId: string, kind: InstanceKeyKind): SecretRef => ({
+    instanceId,
+    ownerType: "instance",
+    ownerId: instanceId,
+    kind,
+    id: currentKeyId,
+  });
+  const ownerOf = (ref: SecretRef) => ({
+    instance: ref.instanceId,
+    ownerType: ref.ownerType,
+    ownerId: ref.ownerId,
+  });
+  const placeOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
+
+  async function instanceKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
+    const name = `${instanceId}/${kind}`;
+    const known = instanceKeys.get(name);
+    if (known !== undefined) return known;
+    const ref = refOf(instanceId, kind);
+    const row = await read(ref);
+    if (!row?.sealed)
+      throw internal("INSTANCE_KEY_MISSING", `instance ${instanceId} has no ${kind}`);
+    const key = unwrapKey(master, ownerOf(ref), `${kind}:${ref.id}`, row.sealed);
+    instanceKeys.set(name, key);
+    return key;
+  }
+
+  const userKeyRef = (instanceId: string, userId: string): SecretRef => ({
+    instanceId,
+    ownerType: "user",
+    ownerId: userId,
+    kind: "personal_key",
+    id: currentKeyId,
+  });
+  const userKeys = cachedRead(db, [secrets], async (instanceId, userId) => {
+    const ref = userKeyRef(instanceId, userId);
+    const row = await read(ref);
+    if (!row?.sealed) return undefined;
+    return unwrapKey(await instanceKey(instanceId, "data_key"), ownerOf(ref), ref.kind, row.sealed);
+  });
+  const digests = cachedRead(db, [secrets], async (instanceId, key) => {
+    const [kind = "", digest = ""] = key.split("/");
+    return (await byDigest.execute({ instanceId, kind, digest }))[0];
+  });
+
+  async function digestOf(instanceId: string, secret: string): Promise<string> {
+    const { key } = await instanceKey(instanceId, "digest_key");
+    return Buffer.from(digestSecret(key, secret)).toString("hex");
+  }
+
+  return {
+    createInstanceKeys: (instanceId, createdAt) =>
+      instanceKeyKinds.map((kind) => {
+        const ref = refOf(instanceId, kind);
+        const key = newSealingKey(`${kind}:${ref.id}`);
+        instanceKeys.set(`${instanceId}/${kind}`, key);
+        const sealed = wrapKey(master, ownerOf(ref), key);
+        return insertRow(secrets, { ...ref, sealed, keyId: master.id, createdAt });
+      }),
+
+    async createUserKey(instanceId, userId, createdAt) {
+      const ref = userKeyRef(instanceId, userId);
+      const key = newSealingKey(ref.kind);
+      const wrapping = await instanceKey(instanceId, "data_key");
+      const sealed = wrapKey(wrapping, ownerOf(ref), key);
+      return { key, change: insertRow(secrets, { ...ref, sealed, keyId: wrapping.id, createdAt }) };
+    },
+
+    userKey: async (instanceId, userId) => userKeys(instanceId, userId),
+    pepper: (instanceId) => instanceKey(instanceId, "pepper_key"),
+
+    async put(ref, value, createdAt) {
+      const key = await instanceKey(ref.instanceId, "data_key");
+      const sealed = seal(key, placeOf(ref), value);
+      return putRow(secrets, { ...ref, sealed, keyId: key.id, createdAt });
+    },
+
+    async open(ref) {
+      const row = await read(ref);
+      if (!row?.sealed) return undefined;
+      return open(await instanceKey(ref.instanceId, "data_key"), placeOf(ref), row.sealed);
+    },
+
+    async putDigest(ref, secret, createdAt, expiresAt) {
+      const digest = await digestOf(ref.instanceId, secret);
+      const row = { ...ref, digest, keyId: `digest_key:${currentKeyId}`, createdAt };
+      return putRow(secrets, expiresAt === undefined ? row : { ...row, expiresAt });
+    },
+
+    async find(instanceId, kind, secret) {
+      return digests(instanceId, `${kind}/${await digestOf(instanceId, secret)}`);
+    },
+
+    remove: (ref) => deleteRows(secrets, ref),
+  };
+}

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { SealingKey } from "../crypto/secrets.ts";
+import { aborted, cancelled } from "../errors.ts";
+import {
+  ClaimTaken,
+  type ClaimChange,
+  Conflict,
+  type Database,
+  type Expectation,
+  type StoredEvent,
+} from "../storage/database.ts";
+import { PendingSequence, type RowChange } from "../storage/row-change.ts";
+import type { Row, Table } from "../storage/table.ts";
+import type { Aggregate } from "./aggregate.ts";
+import type { ClaimStatement, NewEvent, OwnerRef, Recorded } from "./event.ts";
+import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
+import type { PayloadCodec } from "./payload-codec.ts";
+
+const attempts = 6;
+
+/** On whose behalf a unit is written; every event carries it (decisions C9). */
+export type WriteContext = {
+  instanceId: string;
+  editorId: string;
+  service: string;
+  clientId: string;
+  requestId: string;
+  signal?: AbortSignal;
+};
+
+/** What a write tells its caller about an object: its last event, old or new. */
+export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
+
+/** One decision over any number of objects. Everything it loads must still be so when it commits. */
+export interface Transaction {
+  readonly now: Date;
+  load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /** Adds events to an object. The owner is that of the object's first event. */
+  record<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    loaded: Loaded<S>,
+    happened: E[],
+    owner?: OwnerRef,
+  ): void;
+  /** States how many rows the decision took as "all rows where"; another number at commit means: decide again. */
+  expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
+  /** Rows that are no projection: secrets and short-lived state. */
+  write(...changes: RowChange[]): void;
+  /** What becomes of an object: known once the unit is committed. */
+  written(loaded: Loaded<unknown>): () => Written;
+}
+
+/**
+ * Runs a decision and appends what it recorded as one unit. When the store has moved on meanwhile the decision is
+ * taken anew, a few times.
+ *
+ * @throws ABORTED CONCURRENT_CHANGE when other writers keep winning
+ */
+export type Transact = <T>(at: WriteContext, decide: (tx: Transaction) => Promise<T>) => Promise<T>;
+
+type Parts = {
+  db: Database;
+  catalog: Catalog;
+  codec: PayloadCodec;
+  now: () => Date;
+  load: EventStore["load"];
+  onAppended?: (types: string[]) => void;
+};
+
+type Recording = {
+  loaded: Loaded<unknown>;
+  aggregateType: string;
+  owner: OwnerRef;
+  events: NewEvent[];
+};
+
+export function createTransact(parts: Parts): Transact {
+  return async (at, decide) => {
+    for (let attempt = 1; ; attempt++) {
+      if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
+      const unit = createTransaction(parts, at);
+      const result = await decide(unit.transaction);
+      try {
+        await unit.commit();
+        return result;
+      } catch (error) {
+        if (error instanceof ClaimTaken)
+          throw parts.catalog.claimErrors.get(error.kind)?.() ?? error;
+        if (!(error instanceof Conflict)) throw error;
+        if (attempt === attempts) {
+          throw aborted("CONCURRENT_CHANGE", "the object is being changed by others: try again", {
+            cause: error,
+          });
+        }
+        await delay(Math.random() * 2 ** attempt);
+      }
+    }
+  };
+}
+
+function createTransaction(parts: Parts, at: WriteContext) {
+  const createdAt = parts.now();
+  const loads = new Map<string, { aggregateType: string; loaded: Loaded<unknown> }>();
+  const recordings = new Map<string, Recording>();
+  const expect: Expectation[] = [];
+  const changes: RowChange[] = [];
+  const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
+  let firstSequence = 0n;
+
+  const transaction: Transaction = {
+    now: createdAt,
+    async load(aggregate, id) {
+      const loaded = await parts.load(aggregate, at.instanceId, id);
+      loads.set(`${aggregate.type}/${id}`, { aggregateType: aggregate.type, loaded });
+      return loaded;
+    },
+    record(aggregate, loaded, happened, owner) {
+      if (happened.length === 0) return;
+      const key = `${aggregate.type}/${loaded.id}`;
+      const recording = recordings.get(key);
+      const owned = loaded.last?.owner ?? recording?.owner ?? owner;
+      if (owned === undefined)
+        throw new Error(`the first event of a ${aggregate.type} needs an owner`);
+      if (recording !== undefined) recording.events.push(...happened);
+      else {
+        recordings.set(key, {
+          loaded,
+          aggregateType: aggregate.type,
+          owner: owned,
+          events: [...happened],
+        });
+      }
+    },
+    expectRows(table, where, count) {
+      expect.push({ kind: "rows", table, where, count });
+    },
+    write(...more) {
+      changes.push(...more);
+    },
+    written: (loaded) => () => {
+      const recorded = last.get(loaded);
+      const { id } = loaded;
+      if (recorded !== undefined) {
+        const sequence = firstSequence + BigInt(recorded.index);
+        return { id, sequence, changeDate: createdAt, owner: recorded.owner };
+      }
+      if (loaded.last === undefined) throw new Error(`nothing ever happened to ${id}`);
+      const { sequence, createdAt: changeDate, owner } = loaded.last;
+      return { id, sequence, changeDate, owner };
+    },
+  };
+
+  async function commit(): Promise<void> {
+    if (recordings.size === 0 && changes.length === 0) return;
+    for (const [key, { aggregateType, loaded }] of loads) {
+      // A stream that is written is guarded by the uniqueness of its versions.
+      if (recordings.has(key)) continue;
+      expect.push({
+        kind: "stream",
+        aggregateType,
+        aggregateId: loaded.id,
+        version: loaded.version,
+      });
+    }
+    const stored: StoredEvent[] = [];
+    const claims: ClaimChange[] = [];
+    const rows: RowChange[] = [];
+    const newKeys = new Map<string, SealingKey>();
+    for (const { loaded, aggregateType, owner, events } of recordings.values()) {
+      let version = loaded.version;
+      for (const event of events) {
+        version += 1n;
+        const index = stored.length;
+        last.set(loaded, { index, owner });
+        const rules = parts.codec.rules(event.type);
+        const where = { instanceId: at.instanceId, aggregateId: loaded.id, createdAt };
+        const sealed = await parts.codec.seal(event, where, newKeys);
+        rows.push(...sealed.changes);
+        const about = {
+          aggregateType,
+          aggregateId: loaded.id,
+          aggregateVersion: version,
+          revision: rules.revision ?? 1,
+          editorId: at.editorId,
+          service: at.service,
+          clientId: at.clientId,
+          requestId: at.requestId,
+          createdAt,
+        };
+        const { type } = event;
+        stored.push({
+          ...about,
+          type,
+          payload: sealed.payload,
+          ownerType: owner.type,
+          ownerId: owner.id,
+        });
+        for (const statement of rules.claims?.(event.payload) ?? []) {
+          claims.push(claimChange(statement, at.instanceId, aggregateType, loaded.id));
+        }
+        const recorded: Recorded = {
+          ...event,
+          ...about,
+          instanceId: at.instanceId,
+          sequence: new PendingSequence(index),
+          owner,
+        };
+        rows.push(...parts.catalog.reduce(recorded));
+      }
+    }
+    // Claims that are let go come first, so that a value can pass from one object to another in one unit.
+    claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
+    const unit = {
+      instanceId: at.instanceId,
+      expect,
+      claims,
+      events: stored,
+      changes: [...rows, ...changes],
+    };
+    ({ firstSequence } = await parts.db.commit(unit));
+    parts.onAppended?.(stored.map(({ type }) => type));
+  }
+
+  return { transaction, commit };
+}
+
+function claimChange(
+  { systemWide, ...statement }: ClaimStatement,
+  instanceId: string,
+  holderType: string,
+  holderId: string,
+): ClaimChange {
+  return { ...statement, scope: systemWide ? "" : instanceId, holderType, holderId };
+}
+
+/** Decides over one object: loads it, lets the decision see its state, appends, tells its last event. */
+export async function execute<S, E extends NewEvent>(
+  transact: Transact,
+  at: WriteContext,
+  aggregate: Aggregate<S, E>,
+  object: { id: string; owner?: OwnerRef },
+  decide: (state: S, tx: Transaction) => E[] | Promise<E[]>,
+): Promise<Written> {
+  const written = await transact(at, async (tx) => {
+    const loaded = await tx.load(aggregate, object.id);
+    tx.record(aggregate, loaded, await decide(loaded.state, tx), object.owner);
+    return tx.written(loaded);
+  });
+  return written();
+}

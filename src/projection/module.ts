@@ -1,0 +1,38 @@
+import type { ServiceBinding } from "../authz/service.ts";
+import type { DomainError } from "../errors.ts";
+import type { AnyEvents } from "../eventstore/event.ts";
+import type { EventStore } from "../eventstore/eventstore.ts";
+import type { SecretStore } from "../eventstore/secret-store.ts";
+import type { Database } from "../storage/database.ts";
+import type { AnyTable } from "../storage/table.ts";
+import type { Projection } from "./projection.ts";
+
+/** What a slice may use of the kernel. */
+export type Deps = {
+  db: Database;
+  events: EventStore;
+  secrets: SecretStore;
+  newId: () => string;
+  now: () => Date;
+  limits: { listDefault: number; listMax: number };
+  /** What the running process serves: execution conditions are checked against it. */
+  registry: Registry;
+};
+
+export type Registry = {
+  /** `/<package>.<Service>/<Method>`, sorted. */
+  methods(): readonly string[];
+  /** `<package>.<Service>`, sorted. */
+  services(): readonly string[];
+};
+
+/** Everything the application must know of a slice. */
+export type Module = {
+  events: AnyEvents[];
+  projections: Projection[];
+  /** Tables of short-lived state, which are no projection. */
+  state?: AnyTable[];
+  /** The refusal for each kind of uniqueness claim the slice takes. */
+  claimErrors?: Record<string, () => DomainError>;
+  services?: (deps: Deps) => ServiceBinding[];
+};

@@ -1,0 +1,50 @@
+import { type AnyEvents, definition, type NewEvent, type Recorded } from "../eventstore/event.ts";
+import type { RowChange } from "../storage/row-change.ts";
+import type { AnyTable } from "../storage/table.ts";
+
+type Reducers<E extends NewEvent> = {
+  [T in E["type"]]?: (event: Recorded<Extract<E, { type: T }>>) => RowChange[];
+};
+
+type Reducer = (event: Recorded) => RowChange[];
+
+/**
+ * Tables that follow from events alone. The changes are applied in the transaction that writes the event, and the same
+ * function rebuilds the tables from the log. A projection is the only writer of its tables.
+ */
+export type Projection = {
+  name: string;
+  tables: AnyTable[];
+  reducers: ReadonlyMap<string, Reducer>;
+};
+
+/** What a projection does on the events of one set; events it does not name leave it as it is. */
+export function on<E extends NewEvent>(
+  events: AnyEvents<E>,
+  reducers: Reducers<E>,
+): [string, Reducer][] {
+  const known = events[definition].rules;
+  return Object.entries(reducers).map(([type, reduce]) => {
+    if (!known.has(type))
+      throw new Error(`${type} is no event of ${events[definition].aggregateType}`);
+    // The key of a reducer is the type of the event it takes, so the pair is sound.
+    return [type, reduce as Reducer];
+  });
+}
+
+export const projection = (
+  name: string,
+  tables: AnyTable[],
+  ...reactions: [string, Reducer][][]
+): Projection => ({ name, tables, reducers: new Map(reactions.flat()) });
+
+/** All row changes of an event, over all projections, in the order of their registration. */
+export function reduceWith(projections: Projection[]): (event: Recorded) => RowChange[] {
+  const byType = new Map<string, Reducer[]>();
+  for (const { reducers } of projections) {
+    for (const [type, reduce] of reducers) {
+      byType.set(type, [...(byType.get(type) ?? []), reduce]);
+    }
+  }
+  return (event) => byType.get(event.type)?.flatMap((reduce) => reduce(event)) ?? [];
+}

@@ -1,0 +1,115 @@
+import { and, asc, type Column, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { invalidField } from "../errors.ts";
+import { caseFold } from "../storage/case-fold.ts";
+import type { Database } from "../storage/database.ts";
+import { rowCounts, sequences } from "../storage/kernel-tables.ts";
+import type { Row, Table } from "../storage/table.ts";
+
+/** A page as the caller asked for it (the specification's ListQuery). */
+export type Page = { offset: bigint; limit: number; asc: boolean };
+
+export type Limits = { listDefault: number; listMax: number };
+
+/** How a text is compared (decisions A9): literally, or by its fold. */
+export type TextMethod = {
+  how: "equals" | "startsWith" | "contains" | "endsWith";
+  ignoreCase: boolean;
+};
+
+export type Found<R> = {
+  rows: R[];
+  total: bigint;
+  appliedLimit: number;
+  endOfList: boolean;
+  /** The head of the instance's log, as the search saw it. */
+  head: { sequence: bigint; changedAt: Date };
+};
+
+/** The limit that applies (decisions A8): absent or 0 means the default. */
+export function applicableLimit(asked: number, limits: Limits, field = "query.limit"): number {
+  if (asked === 0) return limits.listDefault;
+  if (asked <= limits.listMax) return asked;
+  throw invalidField(
+    field,
+    "LIMIT_EXCEEDED",
+    `is ${asked}, the largest allowed is ${limits.listMax}`,
+    {
+      metadata: { given: String(asked), maximum: String(limits.listMax) },
+    },
+  );
+}
+
+/** Matches a text column literally: `%`, `_` and `\` have no meaning. */
+export function matchesText(
+  db: Database,
+  columns: { exact: Column; folded: Column },
+  { how, ignoreCase }: TextMethod,
+  wanted: string,
+): SQL | undefined {
+  const column = ignoreCase ? columns.folded : columns.exact;
+  const text = ignoreCase ? caseFold(wanted) : wanted;
+  if (how === "equals") return eq(column, text);
+  if (text === "") return undefined;
+  if (how === "contains") return db.contains(column, text);
+  const length = [...text].length;
+  if (how === "startsWith") return sql`substr(${column}, 1, ${length}) = ${text}`;
+  return sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`;
+}
+
+export const isOneOf = (column: Column, values: readonly string[]): SQL =>
+  // An empty list keeps nothing; drizzle's inArray refuses one.
+  values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
+
+/**
+ * Finds one page of a projection table, the exact total and the head of the log, all in one state of the store.
+ * Ties of the order are broken by id, so that pages neither overlap nor leave gaps (decisions A9).
+ */
+export async function search<T extends Table>(
+  db: Database,
+  table: T,
+  asked: {
+    instanceId: string;
+    filters: (SQL | undefined)[];
+    order: Column;
+    page: Page;
+    limits: Limits;
+  },
+): Promise<Found<Row<T>>> {
+  const { instanceId, order, page } = asked;
+  const limit = applicableLimit(page.limit, asked.limits);
+  const t = db.table(table);
+  const columns = t as unknown as { instanceId: Column; id: Column };
+  const filters = asked.filters.filter((filter) => filter !== undefined);
+  const where = and(eq(columns.instanceId, instanceId), ...filters);
+  const direction = page.asc ? asc : desc;
+  const counts = db.table(rowCounts);
+  const heads = db.table(sequences);
+  const largestOffset = 2n ** 53n;
+  const [rows, totals, head] = await db.snapshot((read) => [
+    read
+      .select()
+      .from(t)
+      .where(where)
+      .orderBy(direction(order), direction(columns.id))
+      .limit(limit)
+      .offset(Number(page.offset < largestOffset ? page.offset : largestOffset)),
+    filters.length === 0 && table.countedBy === "instanceId"
+      ? read
+          .select({ total: counts.rows })
+          .from(counts)
+          .where(and(eq(counts.tableName, table.name), eq(counts.counted, instanceId)))
+      : read
+          .select({ total: sql<bigint>`${count()}` })
+          .from(t)
+          .where(where),
+    read.select().from(heads).where(eq(heads.instanceId, instanceId)),
+  ]);
+  const total = BigInt(totals[0]?.total ?? 0n);
+  return {
+    rows: rows as Row<T>[],
+    total,
+    appliedLimit: limit,
+    endOfList: page.offset + BigInt(rows.length) >= total,
+    head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
+  };
+}

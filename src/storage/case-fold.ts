@@ -1,0 +1,8 @@
+/**
+ * Folds text so that spellings which people take for the same compare equal, alike on every database.
+ *
+ * Source: decisions A9, C4: NFKC(lower(upper(NFKC(x)))). Upper first, because only that joins sharp s with "ss"
+ * and dotless i with "i".
+ */
+export const caseFold = (value: string): string =>
+  value.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");

@@ -1,0 +1,127 @@
+import type { Column, SQL } from "drizzle-orm";
+import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { RowChange } from "./row-change.ts";
+import type { AnyTable, Table } from "./table.ts";
+
+/** An event as it is stored. Its sequence is drawn by the store, last, inside the transaction. */
+export type StoredEvent = {
+  aggregateType: string;
+  aggregateId: string;
+  aggregateVersion: bigint;
+  type: string;
+  revision: number;
+  payload: unknown;
+  ownerType: string;
+  ownerId: string;
+  editorId: string;
+  service: string;
+  clientId: string;
+  requestId: string;
+  createdAt: Date;
+};
+
+/**
+ * What must still hold when the unit commits: the versions of streams that the decision only read, and the number of
+ * rows that a decision took as "all of them".
+ */
+export type Expectation =
+  | { kind: "stream"; aggregateType: string; aggregateId: string; version: bigint }
+  | { kind: "rows"; table: AnyTable; where: Record<string, unknown>; count: number };
+
+/**
+ * A uniqueness claim: one holder a value, within an instance or (empty scope) within the whole system.
+ * `hold` replaces what the holder held of this kind; `add` keeps it; `release` without a value frees all of the kind.
+ */
+export type ClaimChange = {
+  op: "hold" | "add" | "release";
+  scope: string;
+  kind: string;
+  value?: string;
+  holderType: string;
+  holderId: string;
+};
+
+/**
+ * One unit of work as data. It commits whole or not at all: expectations hold, claims are free, events get consecutive
+ * sequences of the instance, row changes are applied.
+ */
+export type Unit = {
+  instanceId: string;
+  expect: Expectation[];
+  claims: ClaimChange[];
+  events: StoredEvent[];
+  changes: RowChange[];
+};
+
+/** The sequence of the unit's first event; the others follow without a hole. Zero when the unit had no event. */
+export type Committed = { firstSequence: bigint };
+
+/** Somebody else wrote what this unit's decision was based on: decide again. */
+export class Conflict extends Error {
+  override name = "Conflict";
+}
+
+/** The value of a claim is held by another object. */
+export class ClaimTaken extends Error {
+  override name = "ClaimTaken";
+  readonly kind: string;
+  constructor(kind: string) {
+    super(`claim ${kind} is taken`);
+    this.kind = kind;
+  }
+}
+
+/** Queries are drizzle's builder with the types of PostgreSQL, on both databases. */
+export type Reader = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDistinct">;
+
+type Results<Q extends readonly PromiseLike<unknown>[]> = {
+  -readonly [K in keyof Q]: Awaited<Q[K]>;
+};
+
+export type StoreHealth = { engine: string; version: string; writable: boolean };
+
+/** The port to the database. Nothing above it knows the dialect. */
+export interface Database extends AsyncDisposable {
+  /** The drizzle table of this dialect. */
+  table<P extends Table["postgres"]>(table: Table<P>): P;
+  readonly read: Reader;
+  /** Whether the text of a column holds another, compared byte by byte. */
+  contains(column: Column, text: string): SQL;
+  /** Several queries that see one state of the store. */
+  snapshot<const Q extends readonly PromiseLike<unknown>[]>(
+    build: (read: Reader) => Q,
+  ): Promise<Results<Q>>;
+  /**
+   * Commits one unit; it is on disk when the promise resolves (decisions C3). Units share a flush; a unit that fails
+   * fails alone.
+   * @throws {Conflict} when an expectation does not hold or a stream has moved on.
+   * @throws {ClaimTaken} when a claim is held by another object.
+   */
+  commit(unit: Unit): Promise<Committed>;
+  /** Counts the commits that touched any of the tables in this instance: a cached read is valid while it stands still. */
+  stamp(instanceId: string, tables: readonly AnyTable[]): number;
+  /** Called after each commit that wrote events of the instance. */
+  onCommit(listener: (instanceId: string) => void): () => void;
+  health(): Promise<StoreHealth>;
+}
+
+export type Heads = ReadonlyMap<string, bigint>;
+
+/** Shadow copies of projection tables, filled by a replay while the real ones serve. */
+export interface Shadow {
+  /** Applies changes of replayed events, whose sequences are numbers, in one transaction. */
+  apply(changes: RowChange[]): Promise<void>;
+  /** The number of rows that differ a table; undefined when the log has moved past `heads`. */
+  compare(heads: Heads): Promise<Map<string, number> | undefined>;
+  /** Puts the copies in the place of the real tables; false when the log has moved past `heads`. */
+  swap(heads: Heads): Promise<boolean>;
+  drop(): Promise<void>;
+}
+
+/** A database that can be brought to the schema of this build. */
+export interface MigratableDatabase extends Database {
+  /** Creates and widens tables; gives the projection tables that must be rebuilt from events before serving. */
+  migrate(): Promise<AnyTable[]>;
+  heads(): Promise<Heads>;
+  shadow(tables: AnyTable[]): Promise<Shadow>;
+}

@@ -1,0 +1,197 @@
+import Sqlite from "better-sqlite3";
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import { failedPrecondition, unavailable } from "../../errors.ts";
+import {
+  type Committed,
+  ClaimTaken,
+  Conflict,
+  type MigratableDatabase,
+  type Reader,
+  type Unit,
+} from "../database.ts";
+import { createStamps } from "../stamps.ts";
+import type { Schema } from "../schema.ts";
+import { createWriter } from "./append.ts";
+import { migrate } from "./migrate.ts";
+import { createShadow, readHeads } from "./shadow.ts";
+
+const oldestSqlite = [3, 51, 3];
+const otherProcessPollMs = 250;
+const busyRetryMs = 5;
+const busyGiveUpMs = 30_000;
+
+type Waiting = {
+  unit: Unit;
+  since: number;
+  resolve: (committed: Committed) => void;
+  reject: (error: unknown) => void;
+};
+
+/**
+ * Opens the embedded database: one connection writes, another reads (WAL), and every commit is flushed
+ * (`synchronous=FULL`). Units that arrive in one turn of the event loop share a transaction and its flush.
+ */
+export function openSqlite(options: { path: string; schema: Schema }): MigratableDatabase {
+  const connection = open(options.path);
+  const reading = open(options.path);
+  reading.pragma("query_only = ON");
+  const reader = drizzle(reading);
+  const writer = createWriter(connection);
+  const stamps = createStamps();
+  const listeners = new Set<(instanceId: string) => void>();
+  let waiting: Waiting[] = [];
+  let scheduled = false;
+  let closed = false;
+
+  // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
+  let version = connection.pragma("data_version", { simple: true });
+  const watch = setInterval(() => {
+    const now = connection.pragma("data_version", { simple: true });
+    if (now !== version) stamps.touchAll();
+    version = now;
+  }, otherProcessPollMs).unref();
+
+  function schedule(delayMs = 0): void {
+    if (scheduled) return;
+    scheduled = true;
+    if (delayMs === 0) setImmediate(flush);
+    else setTimeout(flush, delayMs);
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    try {
+      connection.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      if (!isBusy(error)) return batch.forEach(({ reject }) => reject(storeError(error)));
+      // The lock is another process's: wait without blocking the event loop, and give up before callers do.
+      waiting = batch.filter((entry) => {
+        if (Date.now() - entry.since < busyGiveUpMs) return true;
+        entry.reject(
+          unavailable("STORE_BUSY", "the store is locked by another process: try again"),
+        );
+        return false;
+      });
+      return schedule(busyRetryMs);
+    }
+    const done: (() => void)[] = [];
+    try {
+      for (const entry of batch) done.push(applyAlone(entry));
+      connection.exec("COMMIT");
+    } catch (error) {
+      if (connection.inTransaction) connection.exec("ROLLBACK");
+      return batch.forEach(({ reject }) => reject(storeError(error)));
+    }
+    for (const settle of done) settle();
+  }
+
+  // A savepoint a unit: one that fails is rolled back alone, and only its caller hears of it.
+  function applyAlone(entry: Waiting): () => void {
+    connection.exec("SAVEPOINT unit");
+    try {
+      const firstSequence = writer.apply(entry.unit);
+      connection.exec("RELEASE unit");
+      return () => {
+        stamps.touch(entry.unit);
+        entry.resolve({ firstSequence });
+        if (firstSequence !== 0n) for (const listen of listeners) listen(entry.unit.instanceId);
+      };
+    } catch (error) {
+      if (!connection.inTransaction) throw error;
+      connection.exec("ROLLBACK TO unit; RELEASE unit");
+      return () => entry.reject(storeError(error));
+    }
+  }
+
+  return {
+    table: (table) => table.sqlite,
+    // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
+    read: reader as unknown as Reader,
+    contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+    async snapshot(build) {
+      // better-sqlite3 is synchronous: all queries run inside one read transaction, nothing can come between.
+      return reading.transaction(() =>
+        build(reader as unknown as Reader).map((query) =>
+          (query as unknown as { all(): unknown }).all(),
+        ),
+      )() as never;
+    },
+    commit: (unit) =>
+      closed
+        ? Promise.reject(unavailable("STORE_CLOSED", "the service is stopping: try again"))
+        : new Promise((resolve, reject) => {
+            waiting.push({ unit, since: Date.now(), resolve, reject });
+            schedule();
+          }),
+    stamp: stamps.read,
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async health() {
+      const sqlite = String(reading.prepare("SELECT sqlite_version()").pluck().get());
+      return { engine: "sqlite", version: sqlite, writable: !connection.readonly };
+    },
+    migrate: async () => migrate(connection, options.schema),
+    heads: async () => readHeads(reading),
+    shadow: async (tables) => createShadow(connection, writer, tables),
+    async [Symbol.asyncDispose]() {
+      flush();
+      closed = true;
+      clearInterval(watch);
+      reading.close();
+      connection.pragma("wal_checkpoint(TRUNCATE)");
+      connection.close();
+    },
+  };
+}
+
+function open(path: string): Sqlite.Database {
+  let connection: Sqlite.Database;
+  try {
+    connection = new Sqlite(path);
+    connection.pragma("journal_mode = WAL");
+  } catch (error) {
+    throw failedPrecondition(
+      "STORE_UNREADABLE",
+      `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
+      { cause: error },
+    );
+  }
+  const version = String(connection.prepare("SELECT sqlite_version()").pluck().get());
+  const parts = version.split(".").map(Number);
+  const at = oldestSqlite.findIndex((part, place) => part !== parts[place]);
+  if (at !== -1 && (parts[at] ?? 0) < (oldestSqlite[at] ?? 0)) {
+    throw failedPrecondition(
+      "SQLITE_TOO_OLD",
+      `SQLite ${version} is older than ${oldestSqlite.join(".")}`,
+    );
+  }
+  connection.pragma("synchronous = FULL");
+  connection.pragma("busy_timeout = 0");
+  connection.pragma("cache_size = -65536");
+  connection.pragma("temp_store = MEMORY");
+  return connection;
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+
+function storeError(error: unknown): unknown {
+  if (error instanceof Conflict || error instanceof ClaimTaken) return error;
+  if (error instanceof Sqlite.SqliteError && /FULL|IOERR|READONLY|CANTOPEN/.test(error.code)) {
+    return unavailable(
+      "STORE_UNAVAILABLE",
+      "the store cannot write now: nothing was changed, try again",
+      {
+        cause: error,
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+  return error;
+}

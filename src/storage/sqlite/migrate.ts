@@ -1,0 +1,77 @@
+import type SqliteDatabase from "better-sqlite3";
+import { failedPrecondition } from "../../errors.ts";
+import { kernelTables, sequences, storeTables } from "../kernel-tables.ts";
+import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";
+import { type AnyTable, columnName } from "../table.ts";
+import { addColumn, createTable, decorateTable } from "./ddl.ts";
+
+type Connection = SqliteDatabase.Database;
+
+/**
+ * Brings the file to the schema of this build, in one transaction. Kernel and state tables are only ever widened by
+ * nullable columns; a projection of another shape is left for a rebuild.
+ */
+export function migrate(connection: Connection, schema: Schema): AnyTable[] {
+  return connection.transaction(() => {
+    const format = Number(connection.pragma("user_version", { simple: true }));
+    if (format > storeFormat) {
+      throw failedPrecondition(
+        "STORE_NEWER",
+        `the store ${connection.name} has format ${format}, this build knows up to ${storeFormat}: start the newer build, or restore a backup made by this one`,
+      );
+    }
+    if (!exists(connection, storeTables.name)) for (const t of kernelTables) make(connection, t);
+    connection.pragma(`user_version = ${storeFormat}`);
+    const eventful = connection.prepare(`SELECT 1 FROM ${sequences.name} LIMIT 1`).get();
+    const stale: AnyTable[] = [];
+    for (const { table, role } of allTables(schema)) {
+      if (!exists(connection, table.name)) {
+        make(connection, table);
+        if (role === "projection" && eventful !== undefined) stale.push(table);
+        else record(connection, table, role);
+      } else if (recordedShape(connection, table) !== shapeOf(table)) {
+        if (role === "projection") stale.push(table);
+        else {
+          widen(connection, table);
+          record(connection, table, role);
+        }
+      }
+    }
+    return stale;
+  })();
+}
+
+const exists = (connection: Connection, name: string): boolean =>
+  connection.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !==
+  undefined;
+
+export function make(connection: Connection, table: AnyTable): void {
+  connection.exec(createTable(table));
+  for (const statement of decorateTable(table)) connection.exec(statement);
+}
+
+export function record(connection: Connection, table: AnyTable, role: TableRole): void {
+  connection
+    .prepare(`INSERT OR REPLACE INTO ${storeTables.name} (name, role, shape) VALUES (?, ?, ?)`)
+    .run(table.name, role, shapeOf(table));
+}
+
+function recordedShape(connection: Connection, table: AnyTable): unknown {
+  const row = connection
+    .prepare(`SELECT shape FROM ${storeTables.name} WHERE name = ?`)
+    .get(table.name);
+  return row === undefined ? undefined : Reflect.get(Object(row), "shape");
+}
+
+function widen(connection: Connection, table: AnyTable): void {
+  const present = new Set(
+    connection.prepare(`SELECT name FROM pragma_table_info(?)`).pluck().all(table.name),
+  );
+  for (const key of Object.keys(table.columns)) {
+    if (present.has(columnName(key))) continue;
+    if (table.columns[key]?.nullable !== true) {
+      throw new Error(`table ${table.name}: a new column must be nullable, ${key} is not`);
+    }
+    connection.exec(addColumn(table, key));
+  }
+}

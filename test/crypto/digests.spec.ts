@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { describe, it } from "node:test";
+import {
+  digestSecret,
+  equalInConstantTime,
+  randomToken,
+  secretMatches,
+  tokenPrefixes,
+} from "../../src/crypto/digests.ts";
+
+const key = Buffer.alloc(32, 7);
+
+describe("making random tokens", () => {
+  it("has 256 random bits behind the prefix of its kind", () => {
+    const token = randomToken(tokenPrefixes.personalAccessToken);
+    assert.match(token, /^idsvc_pat_[A-Za-z0-9_-]{43}$/);
+    assert.equal(Buffer.from(token.slice("idsvc_pat_".length), "base64url").length, 32);
+  });
+  it("never gives the same twice", () =>
+    assert.equal(new Set(Array.from({ length: 1000 }, () => randomToken("idsvc_at_"))).size, 1000));
+  it("has a prefix for each kind that no other kind starts with", () => {
+    const prefixes = Object.values(tokenPrefixes);
+    for (const one of prefixes)
+      assert.deepEqual(
+        prefixes.filter((other) => other.startsWith(one)),
+        [one],
+      );
+  });
+});
+
+describe("storing a random secret", () => {
+  it("keeps the keyed SHA-256 of it only", () =>
+    assert.deepEqual(
+      Buffer.from(digestSecret(key, "idsvc_at_x")),
+      createHmac("sha256", key).update("idsvc_at_x").digest(),
+    ));
+  it("recognises the secret", () =>
+    assert.ok(secretMatches(key, "secret", digestSecret(key, "secret"))));
+  it("recognises no other secret, no other key and no cut digest", () => {
+    assert.ok(!secretMatches(key, "Secret", digestSecret(key, "secret")));
+    assert.ok(!secretMatches(Buffer.alloc(32, 8), "secret", digestSecret(key, "secret")));
+    assert.ok(!secretMatches(key, "secret", digestSecret(key, "secret").subarray(0, 31)));
+    assert.ok(!secretMatches(key, "secret", new Uint8Array()));
+  });
+  it("compares by value", () => {
+    assert.ok(equalInConstantTime(Uint8Array.of(1, 2), Uint8Array.of(1, 2)));
+    assert.ok(!equalInConstantTime(Uint8Array.of(1, 2), Uint8Array.of(1, 3)));
+  });
+});
