@@ -1,7 +1,12 @@
 import http2 from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import express, { type Express, type Request as ExpressRequest, type Response as ExpressResponse, Router } from "express";
+import express, {
+  type Express,
+  type Request as ExpressRequest,
+  type Response as ExpressResponse,
+  Router,
+} from "express";
 
 /** A page or endpoint that is not RPC, as the web standards see it. */
 export type WebEndpoint = {

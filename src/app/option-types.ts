@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
 import { DomainError } from "../errors.ts";
-import { parseEgressAllow, parseNetwork } from "../executor/target-url.ts";
+import { parseEgressAllow, parseNetwork } from "../egress/url-guard.ts";
 
 /** A value as every layer gives it: all scalars are text, so that `0123` means the same in a file and in a variable. */
 export type Raw = string | readonly Raw[] | ReadonlyMap<string, Raw>;

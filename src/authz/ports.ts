@@ -8,7 +8,7 @@ export interface InstanceReader {
 }
 
 export interface OrganizationReader {
-  byId(instanceId: string, id: string): Awaitable<{ id: string } | undefined>;
+  byId(instanceId: string, id: string): Awaitable<{ id: string; state: string } | undefined>;
   byDomain(instanceId: string, domain: string): Awaitable<{ id: string } | undefined>;
 }
 

@@ -20,7 +20,7 @@ export type Authorize<S extends DescService> = {
   ) => Promise<void>;
 };
 
-type UnaryHandler = (request: never, scope: Scope) => Promise<object>;
+type UnaryHandler = (request: never, scope: Scope) => Promise<Record<string, unknown>>;
 
 /** A service with its handlers, of whatever types. */
 export type ServiceBinding = {

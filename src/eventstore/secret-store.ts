@@ -8,7 +8,7 @@ import {
   unwrapKey,
   wrapKey,
 } from "../crypto/secrets.ts";
-import { internal } from "../errors.ts";
+import { failedPrecondition, internal } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
 import { secrets } from "../storage/kernel-tables.ts";
 import { cachedRead } from "../storage/read-cache.ts";
@@ -37,6 +37,11 @@ export type FoundSecret = {
  * which announces them.
  */
 export interface SecretStore {
+  /**
+   * Proves that the master key opens what is there.
+   * @throws FAILED_PRECONDITION MASTER_KEY_WRONG
+   */
+  checkMasterKey(): Promise<void>;
   /** Makes the keys of a new instance: they belong into the unit that creates it. */
   createInstanceKeys(instanceId: string, createdAt: Date): RowChange[];
   /** Makes the personal key of a new user. */
@@ -144,6 +149,24 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
   }
 
   return {
+    async checkMasterKey() {
+      const [row] = await db.read
+        .select({ instanceId: t.instanceId })
+        .from(t)
+        .where(and(eq(t.ownerType, "instance"), eq(t.kind, "data_key")))
+        .limit(1);
+      if (row === undefined) return;
+      try {
+        await instanceKey(row.instanceId, "data_key");
+      } catch (cause) {
+        throw failedPrecondition(
+          "MASTER_KEY_WRONG",
+          "the master key does not open this store: give the one it was made with (IDSVC_MASTER_KEY, or master.key in the data folder)",
+          { cause },
+        );
+      }
+    },
+
     createInstanceKeys: (instanceId, createdAt) =>
       instanceKeyKinds.map((kind) => {
         const ref = refOf(instanceId, kind);

@@ -15,6 +15,8 @@ export type Deps = {
   newId: () => string;
   now: () => Date;
   limits: { listDefault: number; listMax: number };
+  /** Refuses addresses that the service must not call (decisions D13), naming the field that holds the url. */
+  checkUrl: (url: string, field: string) => void;
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };

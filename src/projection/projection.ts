@@ -48,3 +48,18 @@ export function reduceWith(projections: Projection[]): (event: Recorded) => RowC
   }
   return (event) => byType.get(event.type)?.flatMap((reduce) => reduce(event)) ?? [];
 }
+
+/** What every row of an object keeps of its last event. */
+export const touch = ({ sequence, createdAt }: Pick<Recorded, "sequence" | "createdAt">) => ({
+  sequence,
+  changeDate: createdAt,
+});
+
+/** What every row of an object keeps of its first event. */
+export const begin = ({ instanceId, aggregateId, sequence, createdAt }: Recorded) => ({
+  instanceId,
+  id: aggregateId,
+  sequence,
+  creationDate: createdAt,
+  changeDate: createdAt,
+});

@@ -78,7 +78,8 @@ type Results<Q extends readonly PromiseLike<unknown>[]> = {
   -readonly [K in keyof Q]: Awaited<Q[K]>;
 };
 
-export type StoreHealth = { engine: string; version: string; writable: boolean };
+/** `sound`: the engine's own check of its file or cluster finds nothing. */
+export type StoreHealth = { engine: string; version: string; sound: boolean };
 
 /** The port to the database. Nothing above it knows the dialect. */
 export interface Database extends AsyncDisposable {
@@ -102,7 +103,8 @@ export interface Database extends AsyncDisposable {
   stamp(instanceId: string, tables: readonly AnyTable[]): number;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
-  health(): Promise<StoreHealth>;
+  /** With `thorough`, the engine checks all it holds, which takes time in proportion. */
+  health(thorough?: boolean): Promise<StoreHealth>;
 }
 
 export type Heads = ReadonlyMap<string, bigint>;

@@ -1,6 +1,9 @@
 import type { Unit } from "./database.ts";
 import type { AnyTable } from "./table.ts";
 
+// Reads of tables that span instances ask under the empty id.
+const everyInstance = "";
+
 /**
  * Counts commits by instance and table, so that a cached read knows whether it is still true (decisions B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
@@ -10,10 +13,13 @@ export function createStamps() {
   let everywhere = 0;
   return {
     touch(unit: Unit): void {
-      let tables = byInstance.get(unit.instanceId);
-      if (tables === undefined) byInstance.set(unit.instanceId, (tables = new Map()));
-      for (const { table } of unit.changes)
-        tables.set(table.name, (tables.get(table.name) ?? 0) + 1);
+      for (const scope of [unit.instanceId, everyInstance]) {
+        let tables = byInstance.get(scope);
+        if (tables === undefined) byInstance.set(scope, (tables = new Map()));
+        for (const { table } of unit.changes) {
+          tables.set(table.name, (tables.get(table.name) ?? 0) + 1);
+        }
+      }
     },
     touchAll(): void {
       everywhere += 1;

@@ -1,3 +1,4 @@
+import { hostName, issuerOf } from "../../authz/host.ts";
 import { notFound } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -28,13 +29,3 @@ export function unknownHost(host: string, externalUrl: URL) {
     { metadata: { host } },
   );
 }
-
-/** The host without its port, in lower case; an IPv6 literal keeps its brackets. */
-export function hostName(host: string): string {
-  const end = host.startsWith("[") ? host.indexOf("]") + 1 : host.indexOf(":");
-  return (end > 0 ? host.slice(0, end) : host).toLowerCase();
-}
-
-/** Scheme and port of the external URL with the domain that matched. */
-export const issuerOf = (externalUrl: URL, domain: string): string =>
-  `${externalUrl.protocol}//${domain}${externalUrl.port === "" ? "" : `:${externalUrl.port}`}`;

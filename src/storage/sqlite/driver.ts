@@ -35,7 +35,7 @@ type Waiting = {
 export function openSqlite(options: { path: string; schema: Schema }): MigratableDatabase {
   const connection = open(options.path);
   const reading = open(options.path);
-  reading.pragma("query_only = ON");
+  reading.pragma("query_only = ON", { simple: true });
   const reader = drizzle(reading);
   const writer = createWriter(connection);
   const stamps = createStamps();
@@ -132,9 +132,10 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async health() {
+    async health(thorough = false) {
       const sqlite = String(reading.prepare("SELECT sqlite_version()").pluck().get());
-      return { engine: "sqlite", version: sqlite, writable: !connection.readonly };
+      const sound = !thorough || reading.pragma("integrity_check", { simple: true }) === "ok";
+      return { engine: "sqlite", version: sqlite, sound };
     },
     migrate: async () => migrate(connection, options.schema),
     heads: async () => readHeads(reading),
@@ -144,7 +145,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       closed = true;
       clearInterval(watch);
       reading.close();
-      connection.pragma("wal_checkpoint(TRUNCATE)");
+      connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
       connection.close();
     },
   };
@@ -154,7 +155,7 @@ function open(path: string): Sqlite.Database {
   let connection: Sqlite.Database;
   try {
     connection = new Sqlite(path);
-    connection.pragma("journal_mode = WAL");
+    connection.pragma("journal_mode = WAL", { simple: true });
   } catch (error) {
     throw failedPrecondition(
       "STORE_UNREADABLE",
@@ -171,10 +172,10 @@ function open(path: string): Sqlite.Database {
       `SQLite ${version} is older than ${oldestSqlite.join(".")}`,
     );
   }
-  connection.pragma("synchronous = FULL");
-  connection.pragma("busy_timeout = 0");
-  connection.pragma("cache_size = -65536");
-  connection.pragma("temp_store = MEMORY");
+  connection.pragma("synchronous = FULL", { simple: true });
+  connection.pragma("busy_timeout = 0", { simple: true });
+  connection.pragma("cache_size = -65536", { simple: true });
+  connection.pragma("temp_store = MEMORY", { simple: true });
   return connection;
 }
 

@@ -12,7 +12,7 @@ type Connection = SqliteDatabase.Database;
  * nullable columns; a projection of another shape is left for a rebuild.
  */
 export function migrate(connection: Connection, schema: Schema): AnyTable[] {
-  return connection.transaction(() => {
+  return exclusively(connection, () => {
     const format = Number(connection.pragma("user_version", { simple: true }));
     if (format > storeFormat) {
       throw failedPrecondition(
@@ -21,8 +21,8 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
       );
     }
     if (!exists(connection, storeTables.name)) for (const t of kernelTables) make(connection, t);
-    connection.pragma(`user_version = ${storeFormat}`);
-    const eventful = connection.prepare(`SELECT 1 FROM ${sequences.name} LIMIT 1`).get();
+    connection.pragma(`user_version = ${storeFormat}`, { simple: true });
+    const eventful = connection.prepare(`SELECT 1 FROM ${sequences.name} LIMIT 1`).pluck().get();
     const stale: AnyTable[] = [];
     for (const { table, role } of allTables(schema)) {
       if (!exists(connection, table.name)) {
@@ -38,12 +38,27 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
       }
     }
     return stale;
-  })();
+  });
+}
+
+const patienceMs = 10_000;
+
+/** Runs work in one write transaction, waiting for other processes to finish theirs. */
+export function exclusively<T>(connection: Connection, work: () => T): T {
+  connection.pragma(`busy_timeout = ${patienceMs}`, { simple: true });
+  try {
+    return connection.transaction(work).immediate();
+  } finally {
+    // Units wait without blocking the event loop: the driver retries them itself.
+    connection.pragma("busy_timeout = 0", { simple: true });
+  }
 }
 
 const exists = (connection: Connection, name: string): boolean =>
-  connection.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !==
-  undefined;
+  connection
+    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+    .pluck()
+    .get(name) !== undefined;
 
 export function make(connection: Connection, table: AnyTable): void {
   connection.exec(createTable(table));
@@ -57,10 +72,10 @@ export function record(connection: Connection, table: AnyTable, role: TableRole)
 }
 
 function recordedShape(connection: Connection, table: AnyTable): unknown {
-  const row = connection
+  return connection
     .prepare(`SELECT shape FROM ${storeTables.name} WHERE name = ?`)
+    .pluck()
     .get(table.name);
-  return row === undefined ? undefined : Reflect.get(Object(row), "shape");
 }
 
 function widen(connection: Connection, table: AnyTable): void {

@@ -4,7 +4,7 @@ import { rowCounts, sequences } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
 import type { Writer } from "./append.ts";
 import { createTable, decorateTable } from "./ddl.ts";
-import { record } from "./migrate.ts";
+import { exclusively, record } from "./migrate.ts";
 
 const shadowName = (name: string): string => `${name}__rebuild`;
 
@@ -27,8 +27,10 @@ export function createShadow(
   const drop = () => {
     for (const table of tables) connection.exec(`DROP TABLE IF EXISTS "${shadowName(table.name)}"`);
   };
-  drop();
-  for (const table of tables) connection.exec(createTable(table, shadowName(table.name)));
+  exclusively(connection, () => {
+    drop();
+    for (const table of tables) connection.exec(createTable(table, shadowName(table.name)));
+  });
 
   const different = (table: AnyTable): number => {
     const pair = [`"${table.name}"`, `"${shadowName(table.name)}"`];
@@ -39,19 +41,19 @@ export function createShadow(
 
   return {
     async apply(changes) {
-      connection.transaction(() => {
+      exclusively(connection, () => {
         for (const change of changes) writer.change(change, 0n, shadowName);
-      })();
+      });
     },
     async compare(heads) {
-      return connection.transaction(() =>
+      return exclusively(connection, () =>
         sameHeads(readHeads(connection), heads)
           ? new Map(tables.map((table) => [table.name, different(table)]))
           : undefined,
-      )();
+      );
     },
     async swap(heads) {
-      return connection.transaction(() => {
+      return exclusively(connection, () => {
         if (!sameHeads(readHeads(connection), heads)) return false;
         for (const table of tables) {
           connection.exec(`DROP TABLE "${table.name}"`);
@@ -61,10 +63,10 @@ export function createShadow(
           record(connection, table, "projection");
         }
         return true;
-      })();
+      });
     },
     async drop() {
-      drop();
+      exclusively(connection, drop);
     },
   };
 }

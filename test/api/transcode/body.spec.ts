@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toJson } from "@bufbuild/protobuf";
 import { type Binding, bindRequest, restBindings } from "../../../src/api/transcode/body.ts";
-import { assertRefused, methodNamed } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
+import { methodNamed } from "./schema.ts";
 
 type Sent = {
   body?: string | Uint8Array;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { readMessage, writeMessage } from "../../../src/api/transcode/json.ts";
-import { assertRefused, messageNamed, registry } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
+import { messageNamed, registry } from "./schema.ts";
 
 const strict = { ignoreUnknownFields: false };
 const request = messageNamed("CreateHookRequest");
@@ -387,7 +388,7 @@ describe("writing a message", () => {
     assert.ok(names.includes("is_async"));
   });
   it("writes Any by its type when it is given the types", () => {
-    const detail = { "@type": "type.googleapis.com/test.transcode.RestCall", url: "u" };
+    const detail = { url: "u", "@type": "type.googleapis.com/test.transcode.RestCall" };
     const read = readMessage(request, { hook: { detail } }, { ...strict, registry });
     const written = writeMessage(request, read, { jsonNames: "proto", registry });
     assert.ok(JSON.stringify(written).includes(JSON.stringify(detail)));

@@ -9,7 +9,8 @@ import {
   printFieldPath,
   resolveFieldPath,
 } from "../../../src/api/transcode/parameters.ts";
-import { assertRefused, messageNamed } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
+import { messageNamed } from "./schema.ts";
 
 const get = messageNamed("GetHookRequest");
 const search = messageNamed("SearchHooksRequest");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parsePathTemplate, percentDecode } from "../../../src/api/transcode/path-template.ts";
-import { assertRefused } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
 
 describe("parsing a path template", () => {
   const accepted: [template: string, shape: string, variables: string[], verb?: string][] = [

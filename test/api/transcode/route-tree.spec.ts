@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parsePathTemplate } from "../../../src/api/transcode/path-template.ts";
 import { createRouteTree, type RouteTree } from "../../../src/api/transcode/route-tree.ts";
-import { assertRefused } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
 
 function treeOf(...routes: string[]): RouteTree<string> {
   const tree = createRouteTree<string>();

@@ -12,7 +12,6 @@ import {
   fromBinary,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { DomainError, type Kind } from "../../../src/errors.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
@@ -32,35 +31,6 @@ export function methodNamed(service: string, name: string): DescMethod {
   const method = desc?.methods.find((one) => one.name === name);
   assert.ok(method, `the fixture has no method ${name}`);
   return method;
-}
-
-type Refusal = {
-  kind: Kind;
-  reason: string;
-  field?: string;
-  message?: string;
-  httpStatus?: number;
-};
-
-/** Proves that a call is refused, and with what. */
-export function assertRefused(call: () => unknown, expected: Refusal): void {
-  assert.throws(call, (error) => {
-    assert.ok(error instanceof DomainError, String(error));
-    const { kind, reason, violations, httpStatus } = error;
-    assert.deepEqual(
-      { kind, reason, field: violations[0]?.field, httpStatus },
-      {
-        kind: expected.kind,
-        reason: expected.reason,
-        field: expected.field,
-        httpStatus: expected.httpStatus,
-      },
-      error.message,
-    );
-    const said = expected.message ?? "";
-    assert.ok(error.message.includes(said), `"${error.message}" does not say "${said}"`);
-    return true;
-  });
 }
 
 // Compiled in a folder of its own, from the packages that third_party comes from: a test that laid out third_party

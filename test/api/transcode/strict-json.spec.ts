@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseStrictJson } from "../../../src/api/transcode/strict-json.ts";
-import { assertRefused } from "./schema.ts";
+import { assertRefused } from "./refusal.ts";
 
 const utf8 = (text: string) => Buffer.from(text, "utf8");
 const parse = (text: string) => parseStrictJson(utf8(text));

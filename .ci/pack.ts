@@ -1,0 +1,124 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, extname, join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const documents = ["README.md", "LICENSE"];
+
+const launcher = "bin/idsvc.js";
+const nodeMajor = 24;
+
+type Manifest = Record<"name" | "version" | "description" | "license" | "type", string> & {
+  scripts: { start: string };
+  exports: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+
+/**
+ * Builds the package that is published: JavaScript and declarations, because Node runs no TypeScript under
+ * `node_modules`. Equal sources give equal bytes.
+ *
+ * @param target folder to build in; what was in it is gone
+ * @returns the tarball, inside the folder
+ */
+export function pack(target: string = join(root, "dist")): string {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  emit(target);
+  copyFiles(target);
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  writeLauncher(join(target, launcher), manifest.scripts.start.match(/--\S+/g) ?? []);
+  writeJson(join(target, "package.json"), published(manifest));
+  execFileSync("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: target, stdio: "pipe" });
+  return join(target, `${manifest.name}-${manifest.version}.tgz`);
+}
+
+// Types are checked by `npm run types`. Here a check would only refuse the specifiers `#gen/...ts`, which the compiler
+// does not rewrite: the import map of the package leads them to the JavaScript.
+function emit(target: string): void {
+  const work = mkdtempSync(join(tmpdir(), "idsvc-pack-"));
+  const project = join(work, "tsconfig.json");
+  writeJson(project, {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      noCheck: true,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: root,
+      outDir: target,
+      typeRoots: [join(root, "node_modules/@types")],
+    },
+    include: [join(root, "src"), join(root, "gen")],
+  });
+  try {
+    execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", project], { stdio: "inherit" });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+function copyFiles(target: string): void {
+  for (const folder of ["src", "gen"]) {
+    const isAsset = (path: string) => extname(path) !== ".ts";
+    cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isAsset });
+  }
+  for (const name of documents) cpSync(join(root, name), join(target, name));
+}
+
+// The flags belong to the process, so the launcher replaces itself: no second process to forward signals to.
+function writeLauncher(file: string, flags: readonly string[]): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(
+    file,
+    `#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+
+const node = process.execPath;
+if (Number.parseInt(process.versions.node) < ${nodeMajor}) {
+  console.error(\`idsvc needs Node ${nodeMajor} or later; this is \${process.version} (\${node})\`);
+  process.exit(1);
+}
+const main = fileURLToPath(new URL("../src/main.js", import.meta.url));
+const flags = ${JSON.stringify(flags)};
+process.execve(node, [node, ...process.execArgv, ...flags, main, ...process.argv.slice(2)], process.env);
+`,
+  );
+  chmodSync(file, 0o755);
+}
+
+function published(manifest: Manifest): object {
+  const { name, version, description, license, type, dependencies, exports } = manifest;
+  const doors = Object.entries(exports).map(([door, file]) => [
+    door,
+    { types: file.replace(/\.ts$/, ".d.ts"), default: file.replace(/\.ts$/, ".js") },
+  ]);
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines: { node: `>=${nodeMajor}` },
+    bin: { [name]: launcher },
+    exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
+    imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
+    files: ["bin", "src", "gen"],
+    dependencies,
+  };
+}
+
+function writeJson(file: string, value: unknown): void {
+  writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+if (import.meta.main) console.log(pack());

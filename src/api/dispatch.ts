@@ -1,0 +1,86 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { connectNodeAdapter } from "@connectrpc/connect-node";
+import { invalidArgument, unimplemented } from "../errors.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Exchange } from "./exchange.ts";
+import type { webHandler } from "./express.ts";
+import { connectCodec, respondConnectError, serveConnect } from "./rpc/connect.ts";
+import { grpcKind, serveGrpc } from "./rpc/grpc.ts";
+import type { ServerOptions } from "./server.ts";
+import { type RestRoutes, respondRestError, routeError, serveRest } from "./transcode/rest.ts";
+
+type Parts = {
+  endpoints: readonly Endpoint[];
+  routes: RestRoutes;
+  /** Services that Connect's router serves, streams included. */
+  streamServices: readonly DescService[];
+  streams: ReturnType<typeof connectNodeAdapter>;
+  web: ReturnType<typeof webHandler>;
+};
+
+/** Tells the protocols of the one port apart: RPC paths by content type, then REST, then web endpoints. */
+export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallback"> {
+  const byPath = new Map(parts.endpoints.map((endpoint) => [endpoint.rule.path, endpoint]));
+  const prefixes = parts.streamServices.map(({ typeName }) => `/${typeName}/`);
+  const isStream = (path: string) => prefixes.some((prefix) => path.startsWith(prefix));
+
+  return {
+    serve(exchange) {
+      const { path, httpMethod } = exchange;
+      const endpoint = byPath.get(path);
+      if (endpoint === undefined && isStream(path)) return false;
+      const contentType = exchange.headers.get("content-type") ?? "";
+      const grpc = httpMethod === "POST" ? grpcKind(contentType) : undefined;
+      if (grpc !== undefined) {
+        void serveGrpc(endpoint, exchange, grpc, () => unknownMethod(path, contentType));
+        return true;
+      }
+      if (endpoint !== undefined) {
+        serveUnary(endpoint, exchange, contentType);
+        return true;
+      }
+      const match = parts.routes(httpMethod, path);
+      if (match.kind === "found") {
+        void serveRest(match, exchange);
+        return true;
+      }
+      if (match.kind === "notFound") return false;
+      respondRestError(exchange, routeError(match, exchange));
+      return true;
+    },
+
+    fallback(request, response, exchange) {
+      if (isStream(exchange.path)) return parts.streams(request, response);
+      parts.web(request, response, () =>
+        respondRestError(exchange, routeError({ kind: "notFound" }, exchange)),
+      );
+    },
+  };
+}
+
+function serveUnary(endpoint: Endpoint, exchange: Exchange, contentType: string): void {
+  if (exchange.httpMethod !== "POST") {
+    const facts = { httpStatus: 405, headers: { allow: "POST" } };
+    const message = `${exchange.httpMethod} is not served at ${exchange.path}: use POST`;
+    respondConnectError(exchange, unimplemented("METHOD_NOT_ALLOWED", message, facts));
+    return;
+  }
+  const codec = connectCodec(contentType);
+  if (codec !== undefined) {
+    void serveConnect(endpoint, exchange, codec);
+    return;
+  }
+  respondConnectError(exchange, unsupportedMediaType(contentType));
+}
+
+const rpcTypes = "application/json, application/proto, application/grpc, application/grpc-web";
+
+const unsupportedMediaType = (contentType: string) =>
+  invalidArgument(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `content type "${contentType}" is not served here: use one of ${rpcTypes}`,
+    { httpStatus: 415, headers: { "accept-post": rpcTypes } },
+  );
+
+const unknownMethod = (path: string, contentType: string) =>
+  unimplemented("METHOD_UNKNOWN", `no method ${path} is served as ${contentType}`);

@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { createRegistry } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { Health } from "#gen/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.ts";
+import { dispatcher } from "../api/dispatch.ts";
+import type { Endpoint } from "../api/endpoint.ts";
+import { createEndpoints } from "../api/endpoints.ts";
+import { type WebEndpoint, webHandler } from "../api/express.ts";
+import type { Ports } from "../api/interceptors/index.ts";
+import { type Listening, listen } from "../api/server.ts";
+import { createReadiness, healthEndpoints, registerHealth } from "../api/system/health.ts";
+import { openApiDocument } from "../api/system/openapi.ts";
+import { registerReflection } from "../api/system/reflection.ts";
+import { restRoutes } from "../api/transcode/rest.ts";
+import { systemCallers } from "../authz/system-caller.ts";
+import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
+import type { Deps } from "../projection/module.ts";
+import { instanceReader } from "../resources/instance/index.ts";
+import { membershipReader } from "../resources/membership/index.ts";
+import { organizationReader } from "../resources/org/index.ts";
+import { personalAccessTokens } from "../resources/user/index.ts";
+import { featureReader } from "../settings/feature/index.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { Config } from "./config.ts";
+import type { Kernel } from "./kernel.ts";
+import { version } from "./version.ts";
+
+/** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
+export type App = AsyncDisposable & { port: number; endpoints: Endpoint[] };
+
+const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
+
+/** Builds each part once and listens. */
+export async function startApp(kernel: Kernel): Promise<App> {
+  const { config, db, events, secrets, logger, now } = kernel;
+  const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
+  let served: string[] = [];
+  const deps: Deps = {
+    db,
+    events,
+    secrets,
+    newId: kernel.newId,
+    now,
+    limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
+    checkUrl: (url, field) => checkTargetUrl(url, allow, field),
+    registry: {
+      methods: () => served,
+      services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
+    },
+  };
+  const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
+  const services = bindings.map(({ service }) => service);
+  const metrics = createMetrics({
+    methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
+    eventTypes: events.eventTypes,
+  });
+  kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  const organizations = organizationReader(db);
+  const ports: Ports = {
+    instances: instanceReader(db),
+    organizations,
+    memberships: membershipReader(db),
+    features: featureReader(db, kernel.featureDefaults),
+    tokens: [
+      personalAccessTokens({ db, secrets, organizations, now }),
+      systemCallers(config.systemCallers, now),
+    ],
+    validator: createValidator({ registry: createRegistry(file_idsvc_options_v1_options) }),
+    logger,
+    metrics,
+    externalUrl: new URL(config.externalUrl),
+  };
+  const endpoints = createEndpoints(bindings, ports, {
+    timeoutMs: config.callTimeoutMs,
+    maxBodyBytes: config.maxMessageBytes,
+  });
+  served = endpoints.map(({ rule }) => rule.path).sort();
+
+  const readiness = createReadiness();
+  const streams = connectNodeAdapter({
+    routes(router) {
+      registerHealth(
+        router,
+        readiness,
+        services.map(({ typeName }) => typeName),
+      );
+      registerReflection(router, [...services, ...publicServices]);
+    },
+  });
+  const web = webHandler([...healthEndpoints(readiness), ...documents(config, metrics, endpoints)]);
+  const listening: Listening = await listen({
+    host: config.host,
+    port: config.port,
+    tls:
+      config.tlsCert === undefined || config.tlsKey === undefined
+        ? undefined
+        : { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) },
+    maxConnections: config.maxConnections,
+    logger,
+    ...dispatcher({
+      endpoints,
+      routes: restRoutes(endpoints),
+      streamServices: publicServices,
+      streams,
+      web,
+    }),
+  });
+  readiness.set(true);
+  return {
+    port: listening.port,
+    endpoints,
+    async [Symbol.asyncDispose]() {
+      readiness.set(false);
+      await listening.stop(config.shutdownTimeoutMs);
+    },
+  };
+}
+
+function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): WebEndpoint[] {
+  let openApi: string | undefined;
+  return [
+    {
+      httpMethod: "GET",
+      path: "/metrics",
+      async handle() {
+        const { contentType, body } = await metrics.render();
+        return new Response(body, { headers: { "content-type": contentType } });
+      },
+    },
+    {
+      httpMethod: "GET",
+      path: "/openapi.json",
+      handle() {
+        const rules = endpoints.map(({ rule }) => rule);
+        const issuer = config.externalUrl;
+        openApi ??= JSON.stringify(openApiDocument(rules, { issuer, version }));
+        return new Response(openApi, { headers: { "content-type": "application/json" } });
+      },
+    },
+  ];
+}

@@ -1,0 +1,9 @@
+/** The host without its port, in lower case; an IPv6 literal keeps its brackets. */
+export function hostName(host: string): string {
+  const end = host.startsWith("[") ? host.indexOf("]") + 1 : host.indexOf(":");
+  return (end > 0 ? host.slice(0, end) : host).toLowerCase();
+}
+
+/** Scheme and port of the external URL with the domain that matched: the issuer of tokens (decisions B1). */
+export const issuerOf = (externalUrl: URL, domain: string): string =>
+  `${externalUrl.protocol}//${domain}${externalUrl.port === "" ? "" : `:${externalUrl.port}`}`;

@@ -1,0 +1,19 @@
+import { type Config, loadConfig } from "../app/config.ts";
+
+export const exitCodes = { done: 0, failed: 1, usage: 2, no: 3 } as const;
+
+/** What every command is given: where its configuration comes from, and how it shall print. */
+export type Context = {
+  files: string[];
+  flags: Record<string, string>;
+  env: NodeJS.ProcessEnv;
+  json: boolean;
+};
+
+export const configOf = ({ files, flags, env }: Context): Config =>
+  loadConfig({ files, flags, env });
+
+/** Prints a result: as one line of JSON, or as text for people. */
+export function print({ json }: Context, result: object, text: string): void {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text}\n`);
+}

@@ -1,0 +1,97 @@
+import { Command, CommanderError } from "commander";
+import { listOptions } from "../app/config.ts";
+import { version } from "../app/version.ts";
+import { DomainError } from "../errors.ts";
+import { configCommand } from "./config.ts";
+import { migrateCommand } from "./db.ts";
+import { doctorCommand } from "./doctor.ts";
+import { type Context, exitCodes } from "./context.ts";
+import { rebuildCommand, verifyCommand } from "./projections.ts";
+import { readyCommand } from "./ready.ts";
+import { serveCommand } from "./serve.ts";
+
+type Action = (context: Context) => Promise<number>;
+
+const exitCodeHelp = `
+Exit codes:
+  0  done
+  1  failed; the reason is on standard error
+  2  the command line or the configuration is wrong
+  3  the answer is no: not ready, projections differ, or the doctor found a problem`;
+
+/**
+ * Runs one command line and gives its exit code. Results go to standard output, refusals to standard error.
+ */
+export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  let code: number = exitCodes.done;
+  const program = new Command("idsvc")
+    .description("Multi-tenant identity and access service.")
+    .version(version, "-V, --version")
+    .exitOverride()
+    .showHelpAfterError()
+    .addHelpText("after", exitCodeHelp);
+
+  const add = (parent: Command, name: string, description: string, action: Action): void => {
+    const command = parent
+      .command(name)
+      .description(description)
+      .exitOverride()
+      .option("--config <file...>", "YAML files of options; later ones win")
+      .option("--json", "print the result as JSON");
+    for (const { flag, why, source: _, value, secret } of listOptions()) {
+      const shown = secret ? why : `${why} [${value}]`;
+      command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
+    }
+    command.addHelpText("after", exitCodeHelp).action(async (given: Record<string, unknown>) => {
+      const { config, json, ...flags } = given;
+      code = await action({
+        files: Array.isArray(config) ? config.map(String) : [],
+        json: json === true,
+        flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
+        env,
+      });
+    });
+  };
+
+  add(program, "serve", "run the service; the first start makes an instance", serveCommand);
+  add(
+    program,
+    "config",
+    "print every option, its value in force and where it comes from",
+    configCommand,
+  );
+  add(program, "doctor", "check the store and say what is wrong", doctorCommand);
+  add(program, "ready", "ask a running service whether it is ready", readyCommand);
+  const db = program.command("db").description("work on the database").exitOverride();
+  add(db, "migrate", "bring the store to the schema of this build", migrateCommand);
+  const projections = program
+    .command("projections")
+    .description("tables that follow from the event log")
+    .exitOverride();
+  add(projections, "verify", "compare projections with a fresh fold of the log", verifyCommand);
+  add(projections, "rebuild", "fold the log anew and put the result in place", rebuildCommand);
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => void process.stdout.write(`${version}\n`));
+
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return refuse(error);
+  }
+}
+
+function refuse(error: unknown): number {
+  if (error instanceof DomainError) {
+    process.stderr.write(`idsvc: ${error.message} (${error.reason})\n`);
+    return error.kind === "invalidArgument" ? exitCodes.usage : exitCodes.failed;
+  }
+  process.stderr.write(
+    `idsvc: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  return exitCodes.failed;
+}

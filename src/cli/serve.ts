@@ -1,0 +1,80 @@
+import { startApp } from "../app/app.ts";
+import { type Bootstrap, bootstrap } from "../app/bootstrap.ts";
+import { openKernel } from "../app/kernel.ts";
+import { version } from "../app/version.ts";
+import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { type Context, configOf, exitCodes } from "./context.ts";
+
+/** Serves until a signal; the first one stops in order, the second at once (decisions H4). */
+export async function serveCommand(context: Context): Promise<number> {
+  const started = performance.now();
+  const config = configOf(context);
+  const logger = createLogger(config.logLevel);
+  await using kernel = await openKernel(config, { logger });
+  const made = await bootstrap(kernel);
+  const app = await startApp(kernel);
+  const store = await kernel.db.health();
+  logger.info(
+    {
+      version,
+      node: process.version,
+      store,
+      port: app.port,
+      ms: Math.round(performance.now() - started),
+    },
+    "serving",
+  );
+  if (allowsLoopbackByDefault(config.egressAllow, config.externalUrl)) {
+    logger.info(
+      "targets on loopback are allowed, because the external URL is localhost and IDSVC_EGRESS_ALLOW is not set",
+    );
+  }
+  process.stdout.write(
+    made === undefined ? again(config.externalUrl) : welcome(made, config.dataDir),
+  );
+  await stopSignal();
+  logger.info("stopping");
+  await app[Symbol.asyncDispose]();
+  logger.info("stopped");
+  logger.flush();
+  return exitCodes.done;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const signals = ["SIGTERM", "SIGINT"] as const;
+    let asked = false;
+    for (const signal of signals) {
+      process.on(signal, () => {
+        if (asked) process.exit(exitCodes.failed);
+        asked = true;
+        resolve();
+      });
+    }
+  });
+}
+
+const again = (url: string): string => `\nidsvc serves on ${url}\n\n`;
+
+function welcome({ issuer, admin, machine, organization_id }: Bootstrap, dataDir: string): string {
+  return `
+idsvc serves on ${issuer}
+
+  issuer        ${issuer}
+  organization  ${organization_id}
+  administrator ${admin.login_name}
+  password      ${admin.password}
+  token         ${machine.token}
+                (of the machine user ${machine.login_name}, an IAM_OWNER)
+
+The secrets are shown this once; they are also in ${dataDir}/bootstrap.json (readable by you only).
+Try it:
+
+  curl -sS ${issuer}/resources/v3alpha/targets \\
+    -H 'Authorization: Bearer ${machine.token}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"name":"audit","rest_webhook":{"url":"https://example.com/hook"},"timeout":"5s"}'
+
+`;
+}

@@ -1,0 +1,79 @@
+import type { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { instanceOwner, writeContext } from "../../../authz/context.ts";
+import type { Handlers } from "../../../authz/service.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { toDetails, toListDetails } from "../../object/details.ts";
+import { toPage } from "../../object/list.ts";
+import { removeTarget } from "../delete-target.ts";
+import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
+import { targetQueries } from "./queries.ts";
+import { newSigningKey } from "./signing-key.ts";
+import { createTarget, patchTarget, target } from "./target.ts";
+
+type TargetMethods =
+  | "createTarget"
+  | "patchTarget"
+  | "deleteTarget"
+  | "getTarget"
+  | "searchTargets";
+
+export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>, TargetMethods> {
+  const queries = targetQueries(deps);
+  const { events, secrets, newId, checkUrl } = deps;
+  const requireAllowed = (place: ReturnType<typeof urlOf>) => {
+    if (place !== undefined) checkUrl(place.url, place.field);
+  };
+
+  return {
+    async createTarget({ target: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation lets no request without target pass");
+      requireAllowed(urlOf(wanted.targetType));
+      const [written, signingKey] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(target, newId());
+        tx.record(
+          target,
+          loaded,
+          createTarget(loaded.state, toConfig(wanted)),
+          instanceOwner(scope),
+        );
+        const key = await newSigningKey(secrets, scope.instanceId, loaded.id, tx.now);
+        tx.write(key.change);
+        return [tx.written(loaded), key.signingKey];
+      });
+      return { details: toDetails(written()), signingKey };
+    },
+
+    async patchTarget({ id, target: patch }, scope) {
+      if (patch === undefined) throw new Error("validation lets no request without target pass");
+      requireAllowed(urlOf(patch.targetType));
+      const { rotateSigningKey } = patch;
+      const [written, rotated] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(target, id);
+        tx.record(
+          target,
+          loaded,
+          patchTarget(loaded.state, { changes: toChanges(patch), rotateSigningKey }),
+        );
+        if (!rotateSigningKey) return [tx.written(loaded), {}];
+        const { signingKey, change } = await newSigningKey(secrets, scope.instanceId, id, tx.now);
+        tx.write(change);
+        return [tx.written(loaded), { signingKey }];
+      });
+      return { details: toDetails(written()), ...rotated };
+    },
+
+    async deleteTarget({ id }, scope) {
+      return { details: toDetails(await removeTarget(deps, writeContext(scope), id)) };
+    },
+
+    async getTarget({ id }, { instanceId }) {
+      return { target: toGetTarget(await queries.get(instanceId, id)) };
+    },
+
+    async searchTargets({ query, sortingColumn, filters }, { instanceId }) {
+      const page = toPage(query);
+      const found = await queries.search(instanceId, { filters, sortingColumn, page });
+      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetTarget) };
+    },
+  };
+}

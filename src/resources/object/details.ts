@@ -1,0 +1,48 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
+import type {
+  DetailsSchema,
+  ListDetailsSchema,
+} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Written } from "../../eventstore/transaction.ts";
+import type { Found } from "../../projection/search.ts";
+
+const ownerTypes = {
+  system: OwnerType.SYSTEM,
+  instance: OwnerType.INSTANCE,
+  org: OwnerType.ORG,
+};
+
+/** The Details of an object: its last event and the context it belongs to (specification 2.1). */
+export const toDetails = ({
+  id,
+  sequence,
+  changeDate,
+  owner,
+}: Written): MessageInitShape<typeof DetailsSchema> => ({
+  id,
+  sequence,
+  changeDate: timestampFromDate(changeDate),
+  resourceOwner: { type: ownerTypes[owner.type], id: owner.id },
+});
+
+/** The Details of an object that an instance owns, from its row. */
+export const toInstanceOwnedDetails = (row: {
+  instanceId: string;
+  id: string;
+  sequence: bigint;
+  changeDate: Date;
+}) => toDetails({ ...row, owner: { type: "instance", id: row.instanceId } satisfies OwnerRef });
+
+/** What a search says of its result; sequence and time are the head of the log that it saw (decisions C2). */
+export const toListDetails = (
+  found: Found<unknown>,
+): MessageInitShape<typeof ListDetailsSchema> => ({
+  appliedLimit: found.appliedLimit,
+  endOfList: found.endOfList,
+  totalResult: found.total,
+  processedSequence: found.head.sequence,
+  timestamp: timestampFromDate(found.head.changedAt),
+});

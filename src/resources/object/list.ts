@@ -1,0 +1,22 @@
+import { type ListQuery, TextFilterMethod } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import type { Page, TextMethod } from "../../projection/search.ts";
+
+/** The page that a search asks for; without a query it is the first one, newest first. */
+export const toPage = (query: ListQuery | undefined): Page => ({
+  offset: query?.offset ?? 0n,
+  limit: query?.limit ?? 0,
+  asc: query?.asc ?? false,
+});
+
+const equals: TextMethod = { how: "equals", ignoreCase: false };
+const textMethods: Record<number, TextMethod> = {
+  [TextFilterMethod.EQUALS_IGNORE_CASE]: { how: "equals", ignoreCase: true },
+  [TextFilterMethod.STARTS_WITH]: { how: "startsWith", ignoreCase: false },
+  [TextFilterMethod.STARTS_WITH_IGNORE_CASE]: { how: "startsWith", ignoreCase: true },
+  [TextFilterMethod.CONTAINS]: { how: "contains", ignoreCase: false },
+  [TextFilterMethod.CONTAINS_IGNORE_CASE]: { how: "contains", ignoreCase: true },
+  [TextFilterMethod.ENDS_WITH]: { how: "endsWith", ignoreCase: false },
+  [TextFilterMethod.ENDS_WITH_IGNORE_CASE]: { how: "endsWith", ignoreCase: true },
+};
+
+export const toTextMethod = (method: TextFilterMethod): TextMethod => textMethods[method] ?? equals;

@@ -1,0 +1,88 @@
+import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { insertRow, updateRows } from "../../storage/row-change.ts";
+import { bool, instant, int64, table, text } from "../../storage/table.ts";
+import { organizationEvents } from "./events.ts";
+
+export const organizations = table(
+  "organizations",
+  {
+    instanceId: text(),
+    id: text(),
+    name: text(),
+    nameFolded: text(),
+    state: text(),
+    primaryDomain: text(),
+    sequence: int64(),
+    creationDate: instant(),
+    changeDate: instant(),
+  },
+  { key: ["instanceId", "id"], countedBy: "instanceId" },
+);
+
+export const organizationDomains = table(
+  "organization_domains",
+  {
+    instanceId: text(),
+    organizationId: text(),
+    domain: text(),
+    isVerified: bool(),
+    isPrimary: bool(),
+  },
+  {
+    key: ["instanceId", "organizationId", "domain"],
+    indexes: [{ columns: ["instanceId", "domain"] }],
+  },
+);
+
+type Event = { instanceId: string; aggregateId: string };
+const row = ({ instanceId, aggregateId }: Event) => ({ instanceId, id: aggregateId });
+const ofOrganization = ({ instanceId, aggregateId }: Event) => ({
+  instanceId,
+  organizationId: aggregateId,
+});
+
+export const organizationProjection = projection(
+  "organizations",
+  [organizations, organizationDomains],
+  on(organizationEvents, {
+    "org.added": (event) => [
+      insertRow(organizations, {
+        ...begin(event),
+        name: event.payload.name,
+        nameFolded: caseFold(event.payload.name),
+        state: "active",
+        primaryDomain: "",
+      }),
+    ],
+    "org.domain.added": (event) => [
+      insertRow(organizationDomains, {
+        ...ofOrganization(event),
+        domain: event.payload.domain,
+        isVerified: false,
+        isPrimary: false,
+      }),
+      updateRows(organizations, row(event), touch(event)),
+    ],
+    "org.domain.verified": (event) => [
+      updateRows(
+        organizationDomains,
+        { ...ofOrganization(event), domain: event.payload.domain },
+        { isVerified: true },
+      ),
+      updateRows(organizations, row(event), touch(event)),
+    ],
+    "org.domain.primary.set": (event) => [
+      updateRows(organizationDomains, ofOrganization(event), { isPrimary: false }),
+      updateRows(
+        organizationDomains,
+        { ...ofOrganization(event), domain: event.payload.domain },
+        { isPrimary: true },
+      ),
+      updateRows(organizations, row(event), {
+        primaryDomain: event.payload.domain,
+        ...touch(event),
+      }),
+    ],
+  }),
+);

@@ -1,0 +1,217 @@
+import { and, eq } from "drizzle-orm";
+import { aggregate, type Aggregate } from "../../eventstore/aggregate.ts";
+import {
+  type AnyEvents,
+  defineEvents,
+  type NewEvent,
+  type OwnerRef,
+  payload,
+  type Payload,
+} from "../../eventstore/event.ts";
+import { on, type Projection, projection, touch } from "../../projection/projection.ts";
+import { deleteRows, putRow } from "../../storage/row-change.ts";
+import { instant, int64, json, table, text } from "../../storage/table.ts";
+import type { Database } from "../../storage/database.ts";
+
+/** A value of a setting as it is stored: 64-bit numbers and durations as text. */
+export type SettingValue = string | boolean | string[];
+
+/** The log of the system context. */
+export const systemLog = "system";
+export const systemOwner: OwnerRef = { type: "system", id: "" };
+
+/** Values that are set, a row each; what is not here is inherited. */
+export const settingValues = table(
+  "setting_values",
+  {
+    instanceId: text(),
+    ownerType: text(),
+    ownerId: text(),
+    settingGroup: text(),
+    property: text(),
+    value: json<SettingValue>(),
+  },
+  { key: ["instanceId", "ownerType", "ownerId", "settingGroup", "property"] },
+);
+
+/** The last change of a group of settings in a context. */
+export const settingContexts = table(
+  "setting_contexts",
+  {
+    instanceId: text(),
+    ownerType: text(),
+    ownerId: text(),
+    settingGroup: text(),
+    sequence: int64(),
+    changeDate: instant(),
+  },
+  { key: ["instanceId", "ownerType", "ownerId", "settingGroup"] },
+);
+
+type SetPayload = { value: SettingValue };
+type SettingEvent = NewEvent<string, SetPayload | Record<string, never>>;
+/** What is set in one context, by property. */
+export type SetValues = Readonly<Record<string, SettingValue>>;
+
+/** A wish for one property: a value, or back to the parent's. */
+export type Change = { set: SettingValue } | { reset: true };
+
+export type SettingsGroup = {
+  name: string;
+  properties: readonly string[];
+  events: AnyEvents<SettingEvent>;
+  aggregate: Aggregate<SetValues, SettingEvent>;
+  projection: Projection;
+  /** The events that bring a context from what is set to what is wished; nothing where nothing differs. */
+  decide(
+    level: OwnerRef["type"],
+    current: SetValues,
+    wished: Record<string, Change>,
+  ): SettingEvent[];
+};
+
+/**
+ * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
+ * last to the built-in value (decisions F3). Each property has its own events: `<group>.<level>.<property>.set|reset`.
+ */
+export function defineSettings(
+  name: string,
+  levels: readonly OwnerRef["type"][],
+  properties: readonly string[],
+): SettingsGroup {
+  const payloads: Record<string, Payload<SetPayload | Record<string, never>>> = {};
+  for (const level of levels) {
+    for (const property of properties) {
+      payloads[`${level}.${property}.set`] = payload();
+      payloads[`${level}.${property}.reset`] = payload();
+    }
+  }
+  const events: AnyEvents<SettingEvent> = defineEvents(name, payloads);
+  const types = Object.keys(payloads).map((key) => `${name}.${key}`);
+  const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
+
+  const initial: SetValues = {};
+  const evolve = (state: SetValues, { type, payload: what }: SettingEvent): SetValues => {
+    const { [propertyOf(type)]: _, ...others } = state;
+    return "value" in what && type.endsWith(".set")
+      ? { ...others, [propertyOf(type)]: what.value as SettingValue }
+      : others;
+  };
+
+  return {
+    name,
+    properties,
+    events,
+    aggregate: aggregate(events, initial, evolve),
+    projection: settingsProjection(name, events, types, propertyOf),
+    decide(level, current, wished) {
+      return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
+        const type = `${name}.${level}.${property}`;
+        if ("reset" in change) {
+          return property in current ? [{ type: `${type}.reset`, payload: {} }] : [];
+        }
+        const same = JSON.stringify(current[property]) === JSON.stringify(change.set);
+        return same ? [] : [{ type: `${type}.set`, payload: { value: change.set } }];
+      });
+    },
+  };
+}
+
+function settingsProjection(
+  name: string,
+  events: AnyEvents<SettingEvent>,
+  types: readonly string[],
+  propertyOf: (type: string) => string,
+): Projection {
+  type Reduce = NonNullable<Parameters<typeof on<SettingEvent>>[1][string]>;
+  const reduce: Reduce = (event) => {
+    const context = {
+      instanceId: event.instanceId,
+      ownerType: event.owner.type,
+      ownerId: event.owner.id,
+      settingGroup: name,
+    };
+    const property = propertyOf(event.type);
+    const { payload: what } = event;
+    return [
+      "value" in what
+        ? putRow(settingValues, { ...context, property, value: what.value as SettingValue })
+        : deleteRows(settingValues, { ...context, property }),
+      putRow(settingContexts, { ...context, ...touch(event) }),
+    ];
+  };
+  return projection(
+    `settings.${name}`,
+    [],
+    on(events, Object.fromEntries(types.map((type) => [type, reduce]))),
+  );
+}
+
+/** The tables of all settings; registered once, fed by the projection of each group. */
+export const settingsTables: Projection = projection("settings", [settingValues, settingContexts]);
+
+export type ContextSettings = {
+  owner: OwnerRef;
+  values: SetValues;
+  last: { sequence: bigint; changeDate: Date } | undefined;
+};
+
+/** What is set in one context. */
+export async function readSettings(
+  db: Database,
+  group: string,
+  instanceId: string,
+  owner: OwnerRef,
+): Promise<ContextSettings> {
+  const v = db.table(settingValues);
+  const c = db.table(settingContexts);
+  const [values, contexts] = await db.snapshot((read) => [
+    read
+      .select({ property: v.property, value: v.value })
+      .from(v)
+      .where(
+        and(
+          eq(v.instanceId, instanceId),
+          eq(v.ownerType, owner.type),
+          eq(v.ownerId, owner.id),
+          eq(v.settingGroup, group),
+        ),
+      ),
+    read
+      .select({ sequence: c.sequence, changeDate: c.changeDate })
+      .from(c)
+      .where(
+        and(
+          eq(c.instanceId, instanceId),
+          eq(c.ownerType, owner.type),
+          eq(c.ownerId, owner.id),
+          eq(c.settingGroup, group),
+        ),
+      ),
+  ]);
+  return {
+    owner,
+    values: Object.fromEntries(values.map(({ property, value }) => [property, value])),
+    last: contexts[0],
+  };
+}
+
+/** A value with the context it comes from, if that is not the one that was asked. */
+export type Resolved = { value: SettingValue; owner: OwnerRef | undefined };
+
+/**
+ * Resolves a property over a chain of contexts, nearest first; the built-in value belongs to the system
+ * (decisions F3).
+ */
+export function resolve(
+  chain: readonly ContextSettings[],
+  property: string,
+  builtIn: SettingValue,
+): Resolved {
+  const at = chain.findIndex(({ values }) => property in values);
+  const found = chain[at];
+  if (found === undefined) {
+    return { value: builtIn, owner: chain[0]?.owner.type === "system" ? undefined : systemOwner };
+  }
+  return { value: found.values[property] ?? builtIn, owner: at === 0 ? undefined : found.owner };
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { pack } from "../../.ci/pack.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const work = mkdtempSync(join(tmpdir(), "idsvc-packed-"));
+const project = join(work, "project");
+const data = join(work, "data");
+// The user's own Node, not whatever node_modules of this repository would put first.
+const env = {
+  ...process.env,
+  PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+};
+const run = (command: string, args: string[], more: NodeJS.ProcessEnv = {}): string =>
+  execFileSync(command, args, { cwd: project, env: { ...env, ...more }, encoding: "utf8" });
+
+const tarball = pack(join(work, "dist"));
+
+before(() => {
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
+  run("npm", [
+    "install",
+    "--ignore-scripts",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    "--silent",
+    tarball,
+  ]);
+});
+after(() => rmSync(work, { recursive: true, force: true }));
+
+describe("the package", () => {
+  it("has the same bytes whenever it is built", () => {
+    const again = pack(join(work, "again"));
+    assert.ok(readFileSync(again).equals(readFileSync(tarball)));
+  });
+
+  it("holds what runs, its documents, and no TypeScript source", () => {
+    const files = execFileSync("tar", ["-tzf", tarball], { encoding: "utf8" }).trim().split("\n");
+    const present = [
+      "LICENSE",
+      "README.md",
+      "bin/idsvc.js",
+      "gen/idsvc.binpb",
+      "src/client/index.js",
+    ];
+    assert.deepEqual(
+      present.filter((file) => !files.includes(`package/${file}`)),
+      [],
+    );
+    assert.deepEqual(
+      files.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
+      [],
+    );
+  });
+
+  it("types a small consumer under the strictest options, without the types of Node", () => {
+    const source = `
+      import { Code, ConnectError, create, createClient, errorReason, TargetSchema, type GetTarget } from "idsvc/client";
+      const client = createClient({ baseUrl: "https://id.example.com", token: async () => "pat" });
+      export async function nameOf(id: string): Promise<string | undefined> {
+        try {
+          const found: GetTarget | undefined = (await client.action.getTarget({ id })).target;
+          return found?.target?.name;
+        } catch (error) {
+          if (error instanceof ConnectError && error.code === Code.NotFound) return errorReason(error);
+          throw error;
+        }
+      }
+      export const target = create(TargetSchema, { name: "audit" });
+      // @ts-expect-error a method the service has not
+      client.action.noSuchMethod({});
+    `;
+    typeCheck(source, []);
+  });
+});
+
+describe("the server of the package", () => {
+  let server: ChildProcess;
+  let token = "";
+  let issuer = "";
+  let output = "";
+
+  before(async () => {
+    const port = String(await freePort());
+    server = spawn("npx", ["--no-install", "idsvc", "serve"], {
+      cwd: project,
+      env: { ...env, IDSVC_PORT: port, IDSVC_DATA_DIR: data },
+      // npx puts a shell between; a group of its own lets one signal reach all of them.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [server.stdout, server.stderr]) {
+      stream?.on("data", (part: Buffer) => {
+        output += part.toString();
+      });
+    }
+    ({ token, issuer } = await started());
+  });
+  after(async () => {
+    if (server.exitCode !== null || server.pid === undefined) return;
+    const gone = once(server, "exit");
+    process.kill(-server.pid, "SIGTERM");
+    await gone;
+  });
+
+  it("runs the TypeScript example of the README", () => {
+    const example = readmeExample().replaceAll("http://localhost:8080", issuer);
+    typeCheck(example, ["node"]);
+    writeFileSync(join(project, "example.js"), stripTypeScriptTypes(example));
+    run("node", ["example.js"], { IDSVC_TOKEN: token });
+  });
+
+  it("refuses with a reason that the client reads", () => {
+    const source = `
+      import { createClient, errorReason } from "idsvc/client";
+      const { action } = createClient({ baseUrl: ${JSON.stringify(issuer)}, token: process.env.IDSVC_TOKEN });
+      await action.getTarget({ id: "unknown" }).catch((error) => console.log(errorReason(error)));
+    `;
+    writeFileSync(join(project, "refused.js"), source);
+    assert.equal(run("node", ["refused.js"], { IDSVC_TOKEN: token }).trim(), "TARGET_NOT_FOUND");
+  });
+
+  async function started(): Promise<{ token: string; issuer: string }> {
+    const file = join(data, "bootstrap.json");
+    for (let waited = 0; waited < 20_000; waited += 100) {
+      assert.equal(server.exitCode, null, `the server ended:\n${output}`);
+      if (existsSync(file)) {
+        const bootstrap = JSON.parse(readFileSync(file, "utf8"));
+        const answers = await fetch(bootstrap.issuer).then(
+          () => true,
+          () => false,
+        );
+        if (answers) return { token: bootstrap.machine.token, issuer: bootstrap.issuer };
+      }
+      await delay(100);
+    }
+    throw new Error(`the server did not start within 20 s:\n${output}`);
+  }
+});
+
+function typeCheck(source: string, types: string[]): void {
+  writeFileSync(join(project, "consumer.ts"), source);
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024", "dom"],
+    module: "nodenext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    types,
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  writeFileSync(
+    join(project, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: ["consumer.ts"] }),
+  );
+  try {
+    run(join(root, "node_modules/.bin/tsc"), ["--project", "."]);
+  } catch (error) {
+    assert.fail(String((error as { stdout?: unknown }).stdout ?? error));
+  }
+}
+
+/** The first block of TypeScript in the README that uses the client. */
+function readmeExample(): string {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const blocks = [...readme.matchAll(/^```(?:ts|typescript)\n([^]*?)^```/gm)];
+  const example = blocks.find(([, code]) => code?.includes('"idsvc/client"'))?.[1];
+  assert.ok(example !== undefined, "the README has no TypeScript block that imports idsvc/client");
+  return example;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
