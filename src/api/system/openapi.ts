@@ -3,6 +3,7 @@ import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import type { MethodRule } from "../method-rule.ts";
 import { type Binding, restBindings } from "../transcode/body.ts";
 import { isParameter, printFieldPath } from "../transcode/parameters.ts";
+import type { Segment } from "../transcode/path-template.ts";
 import { commentOf } from "./comments.ts";
 import {
   createSchemaBook,
@@ -136,22 +137,29 @@ type Hole = { name: string; field: DescField | undefined };
 /** What the wildcards of a path fill, from left to right. */
 function pathHoles({ template, variables }: Binding, names: JsonNames): Hole[] {
   return template.segments.flatMap((segment, index) => {
-    if (segment.kind === "literal") return [];
+    if (!isWildcard(segment)) return [];
     const variable = template.variables.find(({ from, to }) => from <= index && index < to);
     const fields = variable && variables.get(variable.fieldPath);
     if (!variable || !fields) return [{ name: `segment_${index + 1}`, field: undefined }];
     const name = fields.map((field) => spell(field, names)).join(".");
-    // Of several segments each is only a part of the field.
-    return variable.to - variable.from === 1
-      ? [{ name, field: fields.at(-1) }]
-      : [{ name: `${name}.${index + 1 - variable.from}`, field: undefined }];
+    if (variable.to - variable.from === 1) return [{ name, field: fields.at(-1) }];
+    // What a wildcard fills is only a part of the field here.
+    const wildcards = template.segments.slice(variable.from, variable.to).filter(isWildcard);
+    const number = wildcards.indexOf(segment) + 1;
+    return [{ name: wildcards.length === 1 ? name : `${name}.${number}`, field: undefined }];
   });
+}
+
+type Literal = Extract<Segment, { kind: "literal" }>;
+
+function isWildcard(segment: Segment): segment is Exclude<Segment, Literal> {
+  return segment.kind !== "literal";
 }
 
 function printPath({ template }: Binding, names: readonly string[]): string {
   let hole = 0;
   const steps = template.segments.map((segment) =>
-    segment.kind === "literal" ? segment.text : `{${names[hole++] ?? ""}}`,
+    isWildcard(segment) ? `{${names[hole++] ?? ""}}` : segment.text,
   );
   return `/${steps.join("/")}${template.verb === "" ? "" : `:${template.verb}`}`;
 }

@@ -15,7 +15,11 @@ import {
   type MessageInitShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { http } from "#gen/google/api/annotations_pb.ts";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
@@ -96,6 +100,16 @@ function filesOf(answer: Answer): FileDescriptorProto[] {
   return answer.value.fileDescriptorProto.map((bytes) =>
     fromBinary(FileDescriptorProtoSchema, bytes),
   );
+}
+
+function dependenciesFirst(files: FileDescriptorProto[]): FileDescriptorProto[] {
+  const ordered: FileDescriptorProto[] = [];
+  const visit = (file: FileDescriptorProto) => {
+    for (const one of files) if (file.dependency.includes(one.name)) visit(one);
+    if (!ordered.includes(file)) ordered.push(file);
+  };
+  files.forEach(visit);
+  return ordered;
 }
 
 function assertRefused(answer: Answer, code: number): void {
@@ -211,10 +225,9 @@ describe("extensions in reflection", () => {
 
 describe("reflected files", () => {
   it("build the schema of the server again, options included", async () => {
-    const file = filesOf(await ask({ case: "fileByFilename", value: actionFile }));
-    const [first] = file;
-    assert.ok(first);
-    const registry = createFileRegistry(first, (name) => file.find((one) => one.name === name));
+    const files = filesOf(await ask({ case: "fileByFilename", value: actionFile }));
+    const set = create(FileDescriptorSetSchema, { file: dependenciesFirst(files) });
+    const registry = createFileRegistry(set);
     const method = registry.getService(ActionService.typeName)?.method["patchTarget"];
     assert.ok(method);
     assert.deepEqual(getOption(method, http).pattern, {

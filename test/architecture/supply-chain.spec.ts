@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, it } from "node:test";
+
+const root = resolve(import.meta.dirname, "../..");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+type Dependencies = Record<string, string>;
+type Manifest = Record<
+  "dependencies" | "devDependencies" | "optionalDependencies",
+  Dependencies | undefined
+>;
+type Locked = { version?: string; resolved?: string; integrity?: string; link?: boolean };
+
+const manifest: Manifest = JSON.parse(read("package.json"));
+const lockfile: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
+const locked = Object.entries(lockfile.packages).filter(([path]) => path !== "");
+
+describe("a dependency", () => {
+  const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
+
+  it("has an exact version", () => {
+    const all = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    assert.deepEqual(
+      all.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version)),
+      [],
+    );
+  });
+
+  for (const name of Object.keys(dependencies)) {
+    it(`has a written reason when the service runs with it: ${name}`, () => {
+      assert.ok(existsSync(join(root, "DECISIONS.md")), "there is no DECISIONS.md yet");
+      const asWord = new RegExp(`(?<![\\w@/-])${name}(?![\\w/-])`);
+      assert.match(read("DECISIONS.md"), asWord);
+    });
+  }
+
+  it("runs no script when it is installed", () => {
+    assert.ok(read(".npmrc").split("\n").includes("ignore-scripts=true"));
+  });
+});
+
+describe("the lockfile", () => {
+  it("fixes the content of every package", () => {
+    const loose = locked.filter(([, entry]) => !entry.integrity?.startsWith("sha512-"));
+    assert.deepEqual(
+      loose.map(([path]) => path),
+      [],
+    );
+  });
+
+  it("holds no download address: each user's own registry serves the packages", () => {
+    const addressed = locked.filter(([, entry]) => entry.resolved !== undefined);
+    assert.deepEqual(
+      addressed.map(([path]) => path),
+      [],
+    );
+    assert.ok(read(".npmrc").split("\n").includes("omit-lockfile-registry-resolved=true"));
+  });
+
+  it("agrees with package.json", () => {
+    const { packages } = lockfile;
+    const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
+    const other = Object.entries(wanted).filter(
+      ([name, version]) => packages[`node_modules/${name}`]?.version !== version,
+    );
+    assert.deepEqual(other, []);
+  });
+});
+
+describe("the repository", () => {
+  // In pieces, so that this file does not name what it forbids.
+  const hosts = [
+    ["registry", "npmjs"],
+    ["registry", "yarnpkg"],
+    ["registry", "npmmirror"],
+    ["npm", "pkg"],
+    ["npm", "jsr"],
+    ["proxy", "golang"],
+    ["files", "pythonhosted"],
+  ].map((parts) => parts.join("."));
+  const notOurs = ["node_modules", ".git", "dist", "data", "third_party"];
+
+  it("names no host of a package registry", () => {
+    const naming = files("").filter((file) => hosts.some((host) => read(file).includes(host)));
+    assert.deepEqual(naming, []);
+  });
+
+  function files(folder: string): string[] {
+    return readdirSync(join(root, folder), { withFileTypes: true })
+      .filter(({ name }) => folder !== "" || !notOurs.includes(name))
+      .flatMap((entry) => {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) return files(path);
+        return entry.isFile() ? [path] : [];
+      });
+  }
+});
