@@ -45,7 +45,11 @@ export function http1Exchange(
     host: request.headers.host ?? "",
     scheme,
     peer: request.socket.remoteAddress ?? "",
-    readBody: (limit) => readAll(request, request.headers["content-length"], limit),
+    readBody: (limit) => {
+      const { "content-length": length, "transfer-encoding": coding } = request.headers;
+      if (length === undefined && coding === undefined) return Promise.resolve(nothing);
+      return readAll(request, length, limit);
+    },
     respond({ status, headers, body, trailers }) {
       if (response.headersSent || response.destroyed) return;
       // What is left of a body that nobody will read would be taken for the next request.
@@ -86,7 +90,10 @@ export function http2Exchange(
     host: String(headers[":authority"] ?? headers.host ?? ""),
     scheme: headers[":scheme"] === "https" ? "https" : "http",
     peer: socket?.remoteAddress ?? "",
-    readBody: (limit) => readAll(stream, headers["content-length"], limit),
+    readBody: (limit) =>
+      stream.endAfterHeaders
+        ? Promise.resolve(nothing)
+        : readAll(stream, headers["content-length"], limit),
     respond({ status, headers: fields, body, trailers }) {
       if (stream.headersSent || stream.destroyed || stream.closed) return;
       ended = true;
@@ -153,27 +160,25 @@ function readAll(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    source.on("data", (chunk: Buffer) => {
+    const settle = () => {
+      source.off("data", take).off("end", finish).off("error", breakOff).off("close", breakOff);
+    };
+    const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) {
-        source.pause();
-        reject(tooLarge(limit));
-        return;
-      }
-      chunks.push(chunk);
-    });
-    source.once("end", () =>
-      resolve(
-        chunks.length === 0
-          ? nothing
-          : chunks.length === 1 && chunks[0] !== undefined
-            ? chunks[0]
-            : Buffer.concat(chunks, size),
-      ),
-    );
-    source.once("error", (cause) =>
-      reject(cancelled("CANCELLED", "the request broke off", { cause })),
-    );
-    source.once("close", () => reject(cancelled("CANCELLED", "the request broke off")));
+      if (size <= limit) return void chunks.push(chunk);
+      settle();
+      source.pause();
+      reject(tooLarge(limit));
+    };
+    const finish = () => {
+      settle();
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
+    };
+    const breakOff = (cause?: unknown) => {
+      settle();
+      reject(cancelled("CANCELLED", "the request broke off", { cause }));
+    };
+    source.on("data", take).once("end", finish).once("error", breakOff).once("close", breakOff);
   });
 }

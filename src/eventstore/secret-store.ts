@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import { digestSecret } from "../crypto/digests.ts";
 import {
@@ -59,7 +60,11 @@ export interface SecretStore {
   open(ref: SecretRef): Promise<Uint8Array | undefined>;
   /** Stores only the keyed digest of a random secret, which can then be found by the secret. */
   putDigest(ref: SecretRef, secret: string, createdAt: Date, expiresAt?: Date): Promise<RowChange>;
-  find(instanceId: string, kind: string, secret: string): Promise<FoundSecret | undefined>;
+  find(
+    instanceId: string,
+    kind: string,
+    secret: string,
+  ): FoundSecret | undefined | Promise<FoundSecret | undefined>;
   remove(ref: SecretRef): RowChange;
 }
 
@@ -138,8 +143,11 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     if (!row?.sealed) return undefined;
     return unwrapKey(await instanceKey(instanceId, "data_key"), ownerOf(ref), ref.kind, row.sealed);
   });
-  const digests = cachedRead(db, [secrets], async (instanceId, key) => {
-    const [kind = "", digest = ""] = key.split("/");
+  // Found secrets are remembered by a plain hash, which is much quicker than the keyed one that the table holds and
+  // never leaves the memory of the process.
+  const found = cachedRead(db, [secrets], async (instanceId, name, secret: string) => {
+    const kind = name.slice(0, name.indexOf("/"));
+    const digest = await digestOf(instanceId, secret);
     return (await byDigest.execute({ instanceId, kind, digest }))[0];
   });
 
@@ -205,9 +213,8 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
       return putRow(secrets, expiresAt === undefined ? row : { ...row, expiresAt });
     },
 
-    async find(instanceId, kind, secret) {
-      return digests(instanceId, `${kind}/${await digestOf(instanceId, secret)}`);
-    },
+    find: (instanceId, kind, secret) =>
+      found(instanceId, `${kind}/${hash("sha256", secret, "base64url")}`, secret),
 
     remove: (ref) => deleteRows(secrets, ref),
   };

@@ -6,28 +6,31 @@ type Entry<V> = { stamp: number; value: V };
 /**
  * A bounded cache of reads that is never older than the last commit that touched their tables in the instance:
  * what a write changed, the next call sees. A hit is answered without a promise.
+ *
+ * @param load reads by the key; what it needs beside the key comes as the third argument
  */
-export function cachedRead<V>(
+export function cachedRead<V, A = void>(
   db: Database,
   tables: readonly AnyTable[],
-  load: (instanceId: string, key: string) => Promise<V>,
+  load: (instanceId: string, key: string, argument: A) => Promise<V>,
   capacity = 10_000,
-): (instanceId: string, key: string) => V | Promise<V> {
+): (instanceId: string, key: string, argument: A) => V | Promise<V> {
   const entries = new Map<string, Entry<V>>();
-  return (instanceId, key) => {
+  return (instanceId, key, argument) => {
     const name = `${instanceId}\u0000${key}`;
     const stamp = db.stamp(instanceId, tables);
     const entry = entries.get(name);
     if (entry !== undefined && entry.stamp === stamp) return entry.value;
     // The stamp is taken before the read: a commit that comes between makes the entry stale, never wrong.
-    return load(instanceId, key).then((value) => {
-      if (entries.size >= capacity)
-        for (const oldest of entries.keys()) {
-          entries.delete(oldest);
-          break;
-        }
+    return load(instanceId, key, argument).then((value) => {
+      if (entries.size >= capacity) dropOldest(entries);
       entries.set(name, { stamp, value });
       return value;
     });
   };
+}
+
+function dropOldest(entries: Map<string, unknown>): void {
+  const [oldest] = entries.keys();
+  if (oldest !== undefined) entries.delete(oldest);
 }

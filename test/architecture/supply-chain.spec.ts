@@ -11,7 +11,16 @@ type Manifest = Record<
   "dependencies" | "devDependencies" | "optionalDependencies",
   Dependencies | undefined
 >;
-type Locked = { version?: string; resolved?: string; integrity?: string; link?: boolean };
+type Locked = {
+  version?: string;
+  resolved?: string;
+  integrity?: string;
+  optional?: boolean;
+  optionalDependencies?: Dependencies;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+};
 
 const manifest: Manifest = JSON.parse(read("package.json"));
 const lockfile: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
@@ -42,8 +51,10 @@ describe("a dependency", () => {
 });
 
 describe("the lockfile", () => {
-  it("fixes the content of every package", () => {
-    const loose = locked.filter(([, entry]) => !entry.integrity?.startsWith("sha512-"));
+  it("fixes the content of every package that the supported platform installs", () => {
+    const loose = locked.filter(
+      ([, entry]) => !entry.integrity?.startsWith("sha512-") && !isForeign(entry),
+    );
     assert.deepEqual(
       loose.map(([path]) => path),
       [],
@@ -57,6 +68,20 @@ describe("the lockfile", () => {
       [],
     );
     assert.ok(read(".npmrc").split("\n").includes("omit-lockfile-registry-resolved=true"));
+  });
+
+  // Tools offer a build for each platform as an optional package. `npm ci` wants an entry for all of them, and installs
+  // those that fit: the ones for other platforms may stand there by their version alone.
+  const isForeign = ({ optional, os, cpu, libc }: Locked): boolean =>
+    optional === true &&
+    ((os !== undefined && !os.includes("linux")) ||
+      (cpu !== undefined && !cpu.includes("x64")) ||
+      (libc !== undefined && !libc.includes("glibc")));
+
+  it("has an entry for every optional package, without which `npm ci` refuses", () => {
+    const optional = locked.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}));
+    const missing = optional.filter((name) => !(`node_modules/${name}` in lockfile.packages));
+    assert.deepEqual(missing, []);
   });
 
   it("agrees with package.json", () => {

@@ -23,7 +23,7 @@ export function createReadiness(): Readiness {
     set(value) {
       if (value === ready) return;
       ready = value;
-      for (const listener of [...listeners]) listener();
+      for (const listener of listeners) listener();
     },
     onChange(listener) {
       // Wrapped, so that a function given twice is two listeners.
