@@ -7,7 +7,8 @@ import type { CallHeaders } from "./call.ts";
 export type Answer = {
   status: number;
   headers: Record<string, string>;
-  body?: Uint8Array;
+  /** Text goes out with the head in one write; bytes take a second one. */
+  body?: Uint8Array | string;
   /** Sent behind the body; gRPC says there how the call ended. */
   trailers?: Record<string, string>;
 };
@@ -55,7 +56,7 @@ export function http1Exchange(
       // What is left of a body that nobody will read would be taken for the next request.
       if (!request.complete) response.setHeader("connection", "close");
       if (trailers === undefined) {
-        response.writeHead(status, { ...headers, "content-length": String(body?.length ?? 0) });
+        response.writeHead(status, { ...headers, "content-length": String(byteLength(body)) });
       } else {
         response.writeHead(status, { ...headers, trailer: Object.keys(trailers).join(", ") });
         response.addTrailers(trailers);
@@ -101,7 +102,7 @@ export function http2Exchange(
       if (body === undefined || body.length === 0) {
         stream.respond({ ...head, ...trailers }, { endStream: true });
       } else if (trailers === undefined) {
-        stream.respond({ ...head, "content-length": String(body.length) });
+        stream.respond({ ...head, "content-length": String(byteLength(body)) });
         stream.end(body);
       } else {
         stream.respond(head, { waitForTrailers: true });
@@ -118,6 +119,9 @@ export function http2Exchange(
     },
   };
 }
+
+const byteLength = (body: Uint8Array | string | undefined): number =>
+  typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
 
 function splitTarget(target: string): { path: string; query: string } {
   const at = target.indexOf("?");

@@ -81,7 +81,9 @@ export async function startApp(kernel: Kernel): Promise<App> {
   served = endpoints.map(({ rule }) => rule.path).sort();
 
   const readiness = createReadiness();
+  const stopping = new AbortController();
   const streams = connectNodeAdapter({
+    shutdownSignal: stopping.signal,
     routes(router) {
       registerHealth(
         router,
@@ -115,6 +117,7 @@ export async function startApp(kernel: Kernel): Promise<App> {
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
+      stopping.abort();
       await listening.stop(config.shutdownTimeoutMs);
     },
   };

@@ -9,10 +9,8 @@ import { parseStrictJson } from "../transcode/strict-json.ts";
 export type Codec = {
   name: "proto" | "json";
   read(rule: MethodRule, bytes: Uint8Array): Message;
-  write(rule: MethodRule, message: Message): Uint8Array;
+  write(rule: MethodRule, message: Message): Uint8Array | string;
 };
-
-const encoder = new TextEncoder();
 
 export const protoCodec: Codec = {
   name: "proto",
@@ -37,9 +35,7 @@ export const jsonCodec: Codec = {
     return readMessage(method.input, json, { ignoreUnknownFields });
   },
   write: ({ method, jsonNames }, message) =>
-    encoder.encode(
-      JSON.stringify(writeMessage(method.output, message, { jsonNames, registry: detailTypes })),
-    ),
+    JSON.stringify(writeMessage(method.output, message, { jsonNames, registry: detailTypes })),
 };
 
 /** The codec that a content type ends in: `+proto`, `+json`, or nothing for proto. */

@@ -50,7 +50,7 @@ export function respondConnectError(exchange: Exchange, thrown: unknown): void {
   exchange.respond({
     status: http.status,
     headers: { "content-type": "application/json", ...http.headers },
-    body: Buffer.from(JSON.stringify(body)),
+    body: JSON.stringify(body),
   });
 }
 

@@ -52,7 +52,9 @@ export async function serveGrpc(
       timeoutMs: grpcTimeout(exchange.headers.get("grpc-timeout")),
       decode: async () => codec.read(rule, await readUnary(exchange, kind, rule.maxBodyBytes)),
     });
-    respond(exchange, kind, codec.write(rule, message), { "grpc-status": "0" });
+    const written = codec.write(rule, message);
+    const bytes = typeof written === "string" ? Buffer.from(written) : written;
+    respond(exchange, kind, bytes, { "grpc-status": "0" });
   } catch (thrown) {
     const { error, status } = toWire(toDomainError(thrown, ""));
     respond(exchange, kind, undefined, {

@@ -83,9 +83,13 @@ export function respondRestError(
     useProtoFieldName: jsonNames === "proto",
   });
   const http = httpForm(error);
-  const whole = { code: status.code, message: status.message, details: [], ...Object(body) };
+  const { details = [] } = Object(body);
+  const whole = { code: status.code, message: status.message, details: details.map(typeFirst) };
   respondJson(exchange, http.status, JSON.stringify(whole), http.headers);
 }
+
+// The order means nothing to a machine; a person reads the type first.
+const typeFirst = (detail: Record<string, unknown>) => ({ "@type": detail["@type"], ...detail });
 
 function respondJson(
   exchange: Exchange,
@@ -96,7 +100,7 @@ function respondJson(
   exchange.respond({
     status,
     headers: { "content-type": jsonType, "cache-control": "no-store", ...headers },
-    body: Buffer.from(json),
+    body: json,
   });
 }
 

@@ -1,0 +1,502 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import http2 from "node:http2";
+import net from "node:net";
+import {
+  create,
+  createRegistry,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  fromJson,
+  getOption,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
+import { file_google_rpc_error_details } from "#gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
+
+/** Every way to make a unary call of the one port; gRPC by a client that is not ours. */
+export const protocols = [
+  "grpc",
+  "grpc-web",
+  "grpc-web-text",
+  "connect-json",
+  "connect-proto",
+  "connect-http2",
+  "rest",
+] as const;
+export type Protocol = (typeof protocols)[number];
+
+export type Violation = { field: string; description: string; reason: string };
+
+/** A refusal as the caller sees it, in one form for all protocols. `details` are the JSON of `google.protobuf.Any`. */
+export type Refusal = {
+  ok: false;
+  code: number;
+  message: string;
+  reason: string;
+  metadata: Record<string, string>;
+  violations: Violation[];
+  details: JsonValue[];
+  httpStatus: number | undefined;
+  headers: Record<string, string>;
+};
+export type Success<M = Message> = { ok: true; message: M; httpStatus: number | undefined };
+export type Outcome<M = Message> = Success<M> | Refusal;
+
+export type CallOptions = { token?: string; headers?: Record<string, string>; host?: string };
+
+/** One HTTP request, as it goes over the wire. */
+export type RawRequest = {
+  version?: 1 | 2;
+  method?: string;
+  path: string;
+  headers?: http.OutgoingHttpHeaders;
+  body?: Uint8Array | string;
+};
+export type RawAnswer = {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Of an answer in JSON. */
+  json: JsonValue;
+};
+
+/** What REST answered: the JSON of a success, or the refusal. */
+export type RestAnswer = RawAnswer & { refusal: Refusal | undefined };
+
+export type Peer = Disposable & {
+  call<I extends DescMessage, O extends DescMessage>(
+    protocol: Protocol,
+    method: DescMethod & { input: I; output: O },
+    request: MessageInitShape<I>,
+    options?: CallOptions,
+  ): Promise<Outcome<MessageShape<O>>>;
+  rest(method: string, path: string, body?: JsonValue, options?: CallOptions): Promise<RestAnswer>;
+  send(request: RawRequest): Promise<RawAnswer>;
+};
+
+const registry = createRegistry(file_google_rpc_error_details);
+export const pathOf = (method: DescMethod) => `/${method.parent.typeName}/${method.name}`;
+
+/** A client of a running service in clear; it speaks all protocols over connections it keeps. */
+export function connectPeer(port: number): Peer {
+  const agent = new http.Agent({ keepAlive: true });
+  const grpcClients = new Map<string, Client>();
+  const sessions = new Map<string, Http2SessionManager>();
+  let session: http2.ClientHttp2Session | undefined;
+
+  const grpcClient = (host: string) => {
+    let client = grpcClients.get(host);
+    if (client === undefined) {
+      const authority = { "grpc.default_authority": host };
+      client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), authority);
+      grpcClients.set(host, client);
+    }
+    return client;
+  };
+  const sessionTo = (host: string) => {
+    let manager = sessions.get(host);
+    if (manager === undefined) {
+      const createConnection = () => net.connect(port, "127.0.0.1");
+      manager = new Http2SessionManager(`http://${host}`, {}, { createConnection });
+      sessions.set(host, manager);
+    }
+    return manager;
+  };
+  const sendTwo = (request: RawRequest) => {
+    if (session === undefined || session.closed || session.destroyed) {
+      session = http2.connect(`http://localhost:${port}`, {
+        createConnection: () => net.connect(port, "127.0.0.1"),
+      });
+      session.on("error", () => {});
+    }
+    return exchangeTwo(session, request);
+  };
+  const send = (request: RawRequest) =>
+    request.version === 2 ? sendTwo(request) : exchangeOne(port, agent, request);
+
+  const call = (
+    protocol: Protocol,
+    method: DescMethod,
+    init: MessageInitShape<DescMessage>,
+    { token, host = `localhost:${port}`, headers: more = {} }: CallOptions = {},
+  ): Promise<Outcome> => {
+    const request = create(method.input, init);
+    const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const headers: Record<string, string> = { ...bearer, ...more };
+    switch (protocol) {
+      case "grpc":
+        return callGrpc(grpcClient(host), method, request, headers);
+      case "connect-http2":
+        return callTransport(host, sessionTo(host), method, request, headers);
+      case "rest":
+        return send(restRequest(method, request, { ...headers, host })).then((answer) =>
+          restOutcome(method, answer),
+        );
+      default:
+        return callPost(send, protocol, method, request, { ...headers, host });
+    }
+  };
+
+  return {
+    // The outcome's message is made by the method's own output type.
+    call: call as Peer["call"],
+    async rest(method, path, body, { token, headers = {}, host = `localhost:${port}` } = {}) {
+      const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const typed = body === undefined ? {} : { "content-type": "application/json" };
+      const answer = await send({
+        method,
+        path,
+        headers: { host, ...bearer, ...typed, ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { ...answer, refusal: answer.status < 400 ? undefined : restRefusal(answer) };
+    },
+    send,
+    [Symbol.dispose]() {
+      agent.destroy();
+      session?.destroy();
+      for (const client of grpcClients.values()) client.close();
+      for (const manager of sessions.values()) manager.abort();
+    },
+  };
+}
+
+/** Writes bytes to a fresh connection and gives all that comes back until the server closes it. */
+export async function speak(port: number, ...pieces: (string | Uint8Array)[]): Promise<string> {
+  const socket = net.connect(port, "127.0.0.1");
+  let heard = "";
+  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+  // A server that cuts the connection while we write is an answer too.
+  socket.on("error", () => {});
+  for (const piece of pieces) socket.write(piece);
+  await once(socket, "close");
+  return heard;
+}
+
+/** Fails unless the call was refused so; for an invalid argument the field must be named. */
+export function assertRefused(
+  outcome: Outcome | Refusal | undefined,
+  expected: { code: number; reason: string; field?: string },
+  what = "",
+): asserts outcome is Refusal {
+  assert.ok(outcome !== undefined && !outcome.ok, `${what} should be refused`);
+  const { code, reason, message, violations } = outcome;
+  const wanted = { code: expected.code, reason: expected.reason };
+  assert.deepEqual({ code, reason }, wanted, `${what}: ${message}`);
+  if (expected.field === undefined) return;
+  const fields = violations.map(({ field }) => field);
+  assert.ok(fields.includes(expected.field), `${what} names ${expected.field}, not: ${fields}`);
+}
+
+/** The message of a call that must succeed. */
+export function messageOf<M>(outcome: Outcome<M>): M {
+  if (!outcome.ok) assert.fail(`${outcome.code} ${outcome.reason}: ${outcome.message}`);
+  return outcome.message;
+}
+
+/** Puts bytes into a gRPC frame; `flag` 1 says that they are compressed. */
+export function framed(message: Uint8Array, flag = 0): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = flag;
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** The refusal of a gRPC answer that has no message, from its header or trailer fields. */
+export function grpcRefusal(fields: Record<string, string>): Refusal {
+  const status = fromBinary(
+    StatusSchema,
+    Buffer.from(fields["grpc-status-details-bin"] ?? "", "base64"),
+  );
+  assert.equal(String(status.code), fields["grpc-status"], "code of status and details");
+  assert.equal(status.message, decodeURIComponent(fields["grpc-message"] ?? ""));
+  return refusal(status, undefined, fields);
+}
+
+/** The refusal of a REST answer. */
+export function restRefusal({ status, headers, json }: RawAnswer): Refusal {
+  assert.match(headers["content-type"] ?? "", /^application\/json/);
+  const read = fromJson(StatusSchema, json, { registry });
+  const body = json as JsonObject;
+  assert.deepEqual(Object.keys(body).sort(), ["code", "details", "message"], "the error body");
+  return refusal(read, status, headers);
+}
+
+/** The refusal of a Connect answer. */
+export function connectRefusal({ status, headers, json }: RawAnswer): Refusal {
+  const { code, message, details } = json as {
+    code: string;
+    message: string;
+    details: { type: string; value: string }[];
+  };
+  const name = code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const number = Reflect.get(Code, name);
+  assert.equal(typeof number, "number", `Connect has no code ${code}`);
+  const packed = details.map(({ type, value }) =>
+    create(AnySchema, {
+      typeUrl: `type.googleapis.com/${type}`,
+      value: Buffer.from(value, "base64"),
+    }),
+  );
+  return refusal({ code: Number(number), message, details: packed }, status, headers);
+}
+
+function refusal(
+  { code, message, details }: { code: number; message: string; details: Any[] },
+  httpStatus: number | undefined,
+  headers: Record<string, string>,
+): Refusal {
+  const told = details.map((any) => toJson(AnySchema, any, { registry }));
+  const find = (name: string) =>
+    told.find((one) => String(Reflect.get(Object(one), "@type")).endsWith(`/${name}`));
+  const info = Object(find("google.rpc.ErrorInfo"));
+  assert.equal(info.domain, "idsvc", `the refusal carries ErrorInfo: ${message}`);
+  const fields = (Object(find("google.rpc.BadRequest")).fieldViolations ?? []) as Violation[];
+  return {
+    ok: false,
+    code,
+    message,
+    reason: String(info.reason),
+    metadata: info.metadata ?? {},
+    violations: fields,
+    details: told,
+    httpStatus,
+    headers,
+  };
+}
+
+const fieldsOf = (headers: Record<string, string | string[] | undefined>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+function toAnswer(
+  status: number,
+  headers: Record<string, string>,
+  chunks: readonly Buffer[],
+): RawAnswer {
+  const body = Buffer.concat(chunks);
+  return {
+    status,
+    headers,
+    body,
+    get json() {
+      return JSON.parse(body.toString("utf8")) as JsonValue;
+    },
+  };
+}
+
+function exchangeOne(
+  port: number,
+  agent: http.Agent,
+  { method = "POST", path, headers = {}, body }: RawRequest,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const request = http.request(
+      { host: "127.0.0.1", port, agent, method, path, headers: { ...length, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const fields = { ...fieldsOf(response.headers), ...fieldsOf(response.trailers) };
+          resolve(toAnswer(response.statusCode ?? 0, fields, chunks));
+        });
+      },
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+/** One request over an HTTP/2 session; trailers are among the headers of the answer. */
+export function exchangeTwo(
+  session: http2.ClientHttp2Session,
+  { method = "POST", path, headers = {}, body }: RawRequest,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const { host, ...others } = headers;
+    const authority = host === undefined ? {} : { ":authority": host };
+    const stream = session.request({ ":method": method, ":path": path, ...authority, ...others });
+    const chunks: Buffer[] = [];
+    let fields: Record<string, string> = {};
+    const take = (more: http2.IncomingHttpHeaders) => (fields = { ...fields, ...fieldsOf(more) });
+    stream.on("response", take);
+    stream.on("trailers", take);
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("end", () => resolve(toAnswer(Number(fields[":status"]), fields, chunks)));
+    stream.on("error", reject);
+    stream.end(body);
+  });
+}
+
+function callGrpc(
+  client: Client,
+  method: DescMethod,
+  request: Message,
+  headers: Record<string, string>,
+): Promise<Outcome> {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  const write = (message: Message) => Buffer.from(toBinary(method.input, message));
+  const read = (bytes: Buffer): Message => fromBinary(method.output, bytes);
+  const done = (
+    resolve: (outcome: Outcome) => void,
+    error: ServiceError | null,
+    message?: Message,
+  ) => {
+    if (error === null && message !== undefined)
+      return resolve({ ok: true, message, httpStatus: undefined });
+    const [packed] = error?.metadata.get("grpc-status-details-bin") ?? [];
+    assert.ok(packed instanceof Buffer, `status details: ${String(error)}`);
+    const status = fromBinary(StatusSchema, packed);
+    assert.equal(status.code, error?.code);
+    assert.equal(status.message, error?.details);
+    resolve(refusal(status, undefined, fieldsOf(error?.metadata.getMap() as never)));
+  };
+  return new Promise((resolve, reject) => {
+    const options = { deadline: Date.now() + 20_000 };
+    client.makeUnaryRequest(pathOf(method), write, read, request, metadata, options, (...told) => {
+      try {
+        done(resolve, ...told);
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+  });
+}
+
+async function callTransport(
+  host: string,
+  sessionManager: Http2SessionManager,
+  method: DescMethod,
+  request: Message,
+  headers: Record<string, string>,
+): Promise<Outcome> {
+  assert.ok(method.methodKind === "unary");
+  const transport = createConnectTransport({
+    baseUrl: `http://${host}`,
+    httpVersion: "2",
+    sessionManager,
+  });
+  try {
+    const answer = await transport.unary(method, undefined, 20_000, headers, request as never);
+    return { ok: true, message: answer.message, httpStatus: 200 };
+  } catch (error) {
+    assert.ok(error instanceof ConnectError);
+    const details = error.details.map((detail) => {
+      assert.ok("type" in detail);
+      return create(AnySchema, {
+        typeUrl: `type.googleapis.com/${detail.type}`,
+        value: detail.value,
+      });
+    });
+    const told = { code: error.code, message: error.rawMessage, details };
+    return refusal(told, undefined, Object.fromEntries(error.metadata));
+  }
+}
+
+async function callPost(
+  send: Peer["send"],
+  protocol: "grpc-web" | "grpc-web-text" | "connect-json" | "connect-proto",
+  method: DescMethod,
+  request: Message,
+  headers: Record<string, string>,
+): Promise<Outcome> {
+  const path = pathOf(method);
+  const bytes = toBinary(method.input, request);
+  const post = (type: string, body: Uint8Array | string) =>
+    send({ path, headers: { ...headers, "content-type": `application/${type}` }, body });
+  switch (protocol) {
+    case "connect-json": {
+      const answer = await post("json", JSON.stringify(toJson(method.input, request)));
+      if (answer.status !== 200) return connectRefusal(answer);
+      return { ok: true, message: fromJson(method.output, answer.json), httpStatus: 200 };
+    }
+    case "connect-proto": {
+      const answer = await post("proto", bytes);
+      if (answer.status !== 200) return connectRefusal(answer);
+      return { ok: true, message: fromBinary(method.output, answer.body), httpStatus: 200 };
+    }
+    case "grpc-web":
+      return webOutcome(method, await post("grpc-web+proto", framed(bytes)));
+    case "grpc-web-text": {
+      const answer = await post("grpc-web-text", framed(bytes).toString("base64"));
+      const body = Buffer.from(answer.body.toString("latin1"), "base64");
+      return webOutcome(method, { ...answer, body });
+    }
+    default:
+      return protocol satisfies never;
+  }
+}
+
+function webOutcome(method: DescMethod, { status, headers, body }: RawAnswer): Outcome {
+  assert.equal(status, 200, "gRPC-Web answers 200, whatever the outcome");
+  let message: Message | undefined;
+  let fields = headers;
+  for (let at = 0; at < body.length; ) {
+    const end = at + 5 + body.readUInt32BE(at + 1);
+    const content = body.subarray(at + 5, end);
+    if (body[at] === 0) message = fromBinary(method.output, content);
+    else {
+      const lines = content.toString("latin1").split("\r\n").filter(Boolean);
+      fields = Object.fromEntries(lines.map((line) => line.split(/: (.*)/s)));
+    }
+    at = end;
+  }
+  if (fields["grpc-status"] !== "0") return grpcRefusal(fields);
+  assert.ok(message, "an OK answer has a message");
+  return { ok: true, message, httpStatus: 200 };
+}
+
+/** The REST request of a call, built from the method's `google.api.http` option alone. */
+export function restRequest(
+  method: DescMethod,
+  request: Message,
+  headers: http.OutgoingHttpHeaders,
+): RawRequest {
+  const { pattern, body } = getOption(method, httpRule);
+  assert.ok(typeof pattern.value === "string" && pattern.case, `${method.name} has a REST path`);
+  const fields = { ...(toJson(method.input, request, { useProtoFieldName: true }) as JsonObject) };
+  const path = pattern.value.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(fields[name] ?? "");
+    delete fields[name];
+    return encodeURIComponent(value);
+  });
+  const content = body === "" ? undefined : body === "*" ? fields : fields[body];
+  if (body !== "") delete fields[body];
+  const query = body === "*" ? "" : new URLSearchParams(parameters(fields)).toString();
+  return {
+    method: pattern.case.toUpperCase(),
+    path: query === "" ? path : `${path}?${query}`,
+    headers: content === undefined ? headers : { ...headers, "content-type": "application/json" },
+    ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+  };
+}
+
+function parameters(value: JsonValue, name = ""): [string, string][] {
+  if (Array.isArray(value)) return value.flatMap((each) => parameters(each, name));
+  if (value === null || typeof value !== "object") return [[name, String(value)]];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    parameters(inner, name === "" ? key : `${name}.${key}`),
+  );
+}
+
+function restOutcome(method: DescMethod, answer: RawAnswer): Outcome {
+  if (answer.status >= 300) return restRefusal(answer);
+  const message = fromJson(method.output, answer.json);
+  return { ok: true, message, httpStatus: answer.status };
+}
