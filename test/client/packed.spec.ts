@@ -13,9 +13,9 @@ const root = resolve(import.meta.dirname, "../..");
 const work = mkdtempSync(join(tmpdir(), "idsvc-packed-"));
 const project = join(work, "project");
 const data = join(work, "data");
-// The user's own Node, not whatever node_modules of this repository would put first.
+// The Node of this run for npm and npx too; no setting of the developer's own service.
 const env = {
-  ...process.env,
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IDSVC_"))),
   PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
 };
 const run = (command: string, args: string[], more: NodeJS.ProcessEnv = {}): string =>

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import net from "node:net";
 import {
   create,
-  createRegistry,
   type DescMessage,
   type DescMethod,
+  type DescMethodUnary,
   fromBinary,
   fromJson,
   getOption,
@@ -19,13 +18,21 @@ import {
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
-import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
-import { file_google_rpc_error_details } from "#gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
+import { connectRefusal, grpcRefusal, type Refusal, refusal, restRefusal } from "./refusal.ts";
+import {
+  exchangeOne,
+  exchangeTwo,
+  fieldsOf,
+  framed,
+  type RawAnswer,
+  type RawRequest,
+} from "./wire.ts";
 
 /** Every way to make a unary call of the one port; gRPC by a client that is not ours. */
 export const protocols = [
@@ -39,40 +46,10 @@ export const protocols = [
 ] as const;
 export type Protocol = (typeof protocols)[number];
 
-export type Violation = { field: string; description: string; reason: string };
-
-/** A refusal as the caller sees it, in one form for all protocols. `details` are the JSON of `google.protobuf.Any`. */
-export type Refusal = {
-  ok: false;
-  code: number;
-  message: string;
-  reason: string;
-  metadata: Record<string, string>;
-  violations: Violation[];
-  details: JsonValue[];
-  httpStatus: number | undefined;
-  headers: Record<string, string>;
-};
 export type Success<M = Message> = { ok: true; message: M; httpStatus: number | undefined };
 export type Outcome<M = Message> = Success<M> | Refusal;
 
 export type CallOptions = { token?: string; headers?: Record<string, string>; host?: string };
-
-/** One HTTP request, as it goes over the wire. */
-export type RawRequest = {
-  version?: 1 | 2;
-  method?: string;
-  path: string;
-  headers?: http.OutgoingHttpHeaders;
-  body?: Uint8Array | string;
-};
-export type RawAnswer = {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-  /** Of an answer in JSON. */
-  json: JsonValue;
-};
 
 /** What REST answered: the JSON of a success, or the refusal. */
 export type RestAnswer = RawAnswer & { refusal: Refusal | undefined };
@@ -88,7 +65,6 @@ export type Peer = Disposable & {
   send(request: RawRequest): Promise<RawAnswer>;
 };
 
-const registry = createRegistry(file_google_rpc_error_details);
 export const pathOf = (method: DescMethod) => `/${method.parent.typeName}/${method.name}`;
 
 /** A client of a running service in clear; it speaks all protocols over connections it keeps. */
@@ -175,172 +151,10 @@ export function connectPeer(port: number): Peer {
   };
 }
 
-/** Writes bytes to a fresh connection and gives all that comes back until the server closes it. */
-export async function speak(port: number, ...pieces: (string | Uint8Array)[]): Promise<string> {
-  const socket = net.connect(port, "127.0.0.1");
-  let heard = "";
-  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
-  // A server that cuts the connection while we write is an answer too.
-  socket.on("error", () => {});
-  for (const piece of pieces) socket.write(piece);
-  await once(socket, "close");
-  return heard;
-}
-
-/** Fails unless the call was refused so; for an invalid argument the field must be named. */
-export function assertRefused(
-  outcome: Outcome | Refusal | undefined,
-  expected: { code: number; reason: string; field?: string },
-  what = "",
-): asserts outcome is Refusal {
-  assert.ok(outcome !== undefined && !outcome.ok, `${what} should be refused`);
-  const { code, reason, message, violations } = outcome;
-  const wanted = { code: expected.code, reason: expected.reason };
-  assert.deepEqual({ code, reason }, wanted, `${what}: ${message}`);
-  if (expected.field === undefined) return;
-  const fields = violations.map(({ field }) => field);
-  assert.ok(fields.includes(expected.field), `${what} names ${expected.field}, not: ${fields}`);
-}
-
 /** The message of a call that must succeed. */
 export function messageOf<M>(outcome: Outcome<M>): M {
   if (!outcome.ok) assert.fail(`${outcome.code} ${outcome.reason}: ${outcome.message}`);
   return outcome.message;
-}
-
-/** Puts bytes into a gRPC frame; `flag` 1 says that they are compressed. */
-export function framed(message: Uint8Array, flag = 0): Buffer {
-  const head = Buffer.alloc(5);
-  head[0] = flag;
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
-}
-
-/** The refusal of a gRPC answer that has no message, from its header or trailer fields. */
-export function grpcRefusal(fields: Record<string, string>): Refusal {
-  const status = fromBinary(
-    StatusSchema,
-    Buffer.from(fields["grpc-status-details-bin"] ?? "", "base64"),
-  );
-  assert.equal(String(status.code), fields["grpc-status"], "code of status and details");
-  assert.equal(status.message, decodeURIComponent(fields["grpc-message"] ?? ""));
-  return refusal(status, undefined, fields);
-}
-
-/** The refusal of a REST answer. */
-export function restRefusal({ status, headers, json }: RawAnswer): Refusal {
-  assert.match(headers["content-type"] ?? "", /^application\/json/);
-  const read = fromJson(StatusSchema, json, { registry });
-  const body = json as JsonObject;
-  assert.deepEqual(Object.keys(body).sort(), ["code", "details", "message"], "the error body");
-  return refusal(read, status, headers);
-}
-
-/** The refusal of a Connect answer. */
-export function connectRefusal({ status, headers, json }: RawAnswer): Refusal {
-  const { code, message, details } = json as {
-    code: string;
-    message: string;
-    details: { type: string; value: string }[];
-  };
-  const name = code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const number = Reflect.get(Code, name);
-  assert.equal(typeof number, "number", `Connect has no code ${code}`);
-  const packed = details.map(({ type, value }) =>
-    create(AnySchema, {
-      typeUrl: `type.googleapis.com/${type}`,
-      value: Buffer.from(value, "base64"),
-    }),
-  );
-  return refusal({ code: Number(number), message, details: packed }, status, headers);
-}
-
-function refusal(
-  { code, message, details }: { code: number; message: string; details: Any[] },
-  httpStatus: number | undefined,
-  headers: Record<string, string>,
-): Refusal {
-  const told = details.map((any) => toJson(AnySchema, any, { registry }));
-  const find = (name: string) =>
-    told.find((one) => String(Reflect.get(Object(one), "@type")).endsWith(`/${name}`));
-  const info = Object(find("google.rpc.ErrorInfo"));
-  assert.equal(info.domain, "idsvc", `the refusal carries ErrorInfo: ${message}`);
-  const fields = (Object(find("google.rpc.BadRequest")).fieldViolations ?? []) as Violation[];
-  return {
-    ok: false,
-    code,
-    message,
-    reason: String(info.reason),
-    metadata: info.metadata ?? {},
-    violations: fields,
-    details: told,
-    httpStatus,
-    headers,
-  };
-}
-
-const fieldsOf = (headers: Record<string, string | string[] | undefined>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-
-function toAnswer(
-  status: number,
-  headers: Record<string, string>,
-  chunks: readonly Buffer[],
-): RawAnswer {
-  const body = Buffer.concat(chunks);
-  return {
-    status,
-    headers,
-    body,
-    get json() {
-      return JSON.parse(body.toString("utf8")) as JsonValue;
-    },
-  };
-}
-
-function exchangeOne(
-  port: number,
-  agent: http.Agent,
-  { method = "POST", path, headers = {}, body }: RawRequest,
-): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-    const request = http.request(
-      { host: "127.0.0.1", port, agent, method, path, headers: { ...length, ...headers } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("error", reject);
-        response.on("end", () => {
-          const fields = { ...fieldsOf(response.headers), ...fieldsOf(response.trailers) };
-          resolve(toAnswer(response.statusCode ?? 0, fields, chunks));
-        });
-      },
-    );
-    request.on("error", reject);
-    request.end(body);
-  });
-}
-
-/** One request over an HTTP/2 session; trailers are among the headers of the answer. */
-export function exchangeTwo(
-  session: http2.ClientHttp2Session,
-  { method = "POST", path, headers = {}, body }: RawRequest,
-): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const { host, ...others } = headers;
-    const authority = host === undefined ? {} : { ":authority": host };
-    const stream = session.request({ ":method": method, ":path": path, ...authority, ...others });
-    const chunks: Buffer[] = [];
-    let fields: Record<string, string> = {};
-    const take = (more: http2.IncomingHttpHeaders) => (fields = { ...fields, ...fieldsOf(more) });
-    stream.on("response", take);
-    stream.on("trailers", take);
-    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-    stream.on("end", () => resolve(toAnswer(Number(fields[":status"]), fields, chunks)));
-    stream.on("error", reject);
-    stream.end(body);
-  });
 }
 
 function callGrpc(
@@ -386,14 +200,13 @@ async function callTransport(
   request: Message,
   headers: Record<string, string>,
 ): Promise<Outcome> {
-  assert.ok(method.methodKind === "unary");
   const transport = createConnectTransport({
     baseUrl: `http://${host}`,
     httpVersion: "2",
     sessionManager,
   });
   try {
-    const answer = await transport.unary(method, undefined, 20_000, headers, request as never);
+    const answer = await transport.unary(method as DescMethodUnary, undefined, 20_000, headers, request as never);
     return { ok: true, message: answer.message, httpStatus: 200 };
   } catch (error) {
     assert.ok(error instanceof ConnectError);
