@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import {
   type DescMethod,
   equals,
@@ -8,84 +8,260 @@ import {
   type JsonObject,
   type JsonValue,
   type Message,
-  type MessageInitShape,
   toJson,
 } from "@bufbuild/protobuf";
 import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import type { MethodRule } from "../../src/api/method-rule.ts";
-import { modules } from "../../src/app/modules.ts";
-import type { Deps } from "../../src/projection/module.ts";
-import { addCaller, startTestApp, type TestApp } from "../support/app.ts";
+import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { addCaller, startTestApp } from "../support/app.ts";
 import {
   type CallOptions,
   connectPeer,
   messageOf,
-  type Outcome,
   pathOf,
-  type Peer,
+  type Protocol,
   protocols,
 } from "../support/protocols.ts";
-import { assertRefused, type Refusal } from "../support/refusal.ts";
-import { makeWorld, type Sample, samples, type World } from "./samples.ts";
+import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
+import { framed } from "../support/wire.ts";
+import { makeWorld, samples } from "./samples.ts";
 
-let app: TestApp;
-let peer: Peer;
-let world: World;
-let nobody: string;
-const rules = new Map<string, MethodRule>();
-
-before(async () => {
-  app = await startTestApp();
-  peer = connectPeer(app.port);
-  world = await makeWorld(peer, app.token);
-  nobody = (await addCaller(app, [])).token;
-  for (const { rule } of app.app.endpoints) rules.set(rule.path, rule);
-});
+// Started at once, and not before the tests: the served methods make the tests.
+const app = await startTestApp();
+const peer = connectPeer(app.port);
+const world = await makeWorld(peer, app.token);
+const { token: nobody } = await addCaller(app, []);
+const { token } = app;
 after(async () => {
   peer[Symbol.dispose]();
   await app[Symbol.asyncDispose]();
 });
 
-// The descriptors, without a store: what the modules serve is known before anything is opened.
-const flags = { multitenancy_resources_api: true, multitenancy_settings: true };
-const served = modules({ ...flags, oidc_token_exchange: false })
-  .flatMap(({ services }) => services?.({ limits: {}, db: { table: () => ({}) } } as never as Deps) ?? [])
-  .flatMap(({ service }) => service.methods);
-
-// TODO: see below
-const wrongHost = "unknown.test";
 const httpStatuses: Readonly<Record<number, number>> = { 3: 400, 5: 404, 7: 403, 9: 400, 16: 401 };
+const showsHttpStatus: ReadonlySet<Protocol> = new Set(["rest", "connect-json", "connect-proto"]);
 
-const fromSample = (method: DescMethod, json: JsonValue): MessageInitShape<typeof method.input> =>
-  fromJson(method.input, json);
+const call = (protocol: Protocol, method: DescMethod, json: JsonObject, options: CallOptions) =>
+  peer.call(protocol, method, fromJson(method.input, json), options);
 
-/** Makes the call over every protocol. Nothing of it may differ, so the first outcome stands for all. */
+/** Makes the call over every protocol: the refusals may differ in nothing, so one stands for all. */
 async function refusedOverAll(
   method: DescMethod,
   request: JsonObject,
   options: CallOptions,
 ): Promise<Refusal> {
-  const outcomes: [string, Refusal][] = [];
+  const told = new Map<Protocol, Refusal>();
   for (const protocol of protocols) {
-    const outcome = await peer.call(protocol, method, fromSample(method, request), options);
+    const outcome = await call(protocol, method, request, options);
     assert.ok(!outcome.ok, `${protocol} should refuse`);
-    outcomes.push([protocol, outcome]);
-  }
-  const [[, first] = []] = outcomes;
-  assert.ok(first);
-  for (const [protocol, { httpStatus, code, message, reason, details }] of outcomes) {
-    const told = { code, message, reason, details };
-    const wanted = {
-      code: first.code,
-      message: first.message,
-      reason: first.reason,
-      details: first.details,
-    };
-    assert.deepEqual(told, wanted, protocol);
-    if (protocol === "rest" || protocol === "connect-json" || protocol === "connect-proto") {
-      assert.equal(httpStatus, httpStatuses[code], `HTTP status of ${protocol}`);
+    told.set(protocol, outcome);
+    if (showsHttpStatus.has(protocol)) {
+      assert.equal(outcome.httpStatus, httpStatuses[outcome.code], `HTTP status of ${protocol}`);
     }
   }
+  const facts = ({ code, message, reason, details }: Refusal) => ({
+    code,
+    message,
+    reason,
+    details,
+  });
+  const first = told.get("grpc");
+  assert.ok(first);
+  for (const [protocol, refusal] of told) {
+    assert.deepEqual(facts(refusal), facts(first), `${protocol} and grpc`);
+  }
   return first;
+}
+
+const volatile: ReadonlySet<string> = new Set(["id", "sequence", "change_date", "signing_key"]);
+
+/** A message with what a write makes anew replaced by its type. */
+function shapeOf(method: DescMethod, message: Message): JsonValue {
+  const json = toJson(method.output, message, {
+    useProtoFieldName: true,
+    alwaysEmitImplicit: true,
+  });
+  const masked = (value: JsonValue, name: string): JsonValue => {
+    if (Array.isArray(value)) return value.map((each) => masked(each, name));
+    if (value === null || typeof value !== "object") {
+      return volatile.has(name) && value !== app.made.instance_id ? typeof value : value;
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key)]));
+  };
+  return masked(json, "");
+}
+
+/** Calls counted by the running service. */
+async function callsCounted(method: DescMethod): Promise<number> {
+  const { body } = await peer.send({ method: "GET", path: "/metrics" });
+  const labels = `service="${method.parent.typeName}",method="${method.name}",`;
+  return body
+    .toString()
+    .split("\n")
+    .filter((line) => line.startsWith(`idsvc_rpc_calls_total{${labels}`))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+/** A body that no protocol can read as a request of the method. */
+async function malformed(protocol: Protocol, method: DescMethod): Promise<Refusal> {
+  const authorization = `Bearer ${token}`;
+  const bad = Buffer.from([0x0f]);
+  const post = (type: string, body: Uint8Array | string, version: 1 | 2 = 1) =>
+    peer.send({
+      version,
+      path: pathOf(method),
+      headers: { authorization, "content-type": `application/${type}` },
+      body,
+    });
+  switch (protocol) {
+    case "grpc":
+      return grpcRefusal((await post("grpc", framed(bad), 2)).headers);
+    case "connect-json":
+      return connectRefusal(await post("json", "{"));
+    default:
+      return connectRefusal(await post("proto", bad));
+  }
+}
+
+describe("the matrix of methods and protocols", () => {
+  it("has a sample of every rpc, and no other", () => {
+    const served = app.app.endpoints.map(({ rule }) => rule.path).sort();
+    assert.ok(served.length > 0);
+    assert.deepEqual(Object.keys(samples).sort(), served);
+  });
+
+  it("covers every rpc of the schema's services", () => {
+    const described = [ActionService, FeatureService].flatMap(({ methods }) => methods.map(pathOf));
+    const served = new Set(app.app.endpoints.map(({ rule }) => rule.path));
+    assert.deepEqual(
+      described.filter((path) => !served.has(path)),
+      [],
+    );
+  });
+
+  it("names an unknown id for every rpc whose path holds one", () => {
+    const { endpoints } = app.app;
+    const unnamed = endpoints.filter(({ rule: { method, path } }) => {
+      const { pattern } = getOption(method, httpRule);
+      return String(pattern.value).includes("{") && samples[path]?.unknown === undefined;
+    });
+    assert.deepEqual(unnamed, []);
+  });
+});
+
+for (const { rule } of app.app.endpoints) {
+  const { method, path, successStatus, feature } = rule;
+  const sample = samples[path];
+  if (sample === undefined) continue; // the first test says so
+  const request = async (turn = 0) => sample.valid(world, turn);
+
+  describe(`${method.parent.name}.${method.name}`, () => {
+    it("gives the same result over every protocol", async () => {
+      const found = new Map<Protocol, Message>();
+      for (const [turn, protocol] of protocols.entries()) {
+        const wanted = await request(turn);
+        const outcome = await call(protocol, method, wanted, { token });
+        const message = messageOf(outcome);
+        found.set(protocol, message);
+        if (protocol === "rest") {
+          const expected = method.name === "PutExecution" ? 200 : successStatus;
+          assert.equal(outcome.httpStatus, expected, "HTTP status");
+        }
+      }
+      const first = found.get("grpc");
+      assert.ok(first);
+      for (const [protocol, message] of found) {
+        if (sample.writes) {
+          assert.deepEqual(shapeOf(method, message), shapeOf(method, first), protocol);
+        } else assert.ok(equals(method.output, message, first), `${protocol} and grpc`);
+      }
+    });
+
+    it("runs its interceptors once a call, over every protocol", async () => {
+      for (const protocol of protocols) {
+        const earlier = await callsCounted(method);
+        await call(protocol, method, await request(), { token: nobody });
+        assert.equal((await callsCounted(method)) - earlier, 1, protocol);
+      }
+    });
+
+    it("refuses a call without a token with code 16", async () => {
+      const refusal = await refusedOverAll(method, await request(), {});
+      assertRefused(refusal, { code: 16, reason: "TOKEN_MISSING" });
+    });
+
+    it("refuses a wrong token with code 16", async () => {
+      const refusal = await refusedOverAll(method, await request(), { token: "wrong" });
+      assertRefused(refusal, { code: 16, reason: "TOKEN_INVALID" });
+    });
+
+    it("refuses a caller without the permission with code 7", async () => {
+      const refusal = await refusedOverAll(method, await request(), { token: nobody });
+      assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
+      assert.deepEqual(refusal.metadata, { permission: rule.permission });
+    });
+
+    it("tells a gRPC client the message of a refusal unchanged", async () => {
+      const refusal = await call("grpc", method, await request(), {});
+      assertRefused(refusal, { code: 16, reason: "TOKEN_MISSING" });
+      assert.equal(refusal.headers["grpc-message"], refusal.message);
+    });
+
+    it("refuses an unknown host with code 5, before it looks at the token", async () => {
+      const host = "unknown.test:8080";
+      const refusal = await refusedOverAll(method, await request(), { host });
+      assertRefused(refusal, { code: 5, reason: "INSTANCE_UNKNOWN_HOST" });
+      assert.deepEqual(refusal.metadata, { host });
+      assert.match(refusal.message, /unknown\.test.*Host header.*IDSVC_EXTERNAL_URL/);
+    });
+
+    it("refuses an unknown organization in the header with code 5", async () => {
+      const headers = { "x-idsvc-orgid": "404" };
+      const settled = await request();
+      const refusal = await refusedOverAll(method, settled, { token, headers });
+      assertRefused(refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
+    });
+
+    it("refuses a body that is no message with code 3", async () => {
+      for (const protocol of ["grpc", "connect-proto", "connect-json"] as const) {
+        const reason = protocol === "connect-json" ? "MALFORMED_JSON" : "MALFORMED_MESSAGE";
+        assertRefused(await malformed(protocol, method), { code: 3, reason }, protocol);
+      }
+    });
+
+    const { invalid, unknown } = sample;
+    if (invalid !== undefined) {
+      it("refuses what the schema forbids with code 3, naming the field", async () => {
+        const refusal = await refusedOverAll(method, invalid.request, { token });
+        const { field } = invalid;
+        assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+      });
+    }
+
+    if (unknown !== undefined) {
+      it("refuses what does not exist with code 5", async () => {
+        const refusal = await refusedOverAll(method, unknown.request, { token });
+        assertRefused(refusal, { code: 5, reason: unknown.reason });
+      });
+    }
+
+    if (feature !== "") {
+      it("refuses with code 9 while its feature is off", async () => {
+        const settled = await request();
+        await setFeature(feature, { set: false });
+        try {
+          const refusal = await refusedOverAll(method, settled, { token });
+          assertRefused(refusal, { code: 9, reason: "FEATURE_DISABLED" });
+          assert.deepEqual(refusal.metadata, { feature });
+        } finally {
+          await setFeature(feature, { reset: true });
+        }
+      });
+    }
+  });
+}
+
+async function setFeature(feature: string, setter: JsonObject): Promise<void> {
+  const settings = { [feature]: setter };
+  const { status } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, { token });
+  assert.equal(status, 200);
 }

@@ -1,10 +1,15 @@
+import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import type { Peer } from "../support/protocols.ts";
 
 /** What stands in the store before a sample is called. */
-export type World = { targetId: string; newTarget(): Promise<string> };
+export type World = {
+  targetId: string;
+  newTarget(): Promise<string>;
+  setExecution(): Promise<string>;
+};
 
 /**
  * Requests of one method, as JSON of its request message: one that succeeds, one that breaks a rule of the schema with
@@ -20,7 +25,7 @@ export type Sample = {
   writes: boolean;
 };
 
-const webhook = (url = "http://localhost:9/hook") => ({ rest_webhook: { url } });
+const webhook = (url = "http://localhost:9999/hook") => ({ rest_webhook: { url } });
 const condition = { request: { service: ActionService.typeName } };
 const tooLong = "x".repeat(201);
 const tooLongId = { request: { id: tooLong }, field: "id" };
@@ -70,9 +75,14 @@ export const samples: Readonly<Record<string, Sample>> = {
       valid: () => ({
         query: { limit: 2, offset: "1", asc: true },
         sorting_column: "TARGET_FIELD_NAME_NAME",
-        filters: [{ name: { name: "SAMPLE", method: "TEXT_FILTER_METHOD_STARTS_WITH_IGNORE_CASE" } }],
+        filters: [
+          { name: { name: "SAMPLE", method: "TEXT_FILTER_METHOD_STARTS_WITH_IGNORE_CASE" } },
+        ],
       }),
-      invalid: { request: { filters: [{ name: { name: tooLong } }] }, field: "filters[0].name.name" },
+      invalid: {
+        request: { filters: [{ name: { name: tooLong } }] },
+        field: "filters[0].name.name",
+      },
       unknown: undefined,
       writes: false,
     },
@@ -86,7 +96,7 @@ export const samples: Readonly<Record<string, Sample>> = {
       writes: true,
     },
     DeleteExecution: {
-      valid: () => ({ id: `request.${ActionService.typeName}` }),
+      valid: async ({ setExecution }) => ({ id: await setExecution() }),
       invalid: tooLongId,
       unknown: { request: { id: "404" }, reason: "EXECUTION_NOT_FOUND" },
       writes: true,
@@ -137,11 +147,21 @@ export async function makeWorld(peer: Peer, token: string): Promise<World> {
   let made = 0;
   const newTarget = async () => {
     const target = { name: `sample ${made++}`, ...webhook() };
-    const { json } = await peer.rest("POST", "/resources/v3alpha/targets", target, { token });
+    const { json, status } = await peer.rest("POST", "/resources/v3alpha/targets", target, {
+      token,
+    });
+    assert.equal(status, 201);
     return String(Object(json).details.id);
   };
   const [targetId] = [await newTarget(), await newTarget(), await newTarget()];
-  const execution = { condition, targets: [targetId] };
-  await peer.rest("POST", "/resources/v3alpha/executions", execution, { token });
-  return { targetId, newTarget };
+  const setExecution = async () => {
+    const execution = { condition, targets: [targetId] };
+    const { status } = await peer.rest("POST", "/resources/v3alpha/executions", execution, {
+      token,
+    });
+    assert.ok(status === 200 || status === 201);
+    return `request.${ActionService.typeName}`;
+  };
+  await setExecution();
+  return { targetId, newTarget, setExecution };
 }

@@ -12,7 +12,7 @@ import { pack } from "../../.ci/pack.ts";
 const root = resolve(import.meta.dirname, "../..");
 const work = mkdtempSync(join(tmpdir(), "idsvc-packed-"));
 const project = join(work, "project");
-const data = join(work, "data");
+const data = join(project, "data");
 // The Node of this run for npm and npx too; no setting of the developer's own service.
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IDSVC_"))),
@@ -86,15 +86,14 @@ describe("the package", () => {
 
 describe("the server of the package", () => {
   let server: ChildProcess;
-  let token = "";
-  let issuer = "";
+  let service: NodeJS.ProcessEnv = {};
   let output = "";
 
   before(async () => {
-    const port = String(await freePort());
+    service = { IDSVC_PORT: String(await freePort()), IDSVC_DATA_DIR: data };
     server = spawn("npx", ["--no-install", "idsvc", "serve"], {
       cwd: project,
-      env: { ...env, IDSVC_PORT: port, IDSVC_DATA_DIR: data },
+      env: { ...env, ...service },
       // npx puts a shell between; a group of its own lets one signal reach all of them.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
@@ -104,7 +103,7 @@ describe("the server of the package", () => {
         output += part.toString();
       });
     }
-    ({ token, issuer } = await started());
+    await started();
   });
   after(async () => {
     if (server.exitCode !== null || server.pid === undefined) return;
@@ -114,32 +113,31 @@ describe("the server of the package", () => {
   });
 
   it("runs the TypeScript example of the README", () => {
-    const example = readmeExample().replaceAll("http://localhost:8080", issuer);
-    compile(example, ["node"]);
-    run("node", ["consumer.js"], { IDSVC_TOKEN: token });
+    compile(readmeExample(), ["node"]);
+    assert.match(run("node", ["consumer.js"]), /^TARGET_NOT_FOUND$/m);
   });
 
-  it("refuses with a reason that the client reads", () => {
-    const source = `
-      import { createClient, errorReason } from "idsvc/client";
-      const { action } = createClient({ baseUrl: ${JSON.stringify(issuer)}, token: process.env.IDSVC_TOKEN });
-      await action.getTarget({ id: "unknown" }).catch((error) => console.log(errorReason(error)));
-    `;
-    writeFileSync(join(project, "refused.js"), source);
-    assert.equal(run("node", ["refused.js"], { IDSVC_TOKEN: token }).trim(), "TARGET_NOT_FOUND");
+  it("is ready by its own word", () => {
+    run("npx", ["--no-install", "idsvc", "ready"], service);
   });
 
-  async function started(): Promise<{ token: string; issuer: string }> {
+  it("runs with code generation and prototype access shut", () => {
+    const tell = "--import=data:text/javascript,console.log(process.execArgv.join())";
+    const told = run("node", ["node_modules/idsvc/bin/idsvc.js", "--help"], { NODE_OPTIONS: tell });
+    assert.match(told, /--disallow-code-generation-from-strings,--disable-proto=throw/);
+  });
+
+  async function started(): Promise<void> {
     const file = join(data, "bootstrap.json");
     for (let waited = 0; waited < 20_000; waited += 100) {
       assert.equal(server.exitCode, null, `the server ended:\n${output}`);
       if (existsSync(file)) {
-        const bootstrap = JSON.parse(readFileSync(file, "utf8"));
-        const answers = await fetch(bootstrap.issuer).then(
+        const { issuer } = JSON.parse(readFileSync(file, "utf8"));
+        const answers = await fetch(issuer).then(
           () => true,
           () => false,
         );
-        if (answers) return { token: bootstrap.machine.token, issuer: bootstrap.issuer };
+        if (answers) return;
       }
       await delay(100);
     }

@@ -16,7 +16,7 @@ export type RawAnswer = {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** Of an answer in JSON. */
+  /** Of an answer in JSON; null of any other. */
   json: JsonValue;
 };
 
@@ -40,7 +40,7 @@ export function framed(message: Uint8Array, flag = 0): Buffer {
   return Buffer.concat([head, message]);
 }
 
-export const fieldsOf = (headers: Record<string, string | string[] | undefined>) =>
+const fieldsOf = (headers: Record<string, string | string[] | undefined>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 function toAnswer(
@@ -49,14 +49,9 @@ function toAnswer(
   chunks: readonly Buffer[],
 ): RawAnswer {
   const body = Buffer.concat(chunks);
-  return {
-    status,
-    headers,
-    body,
-    get json() {
-      return JSON.parse(body.toString("utf8")) as JsonValue;
-    },
-  };
+  const isJson = headers["content-type"]?.startsWith("application/json") === true;
+  const json = isJson && body.length > 0 ? (JSON.parse(body.toString("utf8")) as JsonValue) : null;
+  return { status, headers, body, json };
 }
 
 /** One request over HTTP/1.1; trailers are among the headers of the answer. */

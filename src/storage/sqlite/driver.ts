@@ -122,7 +122,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     },
     commit: (unit) =>
       closed
-        ? Promise.reject(unavailable("STORE_CLOSED", "the service is stopping: try again"))
+        ? Promise.reject(storeClosed())
         : new Promise((resolve, reject) => {
             waiting.push({ unit, since: Date.now(), resolve, reject });
             schedule();
@@ -141,8 +141,10 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     heads: async () => readHeads(reading),
     shadow: async (tables) => createShadow(connection, writer, tables),
     async [Symbol.asyncDispose]() {
+      if (closed) return;
       flush();
       closed = true;
+      for (const { reject } of waiting.splice(0)) reject(storeClosed());
       clearInterval(watch);
       reading.close();
       connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
@@ -178,6 +180,8 @@ function open(path: string): Sqlite.Database {
   connection.pragma("temp_store = MEMORY", { simple: true });
   return connection;
 }
+
+const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");

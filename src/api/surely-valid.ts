@@ -1,0 +1,165 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  getOption,
+  hasOption,
+  type Message,
+} from "@bufbuild/protobuf";
+import {
+  type BoolRules,
+  type EnumRules,
+  type FieldRules,
+  field as fieldOption,
+  message as messageOption,
+  oneof as oneofOption,
+  type RepeatedRules,
+  type StringRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+
+type Check = (value: unknown) => boolean;
+
+const yes: Check = () => true;
+const unsure: Check = () => false;
+const compiled = new WeakMap<DescMessage, Check>();
+
+/**
+ * A check that is true only for messages that keep every rule of the schema; false means "ask the validator".
+ *
+ * It knows the plain rules (required, lengths, constants, defined values, sizes of lists) and vouches for nothing else:
+ * CEL, formats, patterns and rules it has never heard of are always the validator's.
+ */
+export function surelyValid(type: DescMessage): (message: Message) => boolean {
+  return compileMessage(type);
+}
+
+function compileMessage(type: DescMessage): Check {
+  const known = compiled.get(type);
+  if (known !== undefined) return known;
+  // A message may hold itself: those inside ask by way of the map.
+  compiled.set(type, (value) => compileMessage(type)(value));
+  const check = hasOption(type, messageOption)
+    ? unsure
+    : all([
+        ...type.oneofs.map(compileOneof),
+        ...type.fields.filter(({ oneof }) => oneof === undefined).map(compileField),
+      ]);
+  compiled.set(type, check);
+  return check;
+}
+
+function all(checks: readonly Check[]): Check {
+  const telling = checks.filter((check) => check !== yes);
+  if (telling.length === 0) return yes;
+  return (message) => telling.every((check) => check(message));
+}
+
+function compileOneof(oneof: DescOneof): Check {
+  const required = hasOption(oneof, oneofOption) && getOption(oneof, oneofOption).required;
+  const byCase = new Map<unknown, Check>(
+    oneof.fields.map((member) => [member.localName, compileValue(member, rulesOf(member))]),
+  );
+  return (message) => {
+    const choice: unknown = Reflect.get(Object(message), oneof.localName);
+    const name: unknown = Reflect.get(Object(choice), "case");
+    if (name === undefined) return !required;
+    return byCase.get(name)?.(Reflect.get(Object(choice), "value")) ?? false;
+  };
+}
+
+const rulesOf = (field: DescField): FieldRules | undefined =>
+  hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
+
+function compileField(field: DescField): Check {
+  const rules = rulesOf(field);
+  const check = compileValue(field, rules);
+  const required = rules?.required ?? false;
+  if (check === yes && !required) return yes;
+  return (message) => {
+    const value: unknown = Reflect.get(Object(message), field.localName);
+    if (value === undefined) return !required;
+    return (!required || !isEmpty(value)) && check(value);
+  };
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === "" ||
+  value === 0 ||
+  value === 0n ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0);
+
+function compileValue(field: DescField, rules: FieldRules | undefined): Check {
+  if (field.fieldKind === "map") return unsure;
+  if (rules !== undefined && !onlyHas(rules, ["required", "type"])) return unsure;
+  const inner = field.message === undefined ? yes : compileMessage(field.message);
+  if (rules?.type.case === undefined) {
+    return field.fieldKind === "list" && inner !== yes ? each(inner) : inner;
+  }
+  switch (rules.type.case) {
+    case "string":
+      return compileString(rules.type.value);
+    case "bool":
+      return compileBool(rules.type.value);
+    case "enum":
+      return compileEnum(field, rules.type.value);
+    case "repeated":
+      return compileList(rules.type.value, inner);
+    default:
+      return unsure;
+  }
+}
+
+const each =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+/** Whether nothing but these fields of a rule is set; extensions, such as predefined rules, count as set. */
+function onlyHas(rules: Message, names: readonly string[]): boolean {
+  if ((rules.$unknown ?? []).length > 0) return false;
+  return Object.entries(rules).every(
+    ([name, value]) => name.startsWith("$") || names.includes(name) || isUnset(value),
+  );
+}
+
+const isUnset = (value: unknown): boolean =>
+  value === undefined ||
+  isEmpty(value) ||
+  (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
+
+function compileString(rules: StringRules): Check {
+  if (!onlyHas(rules, ["minLen", "maxLen"])) return unsure;
+  const { minLen, maxLen } = rules;
+  // Lengths are in code points, of which a text has at most as many as UTF-16 units, and at least half.
+  return (value) =>
+    typeof value === "string" &&
+    (minLen <= 1n ? value.length >= minLen : value.length >= 2n * minLen) &&
+    (maxLen === 0n || value.length <= maxLen);
+}
+
+function compileBool(rules: BoolRules): Check {
+  return onlyHas(rules, ["const"]) ? (value) => value === rules.const : unsure;
+}
+
+function compileEnum(field: DescField, rules: EnumRules): Check {
+  if (!onlyHas(rules, ["definedOnly"])) return unsure;
+  const defined = new Set<unknown>(field.enum?.values.map(({ number }) => number));
+  return (value) => !rules.definedOnly || defined.has(value);
+}
+
+function compileList(rules: RepeatedRules, inner: Check): Check {
+  if (!onlyHas(rules, ["minItems", "maxItems", "items"])) return unsure;
+  const { minItems, maxItems, items } = rules;
+  const item =
+    items === undefined
+      ? inner
+      : items.type.case === "string" && onlyHas(items, ["type"])
+        ? compileString(items.type.value)
+        : unsure;
+  return (value) =>
+    Array.isArray(value) &&
+    value.length >= minItems &&
+    (maxItems === 0n || value.length <= maxItems) &&
+    (item === yes || value.every(item));
+}

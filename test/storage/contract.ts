@@ -1,0 +1,385 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { DomainError } from "../../src/errors.ts";
+import { Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
+import { events, rowCounts, sequences } from "../../src/storage/kernel-tables.ts";
+import {
+  deleteRows,
+  insertRow,
+  PendingSequence,
+  putRow,
+  updateRows,
+} from "../../src/storage/row-change.ts";
+import { claimContract } from "./claim-contract.ts";
+import { migrationContract } from "./migration-contract.ts";
+import { happened, logOf, notes, type Place, samples, schema, someSample, unit } from "./place.ts";
+import { readContract } from "./read-contract.ts";
+
+export type Fresh = AsyncDisposable & { db: MigratableDatabase; place: Place };
+
+/** What every database must do, whatever its dialect (decisions H5). */
+export function storageContract(newPlace: () => Promise<Place>): void {
+  const fresh = async (): Promise<Fresh> => {
+    const place = await newPlace();
+    const db = await place.open(schema);
+    await db.migrate();
+    return {
+      db,
+      place,
+      async [Symbol.asyncDispose]() {
+        await db[Symbol.asyncDispose]();
+        await place[Symbol.asyncDispose]();
+      },
+    };
+  };
+  units(fresh);
+  expectations(fresh);
+  appendOnly(fresh);
+  rows(fresh);
+  closing(newPlace, fresh);
+  claimContract(fresh);
+  readContract(fresh);
+  migrationContract(newPlace);
+}
+
+const note = (id: string, body = "text") =>
+  insertRow(notes, { instanceId: "one", id, body, sequence: new PendingSequence(0) });
+
+function units(fresh: () => Promise<Fresh>): void {
+  describe("committing a unit", () => {
+    it("gives its events consecutive sequences of the instance, the first being 1", async () => {
+      await using store = await fresh();
+      const two = unit({ events: [happened("a", 1n), happened("a", 2n)] });
+      assert.deepEqual(await store.db.commit(two), { firstSequence: 1n });
+      const one = unit({ events: [happened("b", 1n)] });
+      assert.deepEqual(await store.db.commit(one), { firstSequence: 3n });
+      assert.deepEqual(await logOf(store.db), [
+        { id: "a", version: 1n, sequence: 1n },
+        { id: "a", version: 2n, sequence: 2n },
+        { id: "b", version: 1n, sequence: 3n },
+      ]);
+    });
+    it("counts each instance on its own", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("a", 1n), happened("a", 2n)] }));
+      const other = unit({ instanceId: "two", events: [happened("a", 1n)] });
+      assert.deepEqual(await store.db.commit(other), { firstSequence: 1n });
+      assert.deepEqual(
+        await store.db.heads(),
+        new Map([
+          ["one", 2n],
+          ["two", 1n],
+        ]),
+      );
+    });
+    it("draws no sequence for a unit without events", async () => {
+      await using store = await fresh();
+      assert.deepEqual(await store.db.commit(unit({ changes: [note("a")] })), {
+        firstSequence: 0n,
+      });
+      assert.equal((await store.db.heads()).size, 0);
+    });
+    it("leaves no hole behind units that failed, however many arrive at once", async () => {
+      await using store = await fresh();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 120 }, (_, at) =>
+          store.db.commit(
+            unit({
+              // Every third unit states a version that its stream has not.
+              expect:
+                at % 3 === 0
+                  ? [{ kind: "stream", aggregateType: "note", aggregateId: "none", version: 7n }]
+                  : [],
+              events: [happened(`n${at}`, 1n), happened(`n${at}`, 2n)],
+            }),
+          ),
+        ),
+      );
+      const failed = outcomes.filter(({ status }) => status === "rejected").length;
+      const log = await logOf(store.db);
+      assert.equal(failed, 40);
+      assert.deepEqual(
+        log.map(({ sequence }) => sequence),
+        Array.from({ length: 160 }, (_, at) => BigInt(at + 1)),
+      );
+    });
+    it("tells each caller the sequences that his own events got", async () => {
+      await using store = await fresh();
+      const committed = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          store.db.commit(unit({ events: [happened(`n${at}`, 1n)] })),
+        ),
+      );
+      for (const { id, sequence } of await logOf(store.db)) {
+        assert.equal(committed[Number(id.slice(1))]?.firstSequence, sequence);
+      }
+    });
+    it("keeps nothing of a unit of which one part fails", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ changes: [note("taken")] }));
+      const claim = { op: "hold", scope: "one", kind: "k", value: "v" } as const;
+      const failing = unit({
+        claims: [{ ...claim, holderType: "note", holderId: "a" }],
+        events: [happened("a", 1n)],
+        changes: [note("new"), note("taken")],
+      });
+      await assert.rejects(store.db.commit(failing));
+      assert.deepEqual(await logOf(store.db), []);
+      assert.equal((await store.db.heads()).size, 0);
+      const ids = await store.db.read.select().from(store.db.table(notes));
+      assert.deepEqual(
+        ids.map(({ id }) => id),
+        ["taken"],
+      );
+      // The claim is free again: another may hold it.
+      await store.db.commit(unit({ claims: [{ ...claim, holderType: "note", holderId: "b" }] }));
+    });
+    it("fails alone among units that are committed together", async () => {
+      await using store = await fresh();
+      const [first, second, third] = await Promise.allSettled([
+        store.db.commit(unit({ events: [happened("a", 1n)] })),
+        store.db.commit(unit({ events: [happened("a", 1n)], changes: [note("lost")] })),
+        store.db.commit(unit({ events: [happened("b", 1n)], changes: [note("kept")] })),
+      ]);
+      assert.deepEqual(first, { status: "fulfilled", value: { firstSequence: 1n } });
+      assert.ok(second?.status === "rejected" && second.reason instanceof Conflict);
+      assert.deepEqual(third, { status: "fulfilled", value: { firstSequence: 2n } });
+      const rows = await store.db.read.select().from(store.db.table(notes));
+      assert.deepEqual(rows, [{ instanceId: "one", id: "kept", body: "text", sequence: 2n }]);
+    });
+    it("keeps the latest time of the log even when the clock stepped back", async () => {
+      await using store = await fresh();
+      const at = (ms: number) => ({ createdAt: new Date(ms) });
+      await store.db.commit(unit({ events: [happened("a", 1n, at(2_000))] }));
+      await store.db.commit(unit({ events: [happened("a", 2n, at(1_000))] }));
+      const [head] = await store.db.read.select().from(store.db.table(sequences));
+      assert.deepEqual(head, { instanceId: "one", last: 2n, changedAt: new Date(2_000) });
+    });
+    it("tells listeners the instance of each unit that wrote events, until they leave", async () => {
+      await using store = await fresh();
+      const heard: string[] = [];
+      const leave = store.db.onCommit((instanceId) => heard.push(instanceId));
+      await store.db.commit(unit({ events: [happened("a", 1n)] }));
+      await store.db.commit(unit({ changes: [note("a")] }));
+      await store.db.commit(unit({ instanceId: "two", events: [happened("a", 1n)] }));
+      leave();
+      await store.db.commit(unit({ events: [happened("a", 2n)] }));
+      assert.deepEqual(heard, ["one", "two"]);
+    });
+  });
+}
+
+function expectations(fresh: () => Promise<Fresh>): void {
+  const stream = (version: bigint, aggregateId = "a") =>
+    ({ kind: "stream", aggregateType: "note", aggregateId, version }) as const;
+  const counted = (count: number) =>
+    ({ kind: "rows", table: notes, where: { instanceId: "one", body: "text" }, count }) as const;
+
+  describe("expecting that nothing has changed", () => {
+    it("commits when the streams are as they were read", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("a", 1n)] }));
+      const expect = [stream(1n), stream(0n, "never"), counted(0)];
+      await store.db.commit(unit({ expect, events: [happened("b", 1n)] }));
+    });
+    it("is a conflict when a stream that was only read has moved on", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("a", 1n), happened("a", 2n)] }));
+      const late = unit({ expect: [stream(1n)], events: [happened("b", 1n)] });
+      await assert.rejects(store.db.commit(late), Conflict);
+      assert.equal((await logOf(store.db)).length, 2);
+    });
+    it("looks at the streams of its own instance", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("a", 1n)] }));
+      await store.db.commit(unit({ instanceId: "two", expect: [stream(0n)] }));
+    });
+    it("is a conflict when a version of a stream is written twice", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("a", 1n)] }));
+      await assert.rejects(store.db.commit(unit({ events: [happened("a", 1n)] })), Conflict);
+    });
+    it("is a conflict when there are more or fewer rows than the decision saw", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ changes: [note("a"), note("b")] }));
+      await store.db.commit(unit({ expect: [counted(2)] }));
+      for (const count of [1, 3]) {
+        const late = unit({ expect: [counted(count)], events: [happened("c", 1n)] });
+        await assert.rejects(store.db.commit(late), Conflict);
+      }
+      assert.deepEqual(await logOf(store.db), []);
+    });
+    it("lets one of two units win that were decided on the same state", async () => {
+      await using store = await fresh();
+      const decide = () =>
+        store.db.commit(unit({ expect: [stream(0n)], events: [happened("a", 1n)] }));
+      const outcomes = await Promise.allSettled([decide(), decide()]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ["fulfilled", "rejected"],
+      );
+    });
+  });
+}
+
+function appendOnly(fresh: () => Promise<Fresh>): void {
+  describe("the log of events", () => {
+    for (const statement of [
+      `UPDATE events SET type = 'note.removed'`,
+      `DELETE FROM events WHERE sequence = 1`,
+    ])
+      it(`is append-only for everybody: the database refuses ${statement.split(" ")[0]}`, async () => {
+        await using store = await fresh();
+        await store.db.commit(unit({ events: [happened("a", 1n)] }));
+        await assert.rejects(store.place.execute(statement), /append-only/);
+        assert.equal((await store.db.read.select().from(store.db.table(events))).length, 1);
+      });
+  });
+}
+
+function rows(fresh: () => Promise<Fresh>): void {
+  const all = ({ db }: Fresh) => db.read.select().from(db.table(notes)).orderBy(db.table(notes).id);
+  const sequence = new PendingSequence(1);
+  const key = { instanceId: "one", id: "a" };
+  const two = [happened("a", 1n), happened("a", 2n)];
+
+  describe("changing rows", () => {
+    it("inserts, with the sequence of the event that the change names", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ events: [happened("z", 1n)] }));
+      const row = insertRow(notes, { ...key, body: "x", sequence });
+      await store.db.commit(unit({ events: two, changes: [row] }));
+      assert.deepEqual(await all(store), [{ ...key, body: "x", sequence: 3n }]);
+    });
+    it("puts: inserts what is new and replaces what is there", async () => {
+      await using store = await fresh();
+      const put = (body: string) => [putRow(notes, { ...key, body, sequence })];
+      await store.db.commit(unit({ events: two, changes: put("x") }));
+      await store.db.commit(
+        unit({ events: [happened("b", 1n), happened("b", 2n)], changes: put("y") }),
+      );
+      assert.deepEqual(await all(store), [{ ...key, body: "y", sequence: 4n }]);
+    });
+    it("updates the columns named of every row that matches, and no other", async () => {
+      await using store = await fresh();
+      await store.db.commit(
+        unit({ events: two, changes: [note("a"), note("b"), note("c", "other")] }),
+      );
+      const where = { instanceId: "one", body: "text" };
+      await store.db.commit(unit({ changes: [updateRows(notes, where, { body: "new" })] }));
+      assert.deepEqual(
+        (await all(store)).map(({ id, body }) => [id, body]),
+        [
+          ["a", "new"],
+          ["b", "new"],
+          ["c", "other"],
+        ],
+      );
+    });
+    it("deletes every row that matches, and no other", async () => {
+      await using store = await fresh();
+      await store.db.commit(
+        unit({ events: two, changes: [note("a"), note("b"), note("c", "other")] }),
+      );
+      const where = { instanceId: "one", body: "text" };
+      await store.db.commit(unit({ changes: [deleteRows(notes, where)] }));
+      assert.deepEqual(
+        (await all(store)).map(({ id }) => id),
+        ["c"],
+      );
+    });
+    it("keeps the number of rows by instance through insert, put, update and delete", async () => {
+      await using store = await fresh();
+      const other = { instanceId: "two", body: "x", sequence: 1n };
+      const changes = [
+        note("a"),
+        note("b"),
+        note("c"),
+        putRow(notes, { ...key, body: "put over an old row", sequence: 1n }),
+        putRow(notes, { ...key, id: "d", body: "put", sequence: 1n }),
+        updateRows(notes, { instanceId: "one" }, { body: "x" }),
+        deleteRows(notes, { instanceId: "one", id: "b" }),
+        insertRow(notes, { ...other, id: "a" }),
+        deleteRows(notes, { instanceId: "two", id: "never there" }),
+      ];
+      await store.db.commit(unit({ events: [happened("a", 1n)], changes }));
+      const counts = await store.db.read.select().from(store.db.table(rowCounts));
+      assert.deepEqual(
+        new Map(counts.map(({ counted, rows }) => [counted, rows])),
+        new Map([
+          ["one", 3n],
+          ["two", 1n],
+        ]),
+      );
+    });
+    it("gives back what it was given, for every kind of column", async () => {
+      await using store = await fresh();
+      const full = {
+        id: "full \u0000 \u{1F600} e\u0301",
+        int: -2_147_483_648,
+        // NOTE: int64 holds whole numbers up to 2^53 - 1 in size: sequences, versions and counts stay below.
+        int64: BigInt(Number.MAX_SAFE_INTEGER),
+        flag: false,
+        data: { a: [1, "two", null, { b: true }], "\u00fc": 1.5 },
+        at: new Date("2038-01-19T03:14:08.123Z"),
+        raw: Uint8Array.of(0, 1, 127, 128, 255),
+        maybeText: "",
+        maybeData: ["x"],
+        maybeAt: new Date(-1),
+        maybeRaw: new Uint8Array(),
+      };
+      await store.db.commit(
+        unit({ changes: [insertRow(samples, full), insertRow(samples, someSample)] }),
+      );
+      const t = store.db.table(samples);
+      const rows = await store.db.read.select().from(t).orderBy(t.id);
+      const plain = rows.map(({ raw, maybeRaw, ...row }) => ({
+        ...row,
+        raw: Uint8Array.from(raw),
+        maybeRaw: maybeRaw === null ? null : Uint8Array.from(maybeRaw),
+      }));
+      const absent = { maybeText: null, maybeData: null, maybeAt: null, maybeRaw: null };
+      assert.deepEqual(plain, [full, { ...someSample, ...absent }]);
+    });
+    it("empties a column that is set to null", async () => {
+      await using store = await fresh();
+      await store.db.commit(
+        unit({ changes: [insertRow(samples, { ...someSample, maybeText: "x" })] }),
+      );
+      await store.db.commit(
+        unit({ changes: [updateRows(samples, { id: "s" }, { maybeText: null })] }),
+      );
+      const [row] = await store.db.read.select().from(store.db.table(samples));
+      assert.equal(row?.maybeText, null);
+    });
+  });
+}
+
+function closing(newPlace: () => Promise<Place>, fresh: () => Promise<Fresh>): void {
+  describe("closing a store", () => {
+    it("keeps what was acknowledged, and what was waiting to be written", async () => {
+      await using place = await newPlace();
+      const first = await place.open(schema);
+      await first.migrate();
+      await first.commit(unit({ events: [happened("a", 1n)] }));
+      const waiting = first.commit(unit({ events: [happened("a", 2n)] }));
+      await first[Symbol.asyncDispose]();
+      assert.deepEqual(await waiting, { firstSequence: 2n });
+      await using second = await place.open(schema);
+      await second.migrate();
+      assert.equal((await logOf(second)).length, 2);
+      assert.deepEqual(await second.commit(unit({ events: [happened("a", 3n)] })), {
+        firstSequence: 3n,
+      });
+    });
+    it("refuses a unit that comes after it", async () => {
+      await using store = await fresh();
+      await store.db[Symbol.asyncDispose]();
+      await assert.rejects(store.db.commit(unit({ events: [happened("a", 1n)] })), (error) => {
+        assert.ok(error instanceof DomainError);
+        assert.deepEqual([error.kind, error.reason], ["unavailable", "STORE_CLOSED"]);
+        return true;
+      });
+    });
+  });
+}

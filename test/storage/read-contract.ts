@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { asc, count, eq } from "drizzle-orm";
+import { sequences } from "../../src/storage/kernel-tables.ts";
+import { deleteRows, insertRow } from "../../src/storage/row-change.ts";
+import type { Fresh } from "./contract.ts";
+import { happened, notes, samples, someSample, unit } from "./place.ts";
+
+const note = (id: string, body: string, instanceId = "one") =>
+  insertRow(notes, { instanceId, id, body, sequence: 1n });
+
+/** Reads: literal texts, one state, and stamps that say whether a cached read still holds. */
+export function readContract(fresh: () => Promise<Fresh>): void {
+  describe("reading texts", () => {
+    const bodies = ["50%", "500", "a_b", "a\\b", "axb", "Stra\u00dfe", "strasse", "\u{1F600}!"];
+    const found = async ({ db }: Fresh, text: string): Promise<string[]> => {
+      const t = db.table(notes);
+      const rows = await db.read.select().from(t).where(db.contains(t.body, text));
+      return rows.map(({ body }) => body).sort();
+    };
+    for (const [text, expected] of [
+      ["%", ["50%"]],
+      ["_", ["a_b"]],
+      ["\\", ["a\\b"]],
+      ["50", ["500", "50%"]],
+      ["stra", ["strasse"]],
+      ["Stra\u00dfe", ["Stra\u00dfe"]],
+      ["STRASSE", []],
+      ["\u{1F600}", ["\u{1F600}!"]],
+    ] as const)
+      it(`finds what contains "${text}" literally and in its case`, async () => {
+        await using store = await fresh();
+        await store.db.commit(unit({ changes: bodies.map((body, at) => note(String(at), body)) }));
+        assert.deepEqual(await found(store, text), [...expected].sort());
+      });
+    it("compares and orders texts byte by byte, whatever the language", async () => {
+      await using store = await fresh();
+      const ordered = ["", " a", "A", "Z", "a", "a ", "ab", "z", "\u00e9", "\uff21"];
+      const shuffled = ordered.toSorted((a, b) => ((a.length * 7 + b.length) % 3) - 1);
+      await store.db.commit(unit({ changes: shuffled.map((body, at) => note(String(at), body)) }));
+      const t = store.db.table(notes);
+      const rows = await store.db.read.select().from(t).orderBy(asc(t.body));
+      assert.deepEqual(
+        rows.map(({ body }) => body),
+        ordered,
+      );
+      assert.equal((await store.db.read.select().from(t).where(eq(t.body, "a"))).length, 1);
+    });
+  });
+
+  describe("a snapshot", () => {
+    it("shows all its queries one state, while units are being committed", async () => {
+      await using store = await fresh();
+      const t = store.db.table(notes);
+      const heads = store.db.table(sequences);
+      const writes = Array.from({ length: 40 }, (_, at) =>
+        store.db.commit(unit({ events: [happened(`n${at}`, 1n)], changes: [note(`n${at}`, "x")] })),
+      );
+      for (let round = 0; round < 40; round++) {
+        const [rows, head] = await store.db.snapshot((read) => [
+          read.select({ rows: count() }).from(t),
+          read.select({ last: heads.last }).from(heads),
+        ]);
+        assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
+        await writes[round];
+      }
+    });
+    it("shows what was acknowledged before it", async () => {
+      await using store = await fresh();
+      const t = store.db.table(notes);
+      for (let at = 0; at < 20; at++) {
+        await store.db.commit(unit({ changes: [note(`n${at}`, "x")] }));
+        const [rows] = await store.db.snapshot((read) => [read.select().from(t)]);
+        assert.equal(rows.length, at + 1);
+      }
+    });
+  });
+
+  describe("the stamp of tables", () => {
+    const moves = async ({ db }: Fresh, instanceId: string, write: () => Promise<unknown>) => {
+      const before = db.stamp(instanceId, [notes]);
+      await write().catch(() => undefined);
+      return db.stamp(instanceId, [notes]) !== before;
+    };
+    it("moves with a commit that touched one of them in the instance", async () => {
+      await using store = await fresh();
+      const write = () => store.db.commit(unit({ changes: [note("a", "x")] }));
+      assert.equal(await moves(store, "one", write), true);
+    });
+    it("moves with a delete too", async () => {
+      await using store = await fresh();
+      const change = deleteRows(notes, { instanceId: "one" });
+      assert.equal(
+        await moves(store, "one", () => store.db.commit(unit({ changes: [change] }))),
+        true,
+      );
+    });
+    it("of the empty id moves with a commit of any instance", async () => {
+      await using store = await fresh();
+      const write = () => store.db.commit(unit({ changes: [note("a", "x")] }));
+      assert.equal(await moves(store, "", write), true);
+    });
+    it("stands still for another instance's commit", async () => {
+      await using store = await fresh();
+      const write = () => store.db.commit(unit({ changes: [note("a", "x")] }));
+      assert.equal(await moves(store, "two", write), false);
+    });
+    it("stands still for a commit that touched other tables", async () => {
+      await using store = await fresh();
+      const changes = [insertRow(samples, someSample)];
+      const write = () => store.db.commit(unit({ events: [happened("a", 1n)], changes }));
+      assert.equal(await moves(store, "one", write), false);
+    });
+    it("stands still for a unit that failed", async () => {
+      await using store = await fresh();
+      const twice = [note("a", "x"), note("a", "x")];
+      assert.equal(
+        await moves(store, "one", () => store.db.commit(unit({ changes: twice }))),
+        false,
+      );
+    });
+    it("has moved when the commit is acknowledged, so the next cached read is new", async () => {
+      await using store = await fresh();
+      const before = store.db.stamp("one", [notes]);
+      await store.db
+        .commit(unit({ changes: [note("a", "x")] }))
+        .then(() => assert.notEqual(store.db.stamp("one", [notes]), before));
+    });
+  });
+}

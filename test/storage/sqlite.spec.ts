@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
+import { DomainError, type Kind } from "../../src/errors.ts";
+import { insertRow } from "../../src/storage/row-change.ts";
+import { storeFormat } from "../../src/storage/schema.ts";
+import { openSqlite } from "../../src/storage/sqlite/driver.ts";
+import { storageContract } from "./contract.ts";
+import { happened, logOf, notes, type Place, schema, unit } from "./place.ts";
+
+type FilePlace = Place & { path: string; connect(): Sqlite.Database };
+
+async function filePlace(): Promise<FilePlace> {
+  const folder = mkdtempSync(join(tmpdir(), "idsvc-store-"));
+  const path = join(folder, "idsvc.db");
+  const connect = () => new Sqlite(path);
+  return {
+    path,
+    connect,
+    open: async (each) => openSqlite({ path, schema: each }),
+    async execute(statement) {
+      using connection = closing(connect());
+      connection.exec(statement);
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const closing = (connection: Sqlite.Database): Sqlite.Database & Disposable =>
+  Object.assign(connection, { [Symbol.dispose]: () => void connection.close() });
+
+const refused = (kind: Kind, reason: string, says: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof DomainError, String(error));
+  assert.deepEqual([error.kind, error.reason], [kind, reason]);
+  assert.match(error.message, says);
+  return true;
+};
+
+describe("the store on SQLite", () => storageContract(filePlace));
+
+describe("opening an SQLite file", () => {
+  it("refuses a file of a newer format before it writes anything (F07)", async () => {
+    await using place = await filePlace();
+    await using first = await place.open(schema);
+    await first.migrate();
+    await place.execute(`PRAGMA user_version = ${storeFormat + 1}`);
+    const known = new RegExp(`format ${storeFormat + 1}.*up to ${storeFormat}.*newer build`);
+    await assert.rejects(first.migrate(), refused("failedPrecondition", "STORE_NEWER", known));
+  });
+  it("refuses a file that is no database, names it, and leaves it as it is (F07)", async () => {
+    await using place = await filePlace();
+    const letter = "Dear reader, this is no database. ".repeat(300);
+    writeFileSync(place.path, letter);
+    const names = new RegExp(place.path);
+    await assert.rejects(
+      place.open(schema),
+      refused("failedPrecondition", "STORE_UNREADABLE", names),
+    );
+    assert.equal(readFileSync(place.path, "utf8"), letter);
+  });
+  it("refuses a path whose folder does not exist (F04)", () => {
+    const path = join(tmpdir(), "idsvc-no-such-folder", "idsvc.db");
+    const names = /no-such-folder.*cannot be opened/;
+    assert.throws(
+      () => openSqlite({ path, schema }),
+      refused("failedPrecondition", "STORE_UNREADABLE", names),
+    );
+  });
+  it("finds a damaged page when it checks thoroughly (F07)", async () => {
+    await using place = await filePlace();
+    const first = await place.open(schema);
+    await first.migrate();
+    const body = "MARKER ".repeat(100);
+    const rows = Array.from({ length: 50 }, (_, at) => `n${at}`);
+    const changes = rows.map((id) =>
+      insertRow(notes, { instanceId: "one", id, body, sequence: 1n }),
+    );
+    await first.commit(unit({ changes }));
+    assert.equal((await first.health(true)).sound, true);
+    await first[Symbol.asyncDispose]();
+    const bytes = readFileSync(place.path);
+    const at = bytes.lastIndexOf("MARKER MARKER");
+    writeFileSync(place.path, bytes.fill(0xff, at - (at % 4096), at - (at % 4096) + 64));
+    await using damaged = await place.open(schema);
+    const { sound } = await damaged.health(true);
+    assert.equal(sound, false);
+  });
+  it("leaves one file behind when it is closed in order", async () => {
+    await using place = await filePlace();
+    const db = await place.open(schema);
+    await db.migrate();
+    await db.commit(unit({ events: [happened("a", 1n)] }));
+    assert.equal(existsSync(`${place.path}-wal`), true);
+    await db[Symbol.asyncDispose]();
+    assert.equal(existsSync(`${place.path}-wal`), false);
+  });
+});
+
+describe("sharing an SQLite file with another process", () => {
+  it("waits for a lock without failing and without blocking the event loop (F06)", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    using other = closing(place.connect());
+    other.exec("BEGIN IMMEDIATE");
+    const waiting = [1n, 2n].map((version) =>
+      db.commit(unit({ events: [happened("a", version)] })),
+    );
+    let turns = 0;
+    for (const until = Date.now() + 150; Date.now() < until; turns++) await delay(1);
+    assert.ok(turns > 20, `the event loop turned ${turns} times in 150 ms`);
+    assert.deepEqual(await logOf(db), []);
+    other.exec("COMMIT");
+    assert.deepEqual(await Promise.all(waiting), [{ firstSequence: 1n }, { firstSequence: 2n }]);
+  });
+  it("answers units that still wait for a lock when the store is closed", async () => {
+    await using place = await filePlace();
+    const db = await place.open(schema);
+    await db.migrate();
+    using other = closing(place.connect());
+    other.exec("BEGIN IMMEDIATE");
+    const waiting = db.commit(unit({ events: [happened("a", 1n)] }));
+    const [outcome] = await Promise.all([
+      Promise.allSettled([waiting]).then(([first]) => first),
+      db[Symbol.asyncDispose](),
+    ]);
+    assert.ok(outcome?.status === "rejected");
+    refused("unavailable", "STORE_CLOSED", /stopping/)(outcome.reason);
+  });
+  it("moves the stamps of everything soon after the other has written (B7)", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    const before = db.stamp("one", [notes]);
+    await place.execute(`INSERT INTO notes VALUES ('one', 'a', 'x', 1)`);
+    const until = Date.now() + 1_000;
+    while (db.stamp("one", [notes]) === before && Date.now() < until) await delay(20);
+    assert.notEqual(db.stamp("one", [notes]), before);
+  });
+  it("reads what the other has committed", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    await place.execute(`INSERT INTO notes VALUES ('one', 'a', 'x', 1)`);
+    assert.equal((await db.read.select().from(db.table(notes))).length, 1);
+  });
+});
