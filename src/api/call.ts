@@ -60,18 +60,21 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   onGone: undefined,
 });
 
-/** One step around a call. It throws to refuse, and calls `next` at most once. */
-export type Interceptor = (call: Call, next: () => Promise<Message>) => Promise<Message>;
+/**
+ * One step around a call. It throws to refuse, and calls `next` at most once. Of a unary call `next` gives the answer, of
+ * a streaming one the opened stream.
+ */
+export type Interceptor = <R>(call: Call, next: () => Promise<R>) => Promise<R>;
 
 /** Makes the step for one method, or nothing where the method has no need of it. */
 export type InterceptorFactory = (rule: MethodRule) => Interceptor | undefined;
 
 /** Composes steps, outermost first, around the innermost work; once a method, not once a call. */
-export function compose(
+export function compose<R>(
   steps: readonly Interceptor[],
-  work: (call: Call) => Promise<Message>,
-): (call: Call) => Promise<Message> {
-  return steps.reduceRight<(call: Call) => Promise<Message>>(
+  work: (call: Call) => Promise<R>,
+): (call: Call) => Promise<R> {
+  return steps.reduceRight<(call: Call) => Promise<R>>(
     (inner, step) => (call) => step(call, () => inner(call)),
     work,
   );

@@ -6,6 +6,7 @@ import type { Exchange } from "./exchange.ts";
 import type { webHandler } from "./express.ts";
 import { connectCodec, respondConnectError, serveConnect } from "./rpc/connect.ts";
 import { grpcKind, serveGrpc } from "./rpc/grpc.ts";
+import { connectStreamCodec, serveConnectStream, serveGrpcStream } from "./rpc/stream.ts";
 import type { ServerOptions } from "./server.ts";
 import { type RestRoutes, respondRestError, routeError, serveRest } from "./transcode/rest.ts";
 
@@ -32,16 +33,22 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
       const contentType = exchange.headers.get("content-type") ?? "";
       const grpc = httpMethod === "POST" ? grpcKind(contentType) : undefined;
       if (grpc !== undefined) {
-        void serveGrpc(endpoint, exchange, grpc, () => unknownMethod(path, contentType));
+        if (endpoint?.kind === "server_streaming" && grpc.codec !== undefined) {
+          settle(exchange, serveGrpcStream(endpoint, exchange, grpc, grpc.codec));
+        } else {
+          const unary = endpoint?.kind === "unary" ? endpoint : undefined;
+          const unknown = () => unknownMethod(path, contentType);
+          settle(exchange, serveGrpc(unary, exchange, grpc, unknown));
+        }
         return true;
       }
       if (endpoint !== undefined) {
-        serveUnary(endpoint, exchange, contentType);
+        serveConnectCall(endpoint, exchange, contentType);
         return true;
       }
       const match = parts.routes(httpMethod, path);
       if (match.kind === "found") {
-        void serveRest(match, exchange);
+        settle(exchange, serveRest(match, exchange));
         return true;
       }
       if (match.kind === "notFound") return false;
@@ -58,22 +65,30 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
   };
 }
 
-function serveUnary(endpoint: Endpoint, exchange: Exchange, contentType: string): void {
+function serveConnectCall(endpoint: Endpoint, exchange: Exchange, contentType: string): void {
   if (exchange.httpMethod !== "POST") {
     const facts = { httpStatus: 405, headers: { allow: "POST" } };
     const message = `${exchange.httpMethod} is not served at ${exchange.path}: use POST`;
     respondConnectError(exchange, unimplemented("METHOD_NOT_ALLOWED", message, facts));
     return;
   }
-  const codec = connectCodec(contentType);
-  if (codec !== undefined) {
-    void serveConnect(endpoint, exchange, codec);
-    return;
+  if (endpoint.kind === "unary") {
+    const codec = connectCodec(contentType);
+    if (codec !== undefined) return settle(exchange, serveConnect(endpoint, exchange, codec));
+  } else {
+    const codec = connectStreamCodec(contentType);
+    if (codec !== undefined) return settle(exchange, serveConnectStream(endpoint, exchange, codec));
   }
   respondConnectError(exchange, unsupportedMediaType(contentType));
 }
 
-const rpcTypes = "application/json, application/proto, application/grpc, application/grpc-web";
+// Every protocol answers its own errors; what still comes through is a fault of ours, and the client is told so.
+function settle(exchange: Exchange, served: Promise<void>): void {
+  served.catch((thrown: unknown) => respondRestError(exchange, thrown));
+}
+
+const rpcTypes =
+  "application/json, application/proto, application/connect+json, application/connect+proto, application/grpc, application/grpc-web";
 
 const unsupportedMediaType = (contentType: string) =>
   invalidArgument(

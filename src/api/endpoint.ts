@@ -5,15 +5,31 @@ import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
 
 /** One method with its interceptors and its handler: what every protocol calls. */
-export type Endpoint = { rule: MethodRule; invoke: (call: Call) => Promise<Message> };
+export type UnaryEndpoint = {
+  kind: "unary";
+  rule: MethodRule;
+  invoke: (call: Call) => Promise<Message>;
+};
+/** One request, any number of answers. */
+export type StreamEndpoint = {
+  kind: "server_streaming";
+  rule: MethodRule;
+  invoke: (call: Call) => Promise<AsyncIterable<Message>>;
+};
+export type Endpoint = UnaryEndpoint | StreamEndpoint;
 
-/** Runs one call of an exchange; gives the answer and what the handler said about it. */
-export async function callEndpoint(
-  endpoint: Endpoint,
+type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs">;
+
+/** What comes of a call: the answer or the opened stream, and what the handler said about it. */
+export type Outcome<R> = { result: R; answer: Call["answer"]; requestId: string };
+
+/** Runs one call of an exchange. */
+export async function callEndpoint<R>(
+  { rule, invoke }: { rule: MethodRule; invoke: (call: Call) => Promise<R> },
   exchange: Exchange,
-  how: Pick<Incoming, "protocol" | "decode" | "timeoutMs">,
-): Promise<{ message: Message; answer: Call["answer"] }> {
-  const call = newCall(endpoint.rule, {
+  how: How,
+): Promise<Outcome<R>> {
+  const call = newCall(rule, {
     ...how,
     headers: exchange.headers,
     host: exchange.host,
@@ -22,6 +38,6 @@ export async function callEndpoint(
     requestId: newRequestId(),
   });
   exchange.onGone(() => leave(call));
-  const message = await endpoint.invoke(call);
-  return { message, answer: call.answer };
+  const result = await invoke(call);
+  return { result, answer: call.answer, requestId: call.requestId };
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
+import type { Origin, ResolveOrigin } from "./proxy.ts";
 
 export type Answer = {
   status: number;
@@ -11,6 +12,12 @@ export type Answer = {
   body?: Uint8Array | string;
   /** Sent behind the body; gRPC says there how the call ended. */
   trailers?: Record<string, string>;
+};
+
+export type AnswerStream = {
+  /** Resolves when the client can take more, or has gone. */
+  write(piece: Uint8Array | string): Promise<void>;
+  end(trailers?: Record<string, string>): void;
 };
 
 /** One HTTP request and its answer, over HTTP/1.1 or HTTP/2 alike. */
@@ -26,6 +33,8 @@ export type Exchange = {
   /** @throws BODY_TOO_LARGE beyond the limit, without reading on */
   readBody(limit: number): Promise<Uint8Array>;
   respond(answer: Answer): void;
+  /** Begins an answer of many pieces. */
+  stream(status: number, headers: Record<string, string>): AnswerStream;
   /** Called once when the client goes before it has its answer. */
   onGone(listener: () => void): void;
 };
@@ -36,16 +45,17 @@ export function http1Exchange(
   request: IncomingMessage,
   response: ServerResponse,
   scheme: "http" | "https",
+  resolve: ResolveOrigin,
 ): Exchange {
   const { path, query } = splitTarget(request.url ?? "/");
+  const headers = callHeaders(request.headers, request.rawHeaders);
+  const host = request.headers.host ?? "";
   return {
+    ...resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers),
     httpMethod: request.method ?? "GET",
     path,
     query,
-    headers: callHeaders(request.headers, request.rawHeaders),
-    host: request.headers.host ?? "",
-    scheme,
-    peer: request.socket.remoteAddress ?? "",
+    headers,
     readBody: (limit) => {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       if (length === undefined && coding === undefined) return Promise.resolve(nothing);
@@ -65,6 +75,20 @@ export function http1Exchange(
         if (!request.complete) request.destroy();
       });
     },
+    stream(status, headers) {
+      response.writeHead(status, {
+        ...headers,
+        trailer: "grpc-status, grpc-message, grpc-status-details-bin",
+      });
+      response.flushHeaders();
+      return {
+        write: (piece) => writeTo(response, piece),
+        end(trailers) {
+          if (trailers !== undefined) response.addTrailers(trailers);
+          response.end();
+        },
+      };
+    },
     onGone(listener) {
       response.once("close", () => {
         if (!response.writableEnded) listener();
@@ -77,20 +101,24 @@ export function http2Exchange(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   rawHeaders: readonly string[],
+  resolve: ResolveOrigin,
 ): Exchange {
   const { path, query } = splitTarget(String(headers[":path"] ?? "/"));
-  const socket = stream.session?.socket;
+  const called = callHeaders(headers, rawHeaders);
+  const seen: Origin = {
+    host: String(headers[":authority"] ?? headers.host ?? ""),
+    scheme: headers[":scheme"] === "https" ? "https" : "http",
+    peer: stream.session?.socket?.remoteAddress ?? "",
+  };
   let ended = false;
   // A stream that is reset emits an error; its end is told by onGone.
   stream.on("error", () => {});
   return {
+    ...resolve(seen, called),
     httpMethod: String(headers[":method"] ?? "GET"),
     path,
     query,
-    headers: callHeaders(headers, rawHeaders),
-    host: String(headers[":authority"] ?? headers.host ?? ""),
-    scheme: headers[":scheme"] === "https" ? "https" : "http",
-    peer: socket?.remoteAddress ?? "",
+    headers: called,
     readBody: (limit) =>
       stream.endAfterHeaders
         ? Promise.resolve(nothing)
@@ -112,12 +140,36 @@ export function http2Exchange(
       // Nobody reads the rest of the request: tell the client to stop sending.
       if (!stream.readableEnded) stream.resume();
     },
+    stream(status, fields) {
+      let last: Record<string, string> | undefined;
+      stream.respond({ ":status": status, ...fields }, { waitForTrailers: true });
+      stream.once("wantTrailers", () => stream.sendTrailers(last ?? {}));
+      return {
+        write: (piece) => writeTo(stream, piece),
+        end(trailers) {
+          ended = true;
+          last = trailers;
+          stream.end();
+        },
+      };
+    },
     onGone(listener) {
       stream.once("close", () => {
         if (!ended) listener();
       });
     },
   };
+}
+
+function writeTo(target: Writable, piece: Uint8Array | string): Promise<void> {
+  if (target.destroyed || target.write(piece)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = () => {
+      target.off("drain", go).off("close", go);
+      resolve();
+    };
+    target.once("drain", go).once("close", go);
+  });
 }
 
 const byteLength = (body: Uint8Array | string | undefined): number =>

@@ -3,6 +3,7 @@ import http2 from "node:http2";
 import net from "node:net";
 import tls from "node:tls";
 import type { Logger } from "pino";
+import type { ResolveOrigin } from "./proxy.ts";
 import { type Exchange, http1Exchange, http2Exchange } from "./exchange.ts";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -28,6 +29,7 @@ export type ServerOptions = {
   port: number;
   tls: { cert: string | Buffer; key: string | Buffer } | undefined;
   maxConnections: number;
+  resolveOrigin: ResolveOrigin;
   /** Serves the exchange, or says that it belongs to the handlers for Node's own request and response. */
   serve: (exchange: Exchange) => boolean;
   fallback: (request: NodeRequest, response: NodeResponse, exchange: Exchange) => void;
@@ -59,7 +61,10 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     (request, response) => {
       const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
       if (stopping) response.setHeader("connection", "close");
-      dispatch(http1Exchange(request, response, scheme), () => [request, response]);
+      dispatch(http1Exchange(request, response, scheme, options.resolveOrigin), () => [
+        request,
+        response,
+      ]);
     },
   );
   one.maxHeadersCount = bounds.maxHeaderPairs;
@@ -84,7 +89,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   });
   two.on("sessionError", () => {});
   two.on("stream", (stream, headers, _flags, rawHeaders) => {
-    dispatch(http2Exchange(stream, headers, rawHeaders), () => [
+    dispatch(http2Exchange(stream, headers, rawHeaders, options.resolveOrigin), () => [
       new http2.Http2ServerRequest(stream, headers, {}, rawHeaders),
       new http2.Http2ServerResponse(stream),
     ]);

@@ -11,13 +11,15 @@ import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
 import { type WebEndpoint, webHandler } from "../api/express.ts";
 import type { Ports } from "../api/interceptors/index.ts";
+import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
+import { resolveOrigin } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, healthEndpoints, registerHealth } from "../api/system/health.ts";
 import { openApiDocument } from "../api/system/openapi.ts";
 import { registerReflection } from "../api/system/reflection.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { systemCallers } from "../authz/system-caller.ts";
-import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
+import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
@@ -72,6 +74,7 @@ export async function startApp(kernel: Kernel): Promise<App> {
     validator: createValidator({ registry: createRegistry(file_idsvc_options_v1_options) }),
     logger,
     metrics,
+    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl: new URL(config.externalUrl),
   };
   const endpoints = createEndpoints(bindings, ports, {
@@ -102,6 +105,9 @@ export async function startApp(kernel: Kernel): Promise<App> {
         ? undefined
         : { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) },
     maxConnections: config.maxConnections,
+    resolveOrigin: resolveOrigin(
+      config.trustedProxies.map(parseNetwork).filter((network) => network !== undefined),
+    ),
     logger,
     ...dispatcher({
       endpoints,

@@ -1,4 +1,4 @@
-import type { DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Scope } from "./context.ts";
 
 /** The handlers of a service: what a call means, without transport, permission or validation. */
@@ -6,8 +6,12 @@ export type Handlers<S extends DescService> = {
   [K in keyof S["method"]]: (
     request: MessageShape<S["method"][K]["input"]>,
     scope: Scope,
-  ) => Promise<MessageInitShape<S["method"][K]["output"]>>;
+  ) => Answer<S["method"][K]>;
 };
+
+type Answer<M extends DescMethod> = M["methodKind"] extends "server_streaming"
+  ? AsyncIterable<MessageInitShape<M["output"]>>
+  : Promise<MessageInitShape<M["output"]>>;
 
 /**
  * Checks of single objects, for methods whose permission may be held on something below the instance: throws the
@@ -20,12 +24,12 @@ export type Authorize<S extends DescService> = {
   ) => Promise<void>;
 };
 
-type UnaryHandler = (request: never, scope: Scope) => Promise<Record<string, unknown>>;
+type Handler = (request: never, scope: Scope) => Promise<object> | AsyncIterable<object>;
 
 /** A service with its handlers, of whatever types. */
 export type ServiceBinding = {
   service: DescService;
-  handlers: Readonly<Record<string, UnaryHandler>>;
+  handlers: Readonly<Record<string, Handler>>;
   authorize: Readonly<Record<string, (request: never, scope: Scope) => Promise<void>>>;
 };
 

@@ -95,7 +95,7 @@ export interface Database extends AsyncDisposable {
   /**
    * Commits one unit; it is on disk when the promise resolves (decisions C3). Units share a flush; a unit that fails
    * fails alone.
-   * @throws {Conflict} when an expectation does not hold or a stream has moved on.
+   * @throws {Conflict} when an expectation does not hold, a stream has moved on, or a row to insert is there already.
    * @throws {ClaimTaken} when a claim is held by another object.
    */
   commit(unit: Unit): Promise<Committed>;

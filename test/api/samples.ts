@@ -18,7 +18,7 @@ export type World = {
 export type Sample = {
   valid(world: World, turn: number): JsonObject | Promise<JsonObject>;
   /** Nothing where the request has no field that a rule could be about. */
-  invalid: { request: JsonObject; field: string } | undefined;
+  invalid: { request: JsonObject; field: string; reason?: string } | undefined;
   /** Nothing where the request names nothing. */
   unknown: { request: JsonObject; reason: string } | undefined;
   /** Reads answer the same message each time; writes answers of one shape. */
@@ -129,7 +129,11 @@ export const samples: Readonly<Record<string, Sample>> = {
     },
     ResolveFeatures: {
       valid: () => ({}),
-      invalid: { request: { ctx: { org_id: "x" } }, field: "ctx" },
+      invalid: {
+        request: { ctx: { system: false } },
+        field: "ctx.system",
+        reason: "CONTEXT_INVALID",
+      },
       unknown: unknownInstance,
       writes: false,
     },

@@ -44,7 +44,7 @@ const rows: Record<string, Row> = {
   resources: { ...slice, holdsSlices: true },
   "resources/object": { ...slice, mayImport: kernel, open: true },
   settings: { ...slice, holdsSlices: true },
-  "settings/object": { ...slice, mayImport: ["resources", ...kernel], open: true },
+  "settings/object": { ...slice, mayImport: kernel, open: true },
   management: { ...slice },
   executor: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry"] },
 

@@ -123,7 +123,7 @@ function units(fresh: () => Promise<Fresh>): void {
         events: [happened("a", 1n)],
         changes: [note("new"), note("taken")],
       });
-      await assert.rejects(store.db.commit(failing));
+      await assert.rejects(store.db.commit(failing), Conflict);
       assert.deepEqual(await logOf(store.db), []);
       assert.equal((await store.db.heads()).size, 0);
       const ids = await store.db.read.select().from(store.db.table(notes));

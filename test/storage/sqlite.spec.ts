@@ -1,39 +1,16 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import Sqlite from "better-sqlite3";
 import { DomainError, type Kind } from "../../src/errors.ts";
 import { insertRow } from "../../src/storage/row-change.ts";
 import { storeFormat } from "../../src/storage/schema.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { storageContract } from "./contract.ts";
-import { happened, logOf, notes, type Place, schema, unit } from "./place.ts";
-
-type FilePlace = Place & { path: string; connect(): Sqlite.Database };
-
-async function filePlace(): Promise<FilePlace> {
-  const folder = mkdtempSync(join(tmpdir(), "idsvc-store-"));
-  const path = join(folder, "idsvc.db");
-  const connect = () => new Sqlite(path);
-  return {
-    path,
-    connect,
-    open: async (each) => openSqlite({ path, schema: each }),
-    async execute(statement) {
-      using connection = closing(connect());
-      connection.exec(statement);
-    },
-    async [Symbol.asyncDispose]() {
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-const closing = (connection: Sqlite.Database): Sqlite.Database & Disposable =>
-  Object.assign(connection, { [Symbol.dispose]: () => void connection.close() });
+import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { connect, filePlace } from "./sqlite-place.ts";
 
 const refused = (kind: Kind, reason: string, says: RegExp) => (error: unknown) => {
   assert.ok(error instanceof DomainError, String(error));
@@ -107,7 +84,7 @@ describe("sharing an SQLite file with another process", () => {
     await using place = await filePlace();
     await using db = await place.open(schema);
     await db.migrate();
-    using other = closing(place.connect());
+    using other = connect(place.path);
     other.exec("BEGIN IMMEDIATE");
     const waiting = [1n, 2n].map((version) =>
       db.commit(unit({ events: [happened("a", version)] })),
@@ -123,7 +100,7 @@ describe("sharing an SQLite file with another process", () => {
     await using place = await filePlace();
     const db = await place.open(schema);
     await db.migrate();
-    using other = closing(place.connect());
+    using other = connect(place.path);
     other.exec("BEGIN IMMEDIATE");
     const waiting = db.commit(unit({ events: [happened("a", 1n)] }));
     const [outcome] = await Promise.all([

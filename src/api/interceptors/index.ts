@@ -20,6 +20,7 @@ import { feature } from "./feature.ts";
 import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
+import { type RateLimiter, rateLimit } from "./rate-limit.ts";
 import { telemetry } from "./telemetry.ts";
 import { validate } from "./validate.ts";
 
@@ -35,6 +36,8 @@ export type Ports = {
   validator: Validator;
   logger: Logger;
   metrics: Metrics;
+  /** Absent where calls are not limited. */
+  limitRate?: RateLimiter | undefined;
   /** The external URL of the configuration: scheme and port of every issuer. */
   externalUrl: URL;
 };
@@ -56,6 +59,8 @@ export const order: readonly [
   ["instance", instance],
   // Before the body is read: a stranger costs us headers, not 4 MiB.
   ["authenticate", authenticate],
+  // Knows the caller, and spares the body.
+  ["rateLimit", rateLimit],
   ["decode", decode],
   // Needs the request: its ctx goes before the header.
   ["organization", organization],
@@ -65,8 +70,13 @@ export const order: readonly [
   ["validate", validate],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
-  // Innermost: targets see only authorized, valid calls.
-  ["executions", ({ executions }) => executions ?? (() => undefined)],
+  // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).
+  [
+    "executions",
+    ({ executions }) =>
+      (rule) =>
+        rule.method.methodKind === "unary" ? executions?.(rule) : undefined,
+  ],
 ];
 
 /** The steps that a method needs, in order. */

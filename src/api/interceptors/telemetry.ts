@@ -1,5 +1,5 @@
 import { DomainError } from "../../errors.ts";
-import type { Interceptor, InterceptorFactory } from "../call.ts";
+import type { InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
 /** One log line and one measurement a call, whatever its outcome. */
@@ -7,7 +7,7 @@ export const telemetry =
   ({ logger, metrics }: Ports): InterceptorFactory =>
   ({ method }) => {
     const service = method.parent.typeName;
-    const step: Interceptor = async (call, next) => {
+    return async (call, next) => {
       const started = performance.now();
       let failure: DomainError | undefined;
       try {
@@ -41,5 +41,4 @@ export const telemetry =
         else logger.info(line, "call");
       }
     };
-    return step;
   };

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { invalidArgument } from "../../errors.ts";
-import { callEndpoint, type Endpoint } from "../endpoint.ts";
+import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Codec, jsonCodec, protoCodec } from "./codec.ts";
@@ -16,14 +16,14 @@ export function connectCodec(contentType: string): Codec | undefined {
 
 /** Serves a unary call over the Connect protocol, by POST. */
 export async function serveConnect(
-  endpoint: Endpoint,
+  endpoint: UnaryEndpoint,
   exchange: Exchange,
   codec: Codec,
 ): Promise<void> {
   try {
     const { rule } = endpoint;
     const limit = rule.maxBodyBytes;
-    const { message } = await callEndpoint(endpoint, exchange, {
+    const { result } = await callEndpoint(endpoint, exchange, {
       protocol: "connect",
       timeoutMs: connectTimeout(exchange.headers.get("connect-timeout-ms")),
       async decode() {
@@ -32,7 +32,7 @@ export async function serveConnect(
       },
     });
     const headers = { "content-type": `application/${codec.name}` };
-    exchange.respond({ status: 200, headers, body: codec.write(rule, message) });
+    exchange.respond({ status: 200, headers, body: codec.write(rule, result) });
   } catch (thrown) {
     respondConnectError(exchange, thrown);
   }
@@ -40,12 +40,7 @@ export async function serveConnect(
 
 /** Sends a refusal as the Connect protocol writes it; the HTTP status is that of REST (decisions A7). */
 export function respondConnectError(exchange: Exchange, thrown: unknown): void {
-  const { error, status } = toWire(toDomainError(thrown, ""));
-  const details = status.details.map(({ typeUrl, value }) => ({
-    type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
-    value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
-  }));
-  const body = { code: codeName(status.code), message: status.message, details };
+  const { error, body } = connectError(thrown);
   const http = httpForm(error);
   exchange.respond({
     status: http.status,
@@ -54,11 +49,21 @@ export function respondConnectError(exchange: Exchange, thrown: unknown): void {
   });
 }
 
+/** A refusal as Connect writes it, whole or at the end of a stream. */
+export function connectError(thrown: unknown) {
+  const { error, status } = toWire(toDomainError(thrown, ""));
+  const details = status.details.map(({ typeUrl, value }) => ({
+    type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
+    value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
+  }));
+  return { error, body: { code: codeName(status.code), message: status.message, details } };
+}
+
 // Connect spells the canonical codes in snake case.
 const codeName = (code: number): string =>
   (Code[code] ?? "Unknown").replace(/(?<!^)([A-Z])/g, "_$1").toLowerCase();
 
-function connectTimeout(value: string | undefined): number | undefined {
+export function connectTimeout(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,10}$/.test(value)) return Number(value);
   throw invalidArgument("TIMEOUT_MALFORMED", "connect-timeout-ms must be 1 to 10 digits");

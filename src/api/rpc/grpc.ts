@@ -2,7 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { invalidArgument } from "../../errors.ts";
 import { toDomainError, toWire } from "../errors.ts";
-import { callEndpoint, type Endpoint } from "../endpoint.ts";
+import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Codec, codecOf } from "./codec.ts";
 import { acceptedEncodings, decompress } from "./compression.ts";
@@ -38,7 +38,7 @@ export function grpcKind(contentType: string): GrpcKind | undefined {
  * Source: the gRPC protocol over HTTP/2 and the gRPC-Web protocol.
  */
 export async function serveGrpc(
-  endpoint: Endpoint | undefined,
+  endpoint: UnaryEndpoint | undefined,
   exchange: Exchange,
   kind: GrpcKind,
   unknown: () => Error,
@@ -46,35 +46,46 @@ export async function serveGrpc(
   try {
     if (endpoint === undefined || kind.codec === undefined) throw unknown();
     const { codec } = kind;
+    const how = { text: kind.text, compressionHeader: "grpc-encoding" };
     const { rule } = endpoint;
-    const { message } = await callEndpoint(endpoint, exchange, {
+    const { result } = await callEndpoint(endpoint, exchange, {
       protocol: kind.web ? "grpc-web" : "grpc",
       timeoutMs: grpcTimeout(exchange.headers.get("grpc-timeout")),
-      decode: async () => codec.read(rule, await readUnary(exchange, kind, rule.maxBodyBytes)),
+      decode: async () => codec.read(rule, await readUnary(exchange, how, rule.maxBodyBytes)),
     });
-    const written = codec.write(rule, message);
+    const written = codec.write(rule, result);
     const bytes = typeof written === "string" ? Buffer.from(written) : written;
     respond(exchange, kind, bytes, { "grpc-status": "0" });
   } catch (thrown) {
-    const { error, status } = toWire(toDomainError(thrown, ""));
-    respond(exchange, kind, undefined, {
-      ...error.headers,
-      "grpc-status": String(status.code),
-      "grpc-message": encodeURIComponent(status.message),
-      "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status))
-        .toString("base64")
-        .replace(/=+$/, ""),
-    });
+    respond(exchange, kind, undefined, errorTrailers(thrown));
   }
 }
 
-async function readUnary(exchange: Exchange, kind: GrpcKind, limit: number): Promise<Uint8Array> {
+/** How a refused call ends. */
+export function errorTrailers(thrown: unknown): Record<string, string> {
+  const { error, status } = toWire(toDomainError(thrown, ""));
+  return {
+    ...error.headers,
+    "grpc-status": String(status.code),
+    "grpc-message": encodeURIComponent(status.message),
+    "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status))
+      .toString("base64")
+      .replace(/=+$/, ""),
+  };
+}
+
+/** The one request message of a call, decompressed. */
+export async function readUnary(
+  exchange: Exchange,
+  how: { text: boolean; compressionHeader: string },
+  limit: number,
+): Promise<Uint8Array> {
   const framed = limit + frameOverhead;
-  const raw = await exchange.readBody(kind.text ? Math.ceil((framed * 4) / 3) + 4 : framed);
-  const body = kind.text ? Buffer.from(Buffer.from(raw).toString("latin1"), "base64") : raw;
+  const raw = await exchange.readBody(how.text ? Math.ceil((framed * 4) / 3) + 4 : framed);
+  const body = how.text ? Buffer.from(Buffer.from(raw).toString("latin1"), "base64") : raw;
   const { message, compressed } = unframe(body, limit);
   return compressed
-    ? decompress(exchange.headers.get("grpc-encoding") ?? "", message, limit)
+    ? decompress(exchange.headers.get(how.compressionHeader) ?? "", message, limit)
     : message;
 }
 
@@ -92,8 +103,7 @@ function respond(
     else exchange.respond({ status: 200, headers, body: frame(message), trailers });
     return;
   }
-  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const tail = frame(Buffer.from(lines.join("")), trailerFlag);
+  const tail = trailerFrame(trailers);
   const body = message === undefined ? tail : Buffer.concat([frame(message), tail]);
   exchange.respond({
     status: 200,
@@ -102,8 +112,14 @@ function respond(
   });
 }
 
+/** The trailers of gRPC-Web, which travel in the body. */
+export function trailerFrame(trailers: Record<string, string>): Uint8Array {
+  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return frame(Buffer.from(lines.join("")), trailerFlag);
+}
+
 /** Milliseconds of a `grpc-timeout`; the protocol allows 8 digits and a unit. */
-function grpcTimeout(value: string | undefined): number | undefined {
+export function grpcTimeout(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const match = /^(\d{1,8})([numSMH])$/.exec(value);
   const unit = units[match?.[2] ?? ""];

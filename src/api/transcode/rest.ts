@@ -1,9 +1,10 @@
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
-import { callEndpoint, type Endpoint } from "../endpoint.ts";
+import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
+import { flowing } from "../flow.ts";
 import { decompress } from "../rpc/compression.ts";
 import { type Binding, bindRequest, restBindings } from "./body.ts";
 import { writeMessage } from "./json.ts";
@@ -32,8 +33,8 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
   const { endpoint, binding } = found.value;
   const { rule } = endpoint;
   try {
-    const { message, answer } = await callEndpoint(endpoint, exchange, {
-      protocol: "rest",
+    const how = {
+      protocol: "rest" as const,
       timeoutMs: undefined,
       async decode() {
         const encoding = exchange.headers.get("content-encoding") ?? "";
@@ -48,15 +49,39 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
           ignoreUnknownFields: rule.ignoreUnknownFields,
         });
       },
-    });
-    respondJson(
-      exchange,
-      answer.httpStatus ?? rule.successStatus,
-      JSON.stringify(answerBody(endpoint, binding.responseBody, message)),
-    );
+    };
+    const write = (message: Message) =>
+      JSON.stringify(answerBody(endpoint, binding.responseBody, message));
+    if (endpoint.kind === "server_streaming") {
+      const opened = await callEndpoint(endpoint, exchange, how);
+      await sendLines(exchange, rule, opened, write);
+      return;
+    }
+    const { result, answer } = await callEndpoint(endpoint, exchange, how);
+    respondJson(exchange, answer.httpStatus ?? rule.successStatus, write(result));
   } catch (thrown) {
     respondRestError(exchange, thrown, rule.jsonNames);
   }
+}
+
+/** A server stream as NDJSON: one message a line; a stream that breaks ends with a line `{"error": ...}`. */
+async function sendLines(
+  exchange: Exchange,
+  { successStatus, jsonNames }: Endpoint["rule"],
+  { result, requestId }: Outcome<AsyncIterable<Message>>,
+  write: (message: Message) => string,
+): Promise<void> {
+  const lines = exchange.stream(successStatus, {
+    "content-type": "application/x-ndjson",
+    "cache-control": "no-store",
+  });
+  try {
+    for await (const message of flowing(exchange, result)) await lines.write(`${write(message)}\n`);
+  } catch (thrown) {
+    const { body } = restError(toDomainError(thrown, requestId), jsonNames);
+    await lines.write(`${JSON.stringify({ error: body })}\n`);
+  }
+  lines.end();
 }
 
 function answerBody(
@@ -76,16 +101,23 @@ export function respondRestError(
   thrown: unknown,
   jsonNames: "proto" | "lowerCamel" = "proto",
 ): void {
-  const { error, status } = toWire(toDomainError(thrown, ""));
-  const body = toJson(StatusSchema, status, {
-    registry: detailTypes,
-    alwaysEmitImplicit: false,
-    useProtoFieldName: jsonNames === "proto",
-  });
+  const { error, body } = restError(thrown, jsonNames);
   const http = httpForm(error);
-  const { details = [] } = Object(body);
-  const whole = { code: status.code, message: status.message, details: details.map(typeFirst) };
-  respondJson(exchange, http.status, JSON.stringify(whole), http.headers);
+  respondJson(exchange, http.status, JSON.stringify(body), http.headers);
+}
+
+function restError(thrown: unknown, jsonNames: "proto" | "lowerCamel") {
+  const { error, status } = toWire(toDomainError(thrown, ""));
+  const { details = [] } = Object(
+    toJson(StatusSchema, status, {
+      registry: detailTypes,
+      useProtoFieldName: jsonNames === "proto",
+    }),
+  );
+  return {
+    error,
+    body: { code: status.code, message: status.message, details: details.map(typeFirst) },
+  };
 }
 
 // The order means nothing to a machine; a person reads the type first.

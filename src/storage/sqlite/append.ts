@@ -148,7 +148,15 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
           : error;
       }
     });
-    for (const row of unit.changes) change(row, first);
+    for (const row of unit.changes) {
+      try {
+        change(row, first);
+      } catch (error) {
+        throw isUniqueViolation(error)
+          ? new Conflict(`a row of ${row.table.name} is there already`)
+          : error;
+      }
+    }
     return first;
   }
 

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Consumer, subscribe } from "../../src/eventstore/subscription.ts";
+import { cursors } from "../../src/storage/kernel-tables.ts";
+import type { Place } from "../storage/place.ts";
+import { addLine, addList, by, freshStore, openStore, type Store } from "./place.ts";
+
+const patienceMs = 8_000;
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + patienceMs; !(await holds()); await delay(5)) {
+    if (Date.now() > end) assert.fail("what was waited for never came");
+  }
+}
+
+const two = by({ instanceId: "two" });
+
+/** Slow consumers (decisions C2): after the commit, at least once, in order, from a cursor that survives. */
+export function subscriptionContract(newPlace: () => Promise<Place>): void {
+  const fresh = freshStore(newPlace);
+
+  /** A consumer that notes what it was given; `before` may fail. */
+  const listening = (
+    { db, events }: Pick<Store, "db" | "events">,
+    before: Consumer = async () => {},
+    name = "test",
+  ) => {
+    const heard: string[] = [];
+    const errors: unknown[] = [];
+    const subscription = subscribe({
+      db,
+      events,
+      name,
+      async consume(batch, instanceId) {
+        await before(batch, instanceId);
+        for (const { sequence } of batch) heard.push(`${instanceId}/${sequence}`);
+      },
+      onError: (error) => errors.push(error),
+    });
+    return { heard, errors, [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose]() };
+  };
+
+  describe("subscribing to the log", () => {
+    it("hands over what is there and what comes, in the order of the log", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      await using listener = listening(store);
+      await until(() => listener.heard.length === 1);
+      for (let at = 0; at < 30; at++) await addLine(store, "a", `line ${at}`);
+      await until(() => listener.heard.length >= 31);
+      const expected = Array.from({ length: 31 }, (_, at) => `one/${at + 1}`);
+      assert.deepEqual(listener.heard, expected);
+      assert.deepEqual(listener.errors, []);
+    });
+    it("hands over the events of every instance, also of one that comes later", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      await using listener = listening(store);
+      await until(() => listener.heard.length === 1);
+      await addList(store, "b", "b", two);
+      await addList(store, "c");
+      await until(() => listener.heard.length === 3);
+      assert.deepEqual(listener.heard.toSorted(), ["one/1", "one/2", "two/1"]);
+    });
+    it("goes on after a restart where it was, under its own name", async () => {
+      await using place = await newPlace();
+      {
+        await using store = await openStore(place);
+        await addList(store, "a");
+        await using listener = listening(store);
+        await until(() => listener.heard.length === 1);
+      }
+      await using store = await openStore(place);
+      await addList(store, "b");
+      await using same = listening(store);
+      await using other = listening(store, undefined, "other");
+      await until(() => same.heard.length > 0 && other.heard.length === 2);
+      assert.deepEqual(same.heard, ["one/2"]);
+      assert.deepEqual(other.heard, ["one/1", "one/2"]);
+    });
+    it("hands over again what failed, later and in the same order", async () => {
+      await using store = await fresh();
+      for (const id of ["a", "b"]) await addList(store, id);
+      let failures = 0;
+      const given: string[] = [];
+      await using listener = listening(store, async (batch) => {
+        given.push(batch.map(({ sequence }) => sequence).join(","));
+        if (failures++ === 0) throw new Error("the peer is away");
+      });
+      await until(() => listener.heard.length > 0);
+      assert.deepEqual(given, ["1,2", "1,2"]);
+      assert.deepEqual(listener.heard, ["one/1", "one/2"]);
+      assert.match(String(listener.errors), /the peer is away/);
+    });
+    it("holds no other instance up while one fails", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      await addList(store, "b", "b", two);
+      await using listener = listening(store, async (_, instanceId) => {
+        if (instanceId === "one") throw new Error("the peer is away");
+      });
+      await until(() => listener.heard.length === 1 && listener.errors.length > 0);
+      assert.deepEqual(listener.heard, ["two/1"]);
+    });
+    it("moves its cursor only after the consumer is done: a crash repeats, never skips", async () => {
+      await using place = await newPlace();
+      await using store = await openStore(place);
+      await addList(store, "a");
+      const done = Promise.withResolvers<void>();
+      await using listener = listening(store, async () => done.promise);
+      await delay(20);
+      const t = store.db.table(cursors);
+      assert.deepEqual(await store.db.read.select().from(t), []);
+      done.resolve();
+      await until(() => listener.heard.length === 1);
+      await until(async () => (await store.db.read.select().from(t))[0]?.position === 1n);
+    });
+    it("hands an instance's events over one batch after another, never two at once", async () => {
+      await using store = await fresh();
+      let under = 0;
+      let most = 0;
+      await using listener = listening(store, async () => {
+        most = Math.max(most, ++under);
+        await delay(3);
+        under--;
+      });
+      for (let at = 0; at < 20; at++) await addList(store, `l${at}`);
+      await until(() => listener.heard.length === 20);
+      assert.equal(most, 1);
+      assert.equal(new Set(listener.heard).size, 20);
+    });
+    it("waits on stop for the batch that is under way, and hears nothing after it", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      const listener = listening(store, async () => void (await delay(50)));
+      await delay(20);
+      await listener[Symbol.asyncDispose]();
+      assert.deepEqual(listener.heard, ["one/1"]);
+      await addList(store, "b");
+      await delay(50);
+      assert.deepEqual(listener.heard, ["one/1"]);
+    });
+  });
+}

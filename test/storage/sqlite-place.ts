@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { openSqlite } from "../../src/storage/sqlite/driver.ts";
+import type { Place } from "./place.ts";
+
+export type Connection = Sqlite.Database & Disposable;
+
+/** A connection beside the service. Rows must be read with `raw()` or `pluck()`: the process forbids code generation. */
+export const connect = (path: string): Connection => {
+  const connection = new Sqlite(path);
+  return Object.assign(connection, { [Symbol.dispose]: () => void connection.close() });
+};
+
+export type FilePlace = Place & { path: string };
+
+/** A folder of its own for one SQLite file. */
+export async function filePlace(): Promise<FilePlace> {
+  const folder = mkdtempSync(join(tmpdir(), "idsvc-store-"));
+  const path = join(folder, "idsvc.db");
+  return {
+    path,
+    open: async (schema) => openSqlite({ path, schema }),
+    async execute(statement) {
+      using connection = connect(path);
+      connection.exec(statement);
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
