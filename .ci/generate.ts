@@ -36,7 +36,9 @@ const thirdParty = {
  * @param target folder to put `gen/` into, so that a check can generate aside and compare
  */
 export function generate(target: string = root): void {
-  layOutThirdParty();
+  const folder = join(root, "third_party");
+  rmSync(folder, { recursive: true, force: true });
+  generateThirdParty(folder);
   buf("generate", "--output", target);
   const comments = join(target, "gen/idsvc.binpb");
   buf("build", "proto", "--as-file-descriptor-set", "--exclude-imports", "--output", comments);
@@ -54,9 +56,8 @@ export function buf(...args: string[]): void {
   });
 }
 
-function layOutThirdParty(): void {
-  const folder = join(root, "third_party");
-  rmSync(folder, { recursive: true, force: true });
+/** Lays out the schemas of others that ours import, from pinned packages. */
+export function generateThirdParty(folder: string): void {
   for (const [name, source] of Object.entries(thirdParty)) {
     cpSync(join(root, source), join(folder, name));
   }

@@ -61,23 +61,23 @@ export function http1Exchange(
       if (length === undefined && coding === undefined) return Promise.resolve(nothing);
       return readAll(request, length, limit);
     },
-    respond({ status, headers, body, trailers }) {
+    respond({ status, headers: fields, body, trailers }) {
       if (response.headersSent || response.destroyed) return;
       // What is left of a body that nobody will read would be taken for the next request.
       if (!request.complete) response.setHeader("connection", "close");
       if (trailers === undefined) {
-        response.writeHead(status, { ...headers, "content-length": String(byteLength(body)) });
+        response.writeHead(status, { ...fields, "content-length": String(byteLength(body)) });
       } else {
-        response.writeHead(status, { ...headers, trailer: Object.keys(trailers).join(", ") });
+        response.writeHead(status, { ...fields, trailer: Object.keys(trailers).join(", ") });
         response.addTrailers(trailers);
       }
       response.end(body, () => {
         if (!request.complete) request.destroy();
       });
     },
-    stream(status, headers) {
+    stream(status, fields) {
       response.writeHead(status, {
-        ...headers,
+        ...fields,
         trailer: "grpc-status, grpc-message, grpc-status-details-bin",
       });
       response.flushHeaders();

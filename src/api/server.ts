@@ -124,7 +124,8 @@ export async function listen(options: ServerOptions): Promise<Listening> {
           },
         );
   server.maxConnections = options.maxConnections;
-  if (options.tls !== undefined) server.on("tlsClientError", (_, socket) => socket.destroy());
+  if (options.tls !== undefined)
+    server.on("tlsClientError", (_: Error, socket: tls.TLSSocket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);

@@ -31,14 +31,19 @@ export type Kernel = AsyncDisposable & {
   onAppended(listener: (types: string[]) => void): void;
 };
 
-export type Surroundings = { logger: Logger; now?: () => Date };
+export type Surroundings = {
+  logger: Logger;
+  now?: () => Date;
+  /** Slices beside the service's own. */
+  moreModules?: Module[];
+};
 
 /**
  * Opens the store of the configuration and brings it to this build's schema; projections of another shape are rebuilt
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
-  const { logger, now = () => new Date() } = around;
+  const { logger, now = () => new Date(), moreModules = [] } = around;
   if (config.databaseUrl.kind !== "sqlite") {
     throw failedPrecondition(
       "STORE_UNSUPPORTED",
@@ -51,7 +56,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     multitenancy_settings: config.featureMultitenancySettings,
     oidc_token_exchange: config.featureOidcTokenExchange,
   };
-  const modules = allModules(featureDefaults);
+  const modules = [...allModules(featureDefaults), ...moreModules];
   const projections = modules.flatMap((module) => module.projections);
   const projectionTables = projections.flatMap(({ tables }) => tables);
   const state = modules.flatMap((module) => module.state ?? []);

@@ -31,17 +31,17 @@ const loopback = ["127.0.0.0/8", "::1"];
  * @throws invalidArgument EGRESS_ENTRY_INVALID naming the entry.
  */
 export function parseEgressAllow(entries: readonly string[]): EgressAllow {
-  const networks: EgressAllow["networks"][number][] = [];
+  const nets: EgressAllow["networks"][number][] = [];
   const hosts: EgressAllow["hosts"][number][] = [];
   const ports = new Set<number>();
   for (const entry of entries) {
     const { subject, port } = splitPort(entry);
     const list = parseNetwork(subject);
-    if (list) networks.push({ list, port });
+    if (list) nets.push({ list, port });
     else if (subject === "*" && port !== undefined) ports.add(port);
     else hosts.push({ ...parseHost(subject, entry), port });
   }
-  return { networks, hosts, ports };
+  return { networks: nets, hosts, ports };
 }
 
 /** Whether loopback is allowed for want of a list: only where the service itself lives on localhost. */

@@ -106,7 +106,7 @@ export async function search<T extends Table>(
   ]);
   const total = BigInt(totals[0]?.total ?? 0n);
   return {
-    rows: rows as Row<T>[],
+    rows,
     total,
     appliedLimit: limit,
     endOfList: page.offset + BigInt(rows.length) >= total,

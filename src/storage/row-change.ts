@@ -31,14 +31,14 @@ export type RowPart<T extends Table> = Partial<Writable<Row<T>>>;
 export const insertRow = <T extends Table>(table: T, values: NewRow<T>): RowChange => ({
   op: "insert",
   table,
-  values: values as Values,
+  values,
 });
 
 /** Inserts the row, or replaces the one with the same key. */
 export const putRow = <T extends Table>(table: T, values: NewRow<T>): RowChange => ({
   op: "put",
   table,
-  values: values as Values,
+  values,
 });
 
 /** Changes every row whose columns equal `where`. */
@@ -49,13 +49,13 @@ export const updateRows = <T extends Table>(
 ): RowChange => ({
   op: "update",
   table,
-  where: where as Values,
-  values: values as Values,
+  where,
+  values,
 });
 
 /** Deletes every row whose columns equal `where`. */
 export const deleteRows = <T extends Table>(table: T, where: RowPart<T>): RowChange => ({
   op: "delete",
   table,
-  where: where as Values,
+  where,
 });

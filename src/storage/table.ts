@@ -130,7 +130,7 @@ export function table<C extends Columns>(
     name,
     columns,
     key: options.key,
-    indexes: (options.indexes ?? []).map(({ columns, unique = false }) => ({ columns, unique })),
+    indexes: (options.indexes ?? []).map((index) => ({ unique: false, ...index })),
     countedBy: options.countedBy,
     // The casts are the seam described at the top: equal columns, equal row types, other dialect.
     postgres: pgTable(name, postgres as Built<C>) as PgTable<C>,

@@ -133,7 +133,7 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
     it("waits on stop for the batch that is under way, and hears nothing after it", async () => {
       await using store = await fresh();
       await addList(store, "a");
-      const listener = listening(store, async () => void (await delay(50)));
+      const listener = listening(store, () => delay(50));
       await delay(20);
       await listener[Symbol.asyncDispose]();
       assert.deepEqual(listener.heard, ["one/1"]);

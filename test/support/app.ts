@@ -5,6 +5,7 @@ import { type App, startApp } from "../../src/app/app.ts";
 import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import type { Module } from "../../src/projection/module.ts";
 import { addInstanceMember, membership } from "../../src/resources/membership/index.ts";
 import {
   addMachine,
@@ -25,7 +26,12 @@ export type TestApp = AsyncDisposable & {
   token: string;
 };
 
-export type TestOptions = { env?: Record<string, string>; now?: () => Date; dataDir?: string };
+export type TestOptions = {
+  env?: Record<string, string>;
+  now?: () => Date;
+  dataDir?: string;
+  moreModules?: Module[];
+};
 
 export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "idsvc-test-"));
@@ -40,7 +46,8 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
   });
   const clock = options.now === undefined ? {} : { now: options.now };
-  const kernel = await openKernel(config, { logger: silentLogger(), ...clock });
+  const { moreModules = [] } = options;
+  const kernel = await openKernel(config, { logger: silentLogger(), moreModules, ...clock });
   const made = await bootstrap(kernel);
   if (made === undefined) throw new Error("the store of a test is empty at first");
   const app = await startApp(kernel);

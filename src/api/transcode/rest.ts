@@ -1,5 +1,5 @@
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
-import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
@@ -108,20 +108,14 @@ export function respondRestError(
 
 function restError(thrown: unknown, jsonNames: "proto" | "lowerCamel") {
   const { error, status } = toWire(toDomainError(thrown, ""));
-  const { details = [] } = Object(
-    toJson(StatusSchema, status, {
-      registry: detailTypes,
-      useProtoFieldName: jsonNames === "proto",
-    }),
-  );
-  return {
-    error,
-    body: { code: status.code, message: status.message, details: details.map(typeFirst) },
-  };
+  const options = { registry: detailTypes, useProtoFieldName: jsonNames === "proto" };
+  const details = status.details.map((detail) => {
+    const json = Object(toJson(AnySchema, detail, options));
+    // The order means nothing to a machine; a person reads the type first.
+    return { "@type": Reflect.get(json, "@type"), ...json };
+  });
+  return { error, body: { code: status.code, message: status.message, details } };
 }
-
-// The order means nothing to a machine; a person reads the type first.
-const typeFirst = (detail: Record<string, unknown>) => ({ "@type": detail["@type"], ...detail });
 
 function respondJson(
   exchange: Exchange,

@@ -20,7 +20,10 @@ export type Machine = {
 };
 
 // A username is unique within its organization (decisions C4).
-const username = ({ organizationId, username }: { organizationId: string; username: string }) => [
+const usernameClaims = ({
+  organizationId,
+  username,
+}: Pick<Machine, "organizationId" | "username">) => [
   hold(usernameClaim, `${organizationId}/${caseFold(username)}`),
 ];
 
@@ -28,9 +31,9 @@ const username = ({ organizationId, username }: { organizationId: string; userna
 export const userEvents = defineEvents("user", {
   "human.added": payload<Human>({
     personal: ["username", "givenName", "familyName", "displayName", "email"],
-    claims: username,
+    claims: usernameClaims,
   }),
-  "machine.added": payload<Machine>({ claims: username }),
+  "machine.added": payload<Machine>({ claims: usernameClaims }),
   "human.password.changed": payload<{ changeRequired: boolean }>(),
   "pat.added": payload<{ tokenId: string; expirationDate: string | undefined }>(),
 });

@@ -94,7 +94,7 @@ export function defineSettings(
   const evolve = (state: SetValues, { type, payload: what }: SettingEvent): SetValues => {
     const { [propertyOf(type)]: _, ...others } = state;
     return "value" in what && type.endsWith(".set")
-      ? { ...others, [propertyOf(type)]: what.value as SettingValue }
+      ? { ...others, [propertyOf(type)]: what.value }
       : others;
   };
 
@@ -135,7 +135,7 @@ function settingsProjection(
     const { payload: what } = event;
     return [
       "value" in what
-        ? putRow(settingValues, { ...context, property, value: what.value as SettingValue })
+        ? putRow(settingValues, { ...context, property, value: what.value })
         : deleteRows(settingValues, { ...context, property }),
       putRow(settingContexts, { ...context, ...touch(event) }),
     ];

@@ -4,7 +4,7 @@ import { claims, events, sequences } from "../kernel-tables.ts";
 import { insertRow, PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, columnName } from "../table.ts";
 
-type Statement = SqliteDatabase.Statement<unknown[]>;
+type Statement = SqliteDatabase.Statement;
 type Mappable = { mapToDriverValue(value: unknown): unknown };
 
 const quote = (name: string): string => `"${name}"`;

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { loadConfig } from "../../src/app/config.ts";
+import { bootstrap } from "../../src/app/bootstrap.ts";
+import { openKernel } from "../../src/app/kernel.ts";
+import { addHuman, changePassword, passwordSecret, user } from "../../src/resources/user/index.ts";
+import { deleteRows } from "../../src/storage/row-change.ts";
+import { secrets as secretsTable } from "../../src/storage/kernel-tables.ts";
+import { rebuildProjections } from "../../src/projection/rebuild.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { connect } from "../storage/sqlite-place.ts";
+
+// Recognisable, so that a trace of them anywhere is found (faults 5.5, marker test).
+const human = {
+  username: "MARKERusername",
+  givenName: "MARKERgiven",
+  familyName: "MARKERfamily",
+  displayName: "MARKERdisplay",
+  preferredLanguage: "en",
+  email: "MARKERemail@example.com",
+  isEmailVerified: true,
+};
+const password = "MARKERpassword-1";
+
+/** A store with one more human user. */
+async function storeWithHuman() {
+  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-personal-"));
+  const env = { IDSVC_DATA_DIR: dataDir, IDSVC_BOOTSTRAP_TOKEN: "MARKERtoken" };
+  const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
+    logger: silentLogger(),
+  });
+  const made = await bootstrap(kernel);
+  assert.ok(made);
+  const { instance_id: instanceId, organization_id: organizationId } = made;
+  const by = { instanceId, editorId: "", service: "", clientId: "", requestId: "" };
+  const userId = kernel.newId();
+  await kernel.events.transact(by, async (tx) => {
+    const loaded = await tx.load(user, userId);
+    const added = addHuman(loaded.state, { ...human, organizationId });
+    tx.record(user, loaded, added, { type: "org", id: organizationId });
+    const state = { type: "human" as const, organizationId, username: human.username };
+    tx.record(user, loaded, changePassword(state, false));
+    tx.write(await passwordSecret(kernel.secrets, { instanceId, userId }, password, tx.now));
+  });
+  const destroyKey = () =>
+    kernel.db.commit({
+      ...{ instanceId, expect: [], claims: [], events: [] },
+      changes: [deleteRows(secretsTable, { instanceId, ownerType: "user", ownerId: userId })],
+    });
+  return {
+    kernel,
+    dataDir,
+    instanceId,
+    userId,
+    destroyKey,
+    async [Symbol.asyncDispose]() {
+      await kernel[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+describe("what the store holds of a human user", () => {
+  it("is in no event in clear: neither name, nor address, nor password", async () => {
+    await using store = await storeWithHuman();
+    using connection = connect(join(store.dataDir, "idsvc.db"));
+    const rows = connection.prepare("SELECT * FROM events").raw().all();
+    assert.ok(rows.length > 10);
+    assert.doesNotMatch(JSON.stringify(rows), /MARKER/i);
+  });
+  it("is in his own row and claim, and in no other table", async () => {
+    await using store = await storeWithHuman();
+    using connection = connect(join(store.dataDir, "idsvc.db"));
+    const tables: unknown[] = connection
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .pluck()
+      .all();
+    const holding = tables.filter((name) =>
+      JSON.stringify(connection.prepare(`SELECT * FROM "${String(name)}"`).raw().all()).match(/MARKER/i),
+    );
+    assert.deepEqual(holding.map(String).toSorted(), ["claims", "users"]);
+  });
+  for (const secret of [human.givenName, human.familyName, password, "MARKERtoken"])
+    it(`is in no file of the data folder where nothing shows it: ${secret}`, async () => {
+      await using store = await storeWithHuman();
+      for (const file of readdirSync(store.dataDir)) {
+        // The token of the first start stands in this file, readable by its owner alone (H1).
+        if (file === "bootstrap.json") continue;
+        const bytes = readFileSync(join(store.dataDir, file));
+        assert.equal(bytes.includes(secret), false, `${file} holds ${secret}`);
+      }
+    });
+  it("is what the service reads back, with his key", async () => {
+    await using store = await storeWithHuman();
+    const { state } = await store.kernel.events.load(user, store.instanceId, store.userId);
+    assert.equal(state?.username, human.username);
+  });
+  it("cannot be read from his events once his key is destroyed, and they still fold", async () => {
+    await using store = await storeWithHuman();
+    await store.destroyKey();
+    const { kernel, instanceId, userId } = store;
+    const { state, version } = await kernel.events.load(user, instanceId, userId);
+    assert.deepEqual([state?.type, state?.username, version], ["human", undefined, 2n]);
+  });
+  it("does not keep projections from being rebuilt once his key is destroyed", async () => {
+    await using store = await storeWithHuman();
+    await store.destroyKey();
+    await rebuildProjections(store.kernel, store.kernel.projectionTables);
+  });
+});
