@@ -48,6 +48,8 @@ export type Listening = {
 export async function listen(options: ServerOptions): Promise<Listening> {
   const { logger } = options;
   const sockets = new Set<net.Socket>();
+  // Connections that have not said yet which protocol they speak.
+  const silent = new Set<net.Socket>();
   const sessions = new Set<http2.ServerHttp2Session>();
 
   const one = http.createServer(
@@ -108,13 +110,20 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   const accept = (socket: net.Socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.once("close", () => sockets.delete(socket));
+    socket.once("close", () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
   };
   const server =
     options.tls === undefined
       ? net.createServer({ noDelay: true }, (socket) => {
           accept(socket);
-          sniff(socket, one, two);
+          silent.add(socket);
+          sniff(socket, (isTwo) => {
+            silent.delete(socket);
+            (isTwo ? two : one).emit("connection", socket);
+          });
         })
       : tls.createServer(
           { ...options.tls, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" },
@@ -139,6 +148,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       one.closeIdleConnections();
+      for (const socket of silent) socket.destroy();
       for (const session of sessions) session.close();
       const cut = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
@@ -152,7 +162,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
 }
 
 /** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
-function sniff(socket: net.Socket, one: http.Server, two: http2.Http2Server): void {
+function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
   const giveUp = setTimeout(() => socket.destroy(), bounds.firstByteMs);
   socket.once("close", () => clearTimeout(giveUp));
   const peek = () => {
@@ -164,7 +174,7 @@ function sniff(socket: net.Socket, one: http.Server, two: http2.Http2Server): vo
     // "P" alone can still become "POST".
     if (isTwo && length < 3) return void socket.once("readable", peek);
     clearTimeout(giveUp);
-    (isTwo ? two : one).emit("connection", socket);
+    decide(isTwo);
   };
   socket.once("readable", peek);
 }

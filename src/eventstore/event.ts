@@ -45,7 +45,7 @@ export const release = (kind: string, value?: string): ClaimStatement =>
   value === undefined ? { op: "release", kind } : { op: "release", kind, value };
 
 export type PayloadRules<P> = {
-  /** Fields that tell of a person: encrypted with the key of the user the event is about (decisions C7). */
+  /** Texts that tell of a person: encrypted with the key of the user the event is about (decisions C7), empty once it is gone. */
   personal?: (keyof P & string)[];
   /** The user whose key encrypts; by default the aggregate. */
   subject?: (payload: P, aggregateId: string) => string;

@@ -103,7 +103,7 @@ describe("what the store holds of a human user", () => {
     await store.destroyKey();
     const { kernel, instanceId, userId } = store;
     const { state, version } = await kernel.events.load(user, instanceId, userId);
-    assert.deepEqual([state?.type, state?.username, version], ["human", undefined, 2n]);
+    assert.deepEqual([state?.type, state?.username, version], ["human", "", 2n]);
   });
   it("does not keep projections from being rebuilt once his key is destroyed", async () => {
     await using store = await storeWithHuman();

@@ -67,12 +67,21 @@ export function errorTrailers(thrown: unknown): Record<string, string> {
   return {
     ...error.headers,
     "grpc-status": String(status.code),
-    "grpc-message": encodeURIComponent(status.message),
+    "grpc-message": percentEncode(status.message),
     "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status))
       .toString("base64")
       .replace(/=+$/, ""),
   };
 }
+
+// The protocol encodes what is not printable ASCII, and the sign itself; clients decode no more than that.
+const percentEncode = (message: string): string =>
+  Buffer.from(message, "utf8")
+    .toString("latin1")
+    .replace(
+      /[^\x20-\x24\x26-\x7e]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+    );
 
 /** The one request message of a call, decompressed. */
 export async function readUnary(
