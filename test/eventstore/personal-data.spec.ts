@@ -79,7 +79,12 @@ describe("what the store holds of a human user", () => {
       .pluck()
       .all();
     const holding = tables.filter((name) =>
-      JSON.stringify(connection.prepare(`SELECT * FROM "${String(name)}"`).raw().all()).match(/MARKER/i),
+      JSON.stringify(
+        connection
+          .prepare(`SELECT * FROM "${String(name)}"`)
+          .raw()
+          .all(),
+      ).match(/MARKER/i),
     );
     assert.deepEqual(holding.map(String).toSorted(), ["claims", "users"]);
   });

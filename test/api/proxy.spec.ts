@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { resolveOrigin } from "../../src/api/proxy.ts";
+import { parseNetwork } from "../../src/egress/url-guard.ts";
+import { startTestApp } from "../support/app.ts";
+
+const network = parseNetwork("10.0.0.0/8") ?? assert.fail();
+const seen = { host: "inner", scheme: "http", peer: "10.1.2.3" } as const;
+const headers = (given: Record<string, string>) => ({
+  get: (name: string) => given[name],
+  count: (name: string) => (name in given ? 1 : 0),
+});
+
+describe("X-Forwarded-* and Forwarded", () => {
+  it("count when they come from a trusted proxy", () => {
+    const said = {
+      "x-forwarded-host": "id.test",
+      "x-forwarded-proto": "https",
+      "x-forwarded-for": "1.2.3.4",
+    };
+    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), {
+      host: "id.test",
+      scheme: "https",
+      peer: "1.2.3.4",
+    });
+  });
+  it("are read as RFC 7239 writes them, which wins over the older headers", () => {
+    const said = {
+      forwarded: 'for=1.2.3.4;host="id.test:8443";proto=https',
+      "x-forwarded-host": "no.test",
+    };
+    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), {
+      host: "id.test:8443",
+      scheme: "https",
+      peer: "1.2.3.4",
+    });
+  });
+  it("count only as the nearest hop tells them", () => {
+    const said = {
+      "x-forwarded-host": "evil.test, id.test",
+      "x-forwarded-for": "6.6.6.6, 1.2.3.4",
+    };
+    const origin = resolveOrigin([network])(seen, headers(said));
+    assert.deepEqual([origin.host, origin.peer], ["id.test", "1.2.3.4"]);
+  });
+  it("never bring a scheme that is none", () => {
+    const said = { "x-forwarded-proto": "javascript" };
+    assert.equal(resolveOrigin([network])(seen, headers(said)).scheme, "http");
+  });
+  it("count for nothing from anybody else", () => {
+    const said = { "x-forwarded-host": "evil.test", forwarded: "host=evil.test" };
+    const stranger = { ...seen, peer: "192.0.2.1" };
+    assert.deepEqual(resolveOrigin([network])(stranger, headers(said)), stranger);
+    assert.deepEqual(resolveOrigin([])(seen, headers(said)), seen);
+  });
+});
+
+describe("a service behind a trusted proxy", () => {
+  it("resolves the instance by the host that the proxy was asked for", async () => {
+    await using service = await startTestApp({ env: { IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1" } });
+    const ask = (host: string) =>
+      fetch(`http://127.0.0.1:${service.port}/settings/v3alpha/features`, {
+        headers: { authorization: `Bearer ${service.token}`, "x-forwarded-host": host },
+      });
+    assert.equal((await ask("localhost:8080")).status, 200);
+    assert.equal((await ask("evil.test")).status, 404);
+  });
+});

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  create,
+  createRegistry,
+  type DescField,
+  type DescMessage,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import { createValidator } from "@bufbuild/protovalidate";
+import {
+  ActionService,
+  CreateTargetRequestSchema,
+  GetTargetRequestSchema,
+} from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.ts";
+import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { surelyValid } from "../../src/api/surely-valid.ts";
+import { requireValid } from "../../src/api/validation.ts";
+import { DomainError } from "../../src/errors.ts";
+
+const validator = createValidator({ registry: createRegistry(file_idsvc_options_v1_options) });
+const requests = [ActionService, FeatureService].flatMap(({ methods }) =>
+  methods.map(({ input }): DescMessage => input),
+);
+
+// A small generator of its own, with a seed: a find repeats itself.
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state % below;
+  };
+}
+
+const texts = [
+  "",
+  "a",
+  "Ä",
+  "😀",
+  "x".repeat(200),
+  "x".repeat(201),
+  "😀".repeat(150),
+  "https://x.test/",
+  " a",
+  "a\u0000",
+];
+
+function randomMessage(type: DescMessage, random: (below: number) => number, depth = 0): Message {
+  const message = create(type);
+  const fields = reflect(type, message);
+  for (const field of type.fields) {
+    if (random(3) === 0 || depth > 5) continue;
+    const values = field.fieldKind === "list" ? random(4) : 1;
+    for (let count = 0; count < values; count++) {
+      const value = randomValue(field, random, depth);
+      if (value === undefined) continue;
+      if (field.fieldKind === "list") fields.get(field).add(value);
+      else fields.set(field, value as never);
+    }
+  }
+  return message;
+}
+
+function randomValue(field: DescField, random: (below: number) => number, depth: number): unknown {
+  if (field.message !== undefined) {
+    return reflect(field.message, randomMessage(field.message, random, depth + 1));
+  }
+  if (field.enum !== undefined) return random(5) - 1 + (random(9) === 0 ? 90 : 1);
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return texts[random(texts.length)];
+    case ScalarType.BOOL:
+      return random(2) === 1;
+    case ScalarType.UINT64:
+      return BigInt(random(3));
+    case ScalarType.INT64:
+      return BigInt(random(400)) - 20n;
+    case ScalarType.UINT32:
+    case ScalarType.INT32:
+      return random(3);
+    default:
+      return undefined;
+  }
+}
+
+describe("the compiled check", () => {
+  it("vouches only for messages that the validator finds valid too", () => {
+    let vouched = 0;
+    for (let seed = 1; seed <= 20_000; seed++) {
+      const random = randomFrom(seed);
+      const type = requests[random(requests.length)] ?? assert.fail();
+      const message = randomMessage(type, random);
+      if (!surelyValid(type)(message)) continue;
+      vouched += 1;
+      const { kind } = validator.validate(type, message);
+      assert.equal(kind, "valid", `seed ${seed}, ${type.typeName}`);
+    }
+    assert.ok(vouched > 1000, `only ${vouched} messages were vouched for`);
+  });
+
+  it("lets a plain read pass without the validator", () => {
+    const request = create(GetTargetRequestSchema, { id: "1" });
+    assert.equal(surelyValid(GetTargetRequestSchema)(request), true);
+  });
+});
+
+describe("a request that breaks rules of the schema", () => {
+  it("is refused with every field and the rule it breaks", () => {
+    const request = create(CreateTargetRequestSchema, { target: { name: "" } });
+    assert.throws(
+      () => requireValid(validator, CreateTargetRequestSchema)(request),
+      (error) => {
+        assert.ok(error instanceof DomainError);
+        assert.deepEqual([error.kind, error.reason], ["invalidArgument", "VALIDATION_FAILED"]);
+        const fields = error.violations.map(({ field }) => field);
+        assert.deepEqual(fields.toSorted(), ["target.name", "target.target_type"]);
+        return true;
+      },
+    );
+  });
+});

@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { loadCore, runPinned, tools } from "../process.ts";
+import { h2load } from "./h2load.ts";
+import { type LoadResult, type LoadSpec, nextRun } from "./spec.ts";
+import { wrkLoad } from "./wrk.ts";
+
+const generator = join(import.meta.dirname, "generator.ts");
+
+/** Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only. */
+export function generatorOf({ protocol, counted }: LoadSpec): "wrk" | "h2load" | "built-in" {
+  if (protocol === "http1") return tools.wrk ? "wrk" : "built-in";
+  return tools.h2load && !counted ? "h2load" : "built-in";
+}
+
+/** Drives one case from the load core for so long. */
+export async function runLoad(spec: LoadSpec, seconds: number): Promise<LoadResult> {
+  switch (generatorOf(spec)) {
+    case "wrk":
+      return wrkLoad(spec, seconds);
+    case "h2load":
+      return h2load(spec, seconds);
+    case "built-in": {
+      const job = JSON.stringify({ spec, seconds, run: nextRun() });
+      return JSON.parse(await runPinned(loadCore, [process.execPath, generator], job));
+    }
+  }
+}

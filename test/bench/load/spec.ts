@@ -1,0 +1,35 @@
+/** One kind of request, sent over and over. */
+export type LoadSpec = {
+  protocol: "http1" | "grpc";
+  port: number;
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  /** Bytes, in base64 so that a spec is JSON. Holds `counterMark` where each request has a number of its own. */
+  body: string;
+  counted: boolean;
+  connections: number;
+  /** Requests under way on each connection. */
+  streams: number;
+  /** Bytes of each answer, where they are all alike; h2load sees no trailers, and an error has another length. */
+  answerBytes?: number;
+};
+
+export type LoadResult = {
+  requests: number;
+  seconds: number;
+  p50: number;
+  p99: number;
+  /** What went wrong; empty when every answer was a success. */
+  problem: string;
+};
+
+/** Stands in a counted body; replaced by as many digits. */
+export const counterMark = "@@@@@@@@@@@@";
+const runDigits = 4;
+
+let runs = 0;
+
+/** Numbers that begin with the run, so that no number comes twice while the harness lives. */
+export const nextRun = (): string => String(runs++).padStart(runDigits, "0");
+export const counterDigits = counterMark.length - runDigits;

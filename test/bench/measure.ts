@@ -1,0 +1,80 @@
+import { runLoad } from "./load/load.ts";
+import type { LoadResult, LoadSpec } from "./load/spec.ts";
+import { cpuSeconds } from "./process.ts";
+
+/** One server under one kind of request. */
+export type BenchCase = {
+  name: string;
+  pid: number;
+  load: LoadSpec;
+  /** Makes one call and throws unless the answer is right. */
+  verify: () => Promise<void>;
+  /** Checks after a load that so many requests had their effect. */
+  confirm?: (requests: number) => Promise<void>;
+};
+
+export type Sample = LoadResult & { rate: number; core: number };
+export type Measured = { samples: Sample[]; rates: number[]; problem: string };
+export type Timing = { rounds: number; seconds: number; warmSeconds: number };
+
+export const quickTiming: Timing = { rounds: 2, seconds: 1, warmSeconds: 1 };
+export const fullTiming: Timing = { rounds: 5, seconds: 3, warmSeconds: 3 };
+
+/**
+ * Drives all cases in each round, in rotating order; the first round warms up and is dropped. A case that answers wrong
+ * is not driven on.
+ */
+export async function measure(
+  cases: readonly BenchCase[],
+  timing: Timing,
+  onProgress: (text: string) => void = () => {},
+): Promise<Map<string, Measured>> {
+  const all = new Map<string, Measured>(
+    cases.map(({ name }) => [name, { samples: [], rates: [], problem: "" }]),
+  );
+  for (const each of cases) await attempt(all, each, () => each.verify());
+  for (let round = 0; round <= timing.rounds; round++) {
+    for (let at = 0; at < cases.length; at++) {
+      const each = cases[(at + round * 5) % cases.length];
+      const measured = each && all.get(each.name);
+      if (each === undefined || measured === undefined || measured.problem !== "") continue;
+      onProgress(`round ${round}/${timing.rounds} ${each.name}`);
+      await attempt(all, each, async () => {
+        const seconds = round === 0 ? timing.warmSeconds : timing.seconds;
+        const sample = await sampleOf(each, seconds);
+        if (round === 0) return;
+        measured.samples.push(sample);
+        measured.rates.push(sample.rate);
+      });
+    }
+  }
+  return all;
+}
+
+async function attempt(
+  all: Map<string, Measured>,
+  { name }: BenchCase,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const measured = all.get(name);
+    if (measured) measured.problem = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** One load of one case, its answers checked. */
+export async function sampleOf(each: BenchCase, seconds: number): Promise<Sample> {
+  const before = cpuSeconds(each.pid);
+  const result = await runLoad(each.load, seconds);
+  const used = cpuSeconds(each.pid) - before;
+  if (result.problem !== "") throw new Error(result.problem);
+  await each.confirm?.(result.requests);
+  await each.verify();
+  return {
+    ...result,
+    rate: result.requests / result.seconds,
+    core: (used / result.seconds) * 100,
+  };
+}

@@ -1,0 +1,218 @@
+import { join } from "node:path";
+import { loadConfig } from "../../src/app/config.ts";
+import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { definition } from "../../src/eventstore/event.ts";
+import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
+import { verifyProjections } from "../../src/projection/rebuild.ts";
+import { columnName } from "../../src/storage/table.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { connect, type Connection } from "../storage/sqlite-place.ts";
+import type { Entry } from "./client-log.ts";
+
+/**
+ * Proves from the clients' log, the events and the tables that nothing acknowledged was lost and nothing else came to
+ * be (faults.md, the checker). Gives every violation in words; none means sound.
+ *
+ * Rule 4 has no readers yet; rule 7 has no one-time values yet.
+ */
+export async function check(dataDir: string, log: readonly Entry[]): Promise<string[]> {
+  using connection = connect(join(dataDir, "idsvc.db"));
+  // Before anything is opened that would refuse a damaged store.
+  const damage = integrity(connection);
+  if (damage.length > 0) return damage;
+  const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir } });
+  await using kernel = await openKernel(config, { logger: silentLogger() });
+  const events = await allEvents(kernel);
+  return [
+    ...sequencesWithoutHoles(events, connection),
+    ...versionsWithoutHoles(events),
+    ...writesAreThere(events, log),
+    ...readsSeeWrites(log),
+    ...claimsEqualFold(events, kernel, connection),
+    ...secretsEqualFold(events, connection),
+    ...countsAreExact(kernel, connection),
+    ...(await projectionsEqualFold(kernel)),
+  ];
+}
+
+async function allEvents(kernel: Kernel): Promise<LoggedEvent[]> {
+  const logs: LoggedEvent[][] = [];
+  for (const instanceId of (await kernel.db.heads()).keys())
+    logs.push(await kernel.events.read({ instanceId }));
+  return logs.flat();
+}
+
+const rowsOf = (connection: Connection, sql: string): string[] =>
+  connection
+    .prepare(sql)
+    .raw()
+    .all()
+    .map((row) => JSON.stringify(row));
+
+function difference(what: string, wanted: Iterable<string>, found: Iterable<string>): string[] {
+  const [a, b] = [new Set(wanted), new Set(found)];
+  return [
+    ...[...a].filter((each) => !b.has(each)).map((each) => `${what}: ${each} is missing`),
+    ...[...b].filter((each) => !a.has(each)).map((each) => `${what}: ${each} is too many`),
+  ];
+}
+
+/** Rule 9. */
+function integrity(connection: Connection): string[] {
+  const found = connection.prepare("PRAGMA integrity_check").pluck().all().map(String);
+  return found.filter((line) => line !== "ok").map((line) => `integrity: ${line}`);
+}
+
+/** One counter an instance: 1 to the head, each once, in the order of the log. */
+function sequencesWithoutHoles(events: LoggedEvent[], connection: Connection): string[] {
+  const last = new Map<string, bigint>();
+  const violations: string[] = [];
+  for (const { instanceId, sequence } of events) {
+    const expected = (last.get(instanceId) ?? 0n) + 1n;
+    if (sequence !== expected)
+      violations.push(`sequence ${sequence} stands where ${expected} belongs`);
+    last.set(instanceId, sequence);
+  }
+  const heads = [...last].map(([instanceId, head]) => JSON.stringify([instanceId, Number(head)]));
+  return [
+    ...violations,
+    ...difference("head", heads, rowsOf(connection, "SELECT instance_id, last FROM sequences")),
+  ];
+}
+
+/** Rule 3. */
+function versionsWithoutHoles(events: LoggedEvent[]): string[] {
+  const last = new Map<string, bigint>();
+  return events.flatMap((event) => {
+    const name = `${event.instanceId}/${event.aggregateType}/${event.aggregateId}`;
+    const expected = (last.get(name) ?? 0n) + 1n;
+    last.set(name, event.aggregateVersion);
+    return event.aggregateVersion === expected
+      ? []
+      : [`${name} has version ${event.aggregateVersion} where ${expected} belongs`];
+  });
+}
+
+const markOf = (event: LoggedEvent): string | undefined =>
+  /\/(mark-\d+)$/.exec(String(Object(event.payload).url ?? ""))?.[1];
+
+const typeOf: Record<Entry["op"], string> = {
+  create: "target.added",
+  patch: "target.changed",
+  delete: "target.removed",
+  put: "execution.set",
+  read: "",
+};
+
+/** Rules 1 and 2, and that nothing is in the log which nobody wrote. */
+function writesAreThere(events: LoggedEvent[], log: readonly Entry[]): string[] {
+  const marked = Map.groupBy(
+    events.filter((event) => markOf(event) !== undefined),
+    (event) => markOf(event) ?? "",
+  );
+  const at = new Map(events.map((event) => [`${event.aggregateId}@${event.sequence}`, event]));
+  const sent = new Set(log.map(({ mark }) => mark));
+  const violations = [...marked.keys()]
+    .filter((mark) => !sent.has(mark))
+    .map((mark) => `${mark} was written by nobody`);
+  for (const { op, mark, outcome, id, sequence } of log) {
+    if (op === "read") continue;
+    const written = marked.get(mark) ?? [];
+    const name = `${op} ${mark} of ${id}`;
+    if (outcome === "acknowledged") {
+      const event = at.get(`${id}@${sequence}`);
+      if (event?.type !== typeOf[op])
+        violations.push(`${name}: acknowledged at ${sequence}, not there`);
+      const isMarked = op === "create" || op === "patch";
+      if (isMarked && (written.length !== 1 || written[0] !== event))
+        violations.push(`${name}: acknowledged once, there ${written.length} times`);
+    } else if (outcome === "refused" && written.length > 0) {
+      violations.push(`${name}: refused, yet there`);
+    } else if (written.length > 1) {
+      violations.push(`${name}: there ${written.length} times`);
+    }
+  }
+  return violations;
+}
+
+/** Rule 8. A read that found nothing has sequence 0. */
+const readsSeeWrites = (log: readonly Entry[]): string[] =>
+  log
+    .filter(({ op, outcome }) => op === "read" && outcome === "acknowledged")
+    .filter(({ sequence, atLeast = 0n }) => sequence < atLeast)
+    .map(({ id, sequence, atLeast }) => `read of ${id} showed ${sequence} after ${atLeast}`);
+
+/** Rule 6. */
+function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Connection): string[] {
+  const rules = new Map(
+    kernel.modules.flatMap((module) => module.events.flatMap((set) => [...set[definition].rules])),
+  );
+  const holderOf = new Map<string, string>();
+  const heldBy = new Map<string, Set<string>>();
+  const violations: string[] = [];
+  const free = (owner: string, claim: string) => {
+    heldBy.get(owner)?.delete(claim);
+    holderOf.delete(claim);
+  };
+  for (const event of events) {
+    for (const { op, kind, value, systemWide } of rules.get(event.type)?.claims?.(event.payload) ??
+      []) {
+      const scope = systemWide ? "" : event.instanceId;
+      const owner = JSON.stringify([scope, event.aggregateType, event.aggregateId, kind]);
+      const claim = JSON.stringify([scope, kind, value]);
+      const mine = heldBy.get(owner) ?? new Set();
+      heldBy.set(owner, mine);
+      const freed =
+        op === "add" ? [] : op === "release" && value !== undefined ? [claim] : [...mine];
+      for (const each of freed) free(owner, each);
+      if (op === "release") continue;
+      if (![undefined, owner].includes(holderOf.get(claim)))
+        violations.push(`${claim}: two holders`);
+      mine.add(claim);
+      holderOf.set(claim, owner);
+    }
+  }
+  const wanted = [...holderOf].map(([claim, owner]) => `${claim} by ${owner}`);
+  const found = connection
+    .prepare("SELECT scope, kind, value, holder_type, holder_id FROM claims")
+    .raw()
+    .all()
+    .map((row) => {
+      const [scope, kind, value, type, id] = Object.values(Object(row));
+      return `${JSON.stringify([scope, kind, value])} by ${JSON.stringify([scope, type, id, kind])}`;
+    });
+  return [...violations, ...difference("claim", wanted, found)];
+}
+
+/** Every target that is there has the key that signs its calls, and no other has one. */
+function secretsEqualFold(events: LoggedEvent[], connection: Connection): string[] {
+  const live = new Set<string>();
+  for (const { type, aggregateId } of events) {
+    if (type === "target.added") live.add(aggregateId);
+    if (type === "target.removed") live.delete(aggregateId);
+  }
+  const keys = connection
+    .prepare("SELECT owner_id FROM secrets WHERE owner_type = 'target' AND kind = 'signing_key'")
+    .pluck()
+    .all()
+    .map(String);
+  return difference("signing key", live, keys);
+}
+
+function countsAreExact(kernel: Kernel, connection: Connection): string[] {
+  return kernel.projectionTables.flatMap(({ name, countedBy }) => {
+    if (countedBy === undefined) return [];
+    const column = columnName(countedBy);
+    const counted = `SELECT counted, rows FROM row_counts WHERE table_name = '${name}' AND rows > 0`;
+    const rows = rowsOf(connection, `SELECT "${column}", count(*) FROM "${name}" GROUP BY 1`);
+    return difference(`count of ${name}`, rows, rowsOf(connection, counted));
+  });
+}
+
+/** Rule 5. */
+async function projectionsEqualFold(kernel: Kernel): Promise<string[]> {
+  const differing = await verifyProjections(kernel, kernel.projectionTables);
+  return [...differing]
+    .filter(([, rows]) => rows > 0)
+    .map(([table, rows]) => `projection ${table}: ${rows} rows differ from the fold`);
+}

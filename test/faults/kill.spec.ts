@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { check } from "./checker.ts";
+import { end, freePort, type Place, spawnServer, startServer } from "./server.ts";
+import { createWriters } from "./writers.ts";
+
+const kills = Number(process.env["IDSVC_TEST_KILLS"] ?? 8);
+const writerCount = 8;
+const longestStartMs = 3_000;
+const token = "token-of-the-fault-tests";
+const env = { IDSVC_BOOTSTRAP_TOKEN: token };
+const main = resolve(import.meta.dirname, "../../src/main.ts");
+
+async function newPlace(): Promise<Place> {
+  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-fault-"));
+  after(() => rmSync(dataDir, { recursive: true, force: true }));
+  return { dataDir, port: await freePort(), env };
+}
+
+/** Between the two, evenly. */
+const randomMs = (least: number, most: number) => delay(least + Math.random() * (most - least));
+
+describe("a server that is killed while it writes (F01)", () => {
+  it(`loses nothing it acknowledged, in ${kills} kills, and serves again within 3 seconds`, async () => {
+    const place = await newPlace();
+    const writers = createWriters(writerCount, token);
+    const starts: number[] = [];
+    let acknowledged = 0;
+    for (let round = 0; round < kills; round++) {
+      const server = await startServer(place);
+      starts.push(server.readyMs);
+      assert.deepEqual(await check(place.dataDir, writers.log), [], `before kill ${round}`);
+      const running = writers.run(server.url);
+      // The first calls of a process take long: most rounds wait for an answer, so that the kill falls among writes.
+      if (round % 4 !== 1) await writers.answered();
+      await randomMs(5, 400);
+      await server.kill();
+      await running.stop();
+      const now = writers.log.filter(({ outcome }) => outcome === "acknowledged").length;
+      assert.ok(round === 0 || now >= acknowledged);
+      acknowledged = now;
+      if (round % 4 === 3) {
+        // A second kill in the middle of the recovery.
+        const child = spawnServer(place);
+        await randomMs(100, 800);
+        await end(child, "SIGKILL");
+      }
+    }
+    const server = await startServer(place);
+    starts.push(server.readyMs);
+    assert.equal(await server.stop(), 0);
+    assert.deepEqual(await check(place.dataDir, writers.log), []);
+    assert.ok(acknowledged > kills * 5, `only ${acknowledged} calls were acknowledged`);
+    const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
+    assert.deepEqual(internal, []);
+    const slowest = Math.max(...starts);
+    assert.ok(slowest <= longestStartMs, `serving again took ${Math.round(slowest)} ms`);
+    await promisify(execFile)(process.execPath, [main, "projections", "verify"], {
+      env: { IDSVC_DATA_DIR: place.dataDir },
+    });
+  });
+
+  it("makes a whole first instance or none when it is killed during its first start", async () => {
+    for (const killAfterMs of [250, 450, 600, 750]) {
+      const place = await newPlace();
+      const child = spawnServer(place);
+      await delay(killAfterMs);
+      await end(child, "SIGKILL");
+      const server = await startServer(place);
+      const file = join(place.dataDir, "bootstrap.json");
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      const { machine, instance_id } = JSON.parse(readFileSync(file, "utf8"));
+      const answer = await fetch(`${server.url}/resources/v3alpha/targets/_search`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${machine.token}` },
+      });
+      assert.equal(answer.status, 200, `killed after ${killAfterMs} ms: ${await answer.text()}`);
+      await server.kill();
+      assert.deepEqual(await check(place.dataDir, []), []);
+      assert.match(instance_id, /^\d+$/);
+    }
+  });
+});
+
+describe("a server that is asked to stop while it writes (F23)", () => {
+  it("loses nothing it acknowledged, ends with 0, and leaves a checkpointed file", async () => {
+    const place = await newPlace();
+    const writers = createWriters(writerCount, token);
+    for (let round = 0; round < 2; round++) {
+      const server = await startServer(place);
+      const running = writers.run(server.url);
+      await delay(300);
+      const [code] = await Promise.all([server.stop(), running.stop()]);
+      assert.equal(code, 0);
+      assert.equal(existsSync(join(place.dataDir, "idsvc.db-wal")), false);
+      assert.deepEqual(await check(place.dataDir, writers.log), []);
+    }
+    const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
+    assert.deepEqual(internal, []);
+    assert.ok(writers.log.some(({ op, outcome }) => op === "delete" && outcome === "acknowledged"));
+  });
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+const root = resolve(import.meta.dirname, "../..");
+const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+const patienceMs = 20_000;
+
+export type Running = {
+  url: string;
+  /** From the start of the process to the first ready answer. */
+  readyMs: number;
+  /** No warning, no time to flush. */
+  kill(): Promise<void>;
+  /** Asks to stop, and gives the exit code. */
+  stop(): Promise<number | null>;
+};
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  assert.ok(address !== null && typeof address === "object");
+  return address.port;
+}
+
+export type Place = { dataDir: string; port: number; env?: Record<string, string> };
+
+/** The service as a process of its own, with this data folder and none of the tests' environment. */
+export function spawnServer({ dataDir, port, env = {} }: Place): ChildProcess {
+  return spawn(process.execPath, [...flags, join(root, "src/main.ts"), "serve"], {
+    cwd: dataDir,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      IDSVC_DATA_DIR: dataDir,
+      IDSVC_PORT: String(port),
+      IDSVC_LOG_LEVEL: "silent",
+      ...env,
+    },
+  });
+}
+
+/** Ends a process that this test started, and waits until it is gone. */
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+  return child.exitCode;
+}
+
+export async function startServer(place: Place): Promise<Running> {
+  const url = `http://localhost:${place.port}`;
+  const started = performance.now();
+  const child = spawnServer(place);
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null) assert.fail(`the server ended with ${child.exitCode}`);
+    if (performance.now() - started > patienceMs) {
+      await end(child, "SIGKILL");
+      assert.fail("the server never got ready");
+    }
+    await delay(5);
+  }
+  return {
+    url,
+    readyMs: performance.now() - started,
+    kill: async () => void (await end(child, "SIGKILL")),
+    stop: () => end(child, "SIGTERM"),
+  };
+}
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/readyz`).then(
+    (answer) => answer.status === 200,
+    () => false,
+  );

@@ -1,0 +1,111 @@
+import { type Entry, outcomeOf } from "./client-log.ts";
+
+/** A target that a writer made, and the last sequence the server acknowledged for it. */
+type Own = { id: string; sequence: bigint };
+
+type Call = { method: string; path: string; body?: object };
+type Answer = { status: number; id: string; sequence: bigint };
+
+export type Writers = {
+  /** Every call of every writer, in the order of the answers. */
+  log: Entry[];
+  /** Calls until `stop` is called and every call under way has ended. */
+  run(url: string): { stop(): Promise<void> };
+  /** Resolves at the next answer that a writer gets. */
+  answered(): Promise<void>;
+};
+
+const methods = ["CreateTarget", "PatchTarget", "DeleteTarget", "GetTarget", "SearchTargets"];
+const service = "idsvc.resources.action.v3alpha.ActionService";
+
+/** Writers that create, patch, delete and wire targets, each its own, some on names that all of them want. */
+export function createWriters(count: number, token: string): Writers {
+  const log: Entry[] = [];
+  const owned = Array.from({ length: count }, (): Own[] => []);
+  const waiting: (() => void)[] = [];
+  let marks = 0;
+
+  async function call(url: string, { method, path, body }: Call): Promise<Answer> {
+    try {
+      const answer = await fetch(`${url}/resources/v3alpha${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const json = Object(await answer.json());
+      const details = json.details ?? json.target?.details ?? {};
+      const { id = "", sequence = "0" } = details;
+      for (const resolve of waiting.splice(0)) resolve();
+      return { status: answer.status, id: String(id), sequence: BigInt(sequence) };
+    } catch {
+      // The connection broke before the whole answer was here: nobody knows.
+      return { status: 0, id: "", sequence: 0n };
+    }
+  }
+
+  async function write(url: string, op: Entry["op"], id: string, request: (mark: string) => Call) {
+    const mark = `mark-${marks++}`;
+    const answer = await call(url, request(mark));
+    const { status, sequence } = answer;
+    const entry = { op, mark, status, sequence, outcome: outcomeOf(status), id: answer.id || id };
+    log.push(entry);
+    return entry;
+  }
+
+  async function step(url: string, writer: number): Promise<void> {
+    const own = owned[writer] ?? [];
+    const target = own[Math.floor(Math.random() * own.length)];
+    const dice = Math.random();
+    const hook = (mark: string) => ({ rest_webhook: { url: `https://example.com/${mark}` } });
+    if (target === undefined || dice < 0.35) {
+      const name = (mark: string) =>
+        Math.random() < 0.2 ? `wanted by all ${Math.floor(Math.random() * 5)}` : mark;
+      const made = await write(url, "create", "", (mark) => {
+        const body = { name: name(mark), ...hook(mark) };
+        return { method: "POST", path: "/targets", body };
+      });
+      if (made.outcome === "acknowledged") own.push({ id: made.id, sequence: made.sequence });
+      return;
+    }
+    const path = `/targets/${target.id}`;
+    if (dice < 0.6) {
+      const name = Math.random() < 0.3 ? { name: `renamed ${Math.floor(Math.random() * 50)}` } : {};
+      const request = (mark: string) => ({
+        method: "PATCH",
+        path,
+        body: { ...hook(mark), ...name },
+      });
+      const { outcome, sequence } = await write(url, "patch", target.id, request);
+      if (outcome === "acknowledged") target.sequence = sequence;
+    } else if (dice < 0.75) {
+      own.splice(own.indexOf(target), 1);
+      await write(url, "delete", target.id, () => ({ method: "DELETE", path }));
+    } else if (dice < 0.85) {
+      const method = `/${service}/${methods[Math.floor(Math.random() * methods.length)]}`;
+      const body = { condition: { response: { method } }, targets: [target.id] };
+      await write(url, "put", "", () => ({ method: "POST", path: "/executions", body }));
+    } else {
+      const { status, sequence, id } = await call(url, { method: "GET", path });
+      const outcome = status === 404 ? "acknowledged" : outcomeOf(status);
+      const atLeast = target.sequence;
+      log.push({ op: "read", mark: "", outcome, status, id: id || target.id, sequence, atLeast });
+    }
+  }
+
+  return {
+    log,
+    answered: () => new Promise((resolve) => waiting.push(resolve)),
+    run(url) {
+      let going = true;
+      const loops = owned.map(async (_, writer) => {
+        while (going) await step(url, writer);
+      });
+      return {
+        async stop() {
+          going = false;
+          await Promise.all(loops);
+        },
+      };
+    },
+  };
+}
