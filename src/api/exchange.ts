@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
@@ -40,6 +40,7 @@ export type Exchange = {
 };
 
 const nothing = new Uint8Array();
+const longestDiscardMs = 5_000;
 
 export function http1Exchange(
   request: IncomingMessage,
@@ -63,17 +64,14 @@ export function http1Exchange(
     },
     respond({ status, headers: fields, body, trailers }) {
       if (response.headersSent || response.destroyed) return;
-      // What is left of a body that nobody will read would be taken for the next request.
-      if (!request.complete) response.setHeader("connection", "close");
+      if (!request.complete) discardRest(request);
       if (trailers === undefined) {
         response.writeHead(status, { ...fields, "content-length": String(byteLength(body)) });
       } else {
         response.writeHead(status, { ...fields, trailer: Object.keys(trailers).join(", ") });
         response.addTrailers(trailers);
       }
-      response.end(body, () => {
-        if (!request.complete) request.destroy();
-      });
+      response.end(body);
     },
     stream(status, fields) {
       response.writeHead(status, {
@@ -137,8 +135,11 @@ export function http2Exchange(
         stream.once("wantTrailers", () => stream.sendTrailers(trailers));
         stream.end(body);
       }
-      // Nobody reads the rest of the request: tell the client to stop sending.
-      if (!stream.readableEnded) stream.resume();
+      // Nobody reads the rest of the request: the client may stop sending (RFC 9113 section 8.1).
+      if (!stream.readableEnded) {
+        stream.resume();
+        stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));
+      }
     },
     stream(status, fields) {
       let last: Record<string, string> | undefined;
@@ -159,6 +160,12 @@ export function http2Exchange(
       });
     },
   };
+}
+
+// A client that is still sending would lose our answer if the connection were cut at once.
+function discardRest(request: IncomingMessage): void {
+  const cut = setTimeout(() => request.destroy(), longestDiscardMs);
+  request.resume().once("close", () => clearTimeout(cut));
 }
 
 function writeTo(target: Writable, piece: Uint8Array | string): Promise<void> {

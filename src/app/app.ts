@@ -81,7 +81,11 @@ export async function startApp(kernel: Kernel): Promise<App> {
     timeoutMs: config.callTimeoutMs,
     maxBodyBytes: config.maxMessageBytes,
   });
-  served = endpoints.map(({ rule }) => rule.path).sort();
+  // Executions run around unary methods only.
+  served = endpoints
+    .filter(({ kind }) => kind === "unary")
+    .map(({ rule }) => rule.path)
+    .sort();
 
   const readiness = createReadiness();
   const stopping = new AbortController();

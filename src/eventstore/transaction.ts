@@ -77,9 +77,9 @@ type Recording = {
 export function createTransact(parts: Parts): Transact {
   return async (at, decide) => {
     for (let attempt = 1; ; attempt++) {
-      if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
       const unit = createTransaction(parts, at);
       const result = await decide(unit.transaction);
+      if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
       try {
         await unit.commit();
         return result;

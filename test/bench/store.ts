@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { bootstrap, type Bootstrap } from "../../src/app/bootstrap.ts";
+import { loadConfig } from "../../src/app/config.ts";
+import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { caseFold } from "../../src/storage/case-fold.ts";
+import type { TargetConfig } from "../../src/resources/action/target/events.ts";
+import { newSigningKey } from "../../src/resources/action/target/signing-key.ts";
+import { createTarget, target } from "../../src/resources/action/target/target.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { type Child, spawnServer, freePort, untilOk } from "./process.ts";
+
+export const root = resolve(import.meta.dirname, "../..");
+const hardened = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+const externalUrl = "http://localhost:8080";
+const targetsPerUnit = 1_000;
+
+/** A store in a folder of its own, with the first instance in it. */
+export type Store = Disposable & { dir: string; file: string; made: Bootstrap; token: string };
+
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "idsvc-bench-"));
+}
+
+export async function newStore(targets = 0): Promise<Store> {
+  const dir = newFolder();
+  await withKernel(dir, async (kernel) => {
+    const made = await bootstrap(kernel);
+    if (made === undefined) throw new Error("a new store is empty");
+    await seed(kernel, made.instance_id, targets);
+  });
+  return storeIn(dir);
+}
+
+export function storeIn(dir: string): Store {
+  const made = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8")) as Bootstrap;
+  return {
+    dir,
+    file: join(dir, "idsvc.db"),
+    made,
+    token: made.machine.token,
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+export const sizeMiB = ({ file }: Store): number => statSync(file).size / 2 ** 20;
+
+export async function withKernel<T>(dir: string, work: (kernel: Kernel) => Promise<T>): Promise<T> {
+  const env = { IDSVC_DATA_DIR: dir, IDSVC_EXTERNAL_URL: externalUrl };
+  const config = loadConfig({ files: [], flags: {}, env });
+  await using kernel = await openKernel(config, { logger: silentLogger() });
+  return await work(kernel);
+}
+
+export const targetConfig = (name: string): TargetConfig => ({
+  kind: "rest_webhook",
+  url: "https://hooks.example.com/audit",
+  isAsync: false,
+  interruptOnError: true,
+  name,
+  timeoutMs: 10_000,
+});
+
+export const writer = (instanceId: string) => ({
+  instanceId,
+  editorId: "bench",
+  service: "bench",
+  clientId: "",
+  requestId: "bench",
+});
+
+/** Adds targets by the service's own event store, many a unit. */
+export async function seed(kernel: Kernel, instanceId: string, count: number): Promise<void> {
+  const { events, secrets, newId } = kernel;
+  const owner = { type: "instance" as const, id: instanceId };
+  for (let from = 0; from < count; from += targetsPerUnit) {
+    await events.transact(writer(instanceId), async (tx) => {
+      for (let at = from; at < Math.min(count, from + targetsPerUnit); at++) {
+        const loaded = await tx.load(target, newId());
+        const named = targetConfig(caseFold(`Seeded ${String(at).padStart(8, "0")}`));
+        tx.record(target, loaded, createTarget(loaded.state, named), owner);
+        const key = await newSigningKey(secrets, instanceId, loaded.id, tx.now);
+        tx.write(key.change);
+      }
+    });
+  }
+}
+
+/** Starts the complete service as it is started in production; its log lines (level info) go to the null device. */
+export async function startService(
+  dir: string,
+  extra: string[] = [],
+): Promise<{ child: Child; readyMs: number }> {
+  const port = await freePort();
+  const env = {
+    IDSVC_DATA_DIR: dir,
+    IDSVC_PORT: String(port),
+    IDSVC_EXTERNAL_URL: externalUrl,
+  };
+  const args = [...hardened, ...extra, join(root, "src/main.ts"), "serve"];
+  const since = performance.now();
+  const child = spawnServer(args, env, port);
+  return { child, readyMs: await untilOk(child, "/readyz", since) };
+}
