@@ -9,6 +9,8 @@ export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
 export type CallHeaders = {
   /** The value of a header; several are joined as HTTP says. Names are lower case. */
   get(name: string): string | undefined;
+  /** The names of the headers that were sent. */
+  names(): Iterable<string>;
   /** How often the header was sent: Node keeps only one `authorization`. */
   count(name: string): number;
 };

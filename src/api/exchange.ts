@@ -198,6 +198,7 @@ function callHeaders(
       const value = headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
     },
+    names: () => Object.keys(headers),
     count(name) {
       let count = 0;
       for (let at = 0; at < raw.length; at += 2) {

@@ -3,11 +3,14 @@ import {
   type DescMessage,
   type DescOneof,
   getOption,
+  hasExtension,
   hasOption,
   type Message,
 } from "@bufbuild/protobuf";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
   type BoolRules,
+  type DurationRules,
   type EnumRules,
   type FieldRules,
   field as fieldOption,
@@ -17,7 +20,15 @@ import {
   type StringRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
+import { display_name, http_url } from "#gen/idsvc/options/v1/options_pb.ts";
+
 type Check = (value: unknown) => boolean;
+
+// Narrower than what the rules allow: whatever else they allow, the validator finds out.
+const surelyName = /^[!-~](?:[ -~]*[!-~])?$/;
+const surelyUrl = /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?(?:\/[A-Za-z0-9._~/-]*)?$/;
+
+const ours: ReadonlySet<number> = new Set([display_name.number, http_url.number]);
 
 const yes: Check = () => true;
 const unsure: Check = () => false;
@@ -26,8 +37,8 @@ const compiled = new WeakMap<DescMessage, Check>();
 /**
  * A check that is true only for messages that keep every rule of the schema; false means "ask the validator".
  *
- * It knows the plain rules (required, lengths, constants, defined values, sizes of lists) and vouches for nothing else:
- * CEL, formats, patterns and rules it has never heard of are always the validator's.
+ * It knows the plain rules (required, lengths, constants, defined values, sizes of lists, spans of time), vouches for
+ * plain names and addresses, and for nothing else: CEL and rules it has never heard of are always the validator's.
  */
 export function surelyValid(type: DescMessage): (message: Message) => boolean {
   return compileMessage(type);
@@ -103,6 +114,8 @@ function compileValue(field: DescField, rules: FieldRules | undefined): Check {
       return compileBool(rules.type.value);
     case "enum":
       return compileEnum(field, rules.type.value);
+    case "duration":
+      return compileDuration(rules.type.value);
     case "repeated":
       return compileList(rules.type.value, inner);
     default:
@@ -129,14 +142,36 @@ const isUnset = (value: unknown): boolean =>
   (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
 
 function compileString(rules: StringRules): Check {
-  if (!onlyHas(rules, ["minLen", "maxLen"])) return unsure;
   const { minLen, maxLen } = rules;
+  const isName = hasExtension(rules, display_name);
+  const isUrl = hasExtension(rules, http_url);
+  const others = (rules.$unknown ?? []).filter(({ no }) => !ours.has(no));
+  const names = ["minLen", "maxLen", "wellKnown"];
+  if (others.length > 0 || !onlyHas({ ...rules, $unknown: [] }, names)) return unsure;
+  if (rules.wellKnown.case !== undefined && !(rules.wellKnown.case === "uri" && isUrl)) {
+    return unsure;
+  }
+  const patterns = [...(isName ? [surelyName] : []), ...(isUrl ? [surelyUrl] : [])];
   // Lengths are in code points, of which a text has at most as many as UTF-16 units, and at least half.
   return (value) =>
     typeof value === "string" &&
     (minLen <= 1n ? value.length >= minLen : value.length >= 2n * minLen) &&
-    (maxLen === 0n || value.length <= maxLen);
+    (maxLen === 0n || value.length <= maxLen) &&
+    patterns.every((pattern) => pattern.test(value));
 }
+
+function compileDuration(rules: DurationRules): Check {
+  if (!onlyHas(rules, ["greaterThan", "lessThan"])) return unsure;
+  const { greaterThan: low, lessThan: high } = rules;
+  if (low.case !== "gt" || high.case !== "lte") return unsure;
+  const [over, upTo] = [nanosOf(low.value), nanosOf(high.value)];
+  return (value) => {
+    const nanos = nanosOf(value as Duration);
+    return nanos > over && nanos <= upTo;
+  };
+}
+
+const nanosOf = ({ seconds, nanos }: Duration): bigint => seconds * 1_000_000_000n + BigInt(nanos);
 
 function compileBool(rules: BoolRules): Check {
   return onlyHas(rules, ["const"]) ? (value) => value === rules.const : unsure;

@@ -70,7 +70,7 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
       const ofOrganization: OwnerRef = { type: "org", id: ids.organization };
       tx.write(...kernel.secrets.createInstanceKeys(ids.instance, tx.now));
 
-      const theInstance = await tx.load(instance, ids.instance);
+      const theInstance = tx.begin(instance, ids.instance);
       const named = { name: config.bootstrapOrganization, domains, defaultLanguage: "en" };
       tx.record(instance, theInstance, addInstance(theInstance.state, named), ofInstance);
       tx.record(instance, theInstance, [
@@ -78,7 +78,7 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
         instanceEvents["iam.project.set"]({ projectId: ids.project }),
       ]);
 
-      const theOrganization = await tx.load(organization, ids.organization);
+      const theOrganization = tx.begin(organization, ids.organization);
       const called = { name: config.bootstrapOrganization, domain: organizationDomain };
       tx.record(
         organization,
@@ -86,7 +86,7 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
         addOrganization(theOrganization.state, called),
         ofOrganization,
       );
-      const ownProject = await tx.load(project, ids.project);
+      const ownProject = tx.begin(project, ids.project);
       const itself = {
         name: "idsvc",
         roleAssertion: false,
@@ -122,7 +122,7 @@ async function makeAdmin(
   { instance_id: instanceId, organization_id: organizationId, admin }: Bootstrap,
   owner: OwnerRef,
 ): Promise<void> {
-  const loaded = await tx.load(user, admin.user_id);
+  const loaded = tx.begin(user, admin.user_id);
   const human = {
     organizationId,
     username: adminName,
@@ -147,7 +147,7 @@ async function makeMachine(
   owner: OwnerRef,
 ): Promise<void> {
   const { instance_id: instanceId, organization_id: organizationId, machine } = made;
-  const loaded = await tx.load(user, machine.user_id);
+  const loaded = tx.begin(user, machine.user_id);
   const config = { organizationId, username: machineName, name: "Machine user" };
   tx.record(user, loaded, addMachine(loaded.state, config), owner);
   const tokenId = kernel.newId();
@@ -171,7 +171,7 @@ async function makeLoginClient(
   made: Bootstrap,
   owner: OwnerRef,
 ): Promise<void> {
-  const loaded = await tx.load(user, kernel.newId());
+  const loaded = tx.begin(user, kernel.newId());
   const config = {
     organizationId: made.organization_id,
     username: loginClientName,
@@ -188,7 +188,7 @@ async function makeMember(
   userId: string,
   role: string,
 ): Promise<void> {
-  const loaded = await tx.load(membership, newId());
+  const loaded = tx.begin(membership, newId());
   const added = addInstanceMember(loaded.state, { userId, roles: [role] });
   tx.record(membership, loaded, added, { type: "instance", id: made.instance_id });
 }

@@ -71,6 +71,7 @@ export interface SecretStore {
 const instanceKeyKinds = ["data_key", "digest_key", "pepper_key"] as const;
 type InstanceKeyKind = (typeof instanceKeyKinds)[number];
 const currentKeyId = "1";
+const personalKeyKind = "personal_key";
 
 export function createSecretStore(db: Database, master: SealingKey): SecretStore {
   const t = db.table(secrets);
@@ -134,22 +135,32 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     instanceId,
     ownerType: "user",
     ownerId: userId,
-    kind: "personal_key",
+    kind: personalKeyKind,
     id: currentKeyId,
   });
-  const userKeys = cachedRead(db, [secrets], async (instanceId, userId) => {
-    const ref = userKeyRef(instanceId, userId);
-    const row = await read(ref);
-    if (!row?.sealed) return undefined;
-    return unwrapKey(await instanceKey(instanceId, "data_key"), ownerOf(ref), ref.kind, row.sealed);
-  });
+  const userKeys = cachedRead(
+    db,
+    [{ table: secrets, part: personalKeyKind }],
+    async (instanceId, userId) => {
+      const ref = userKeyRef(instanceId, userId);
+      const row = await read(ref);
+      if (!row?.sealed) return undefined;
+      return unwrapKey(
+        await instanceKey(instanceId, "data_key"),
+        ownerOf(ref),
+        ref.kind,
+        row.sealed,
+      );
+    },
+  );
   // Found secrets are remembered by a plain hash, which is much quicker than the keyed one that the table holds and
   // never leaves the memory of the process.
-  const found = cachedRead(db, [secrets], async (instanceId, name, secret: string) => {
-    const kind = name.slice(0, name.indexOf("/"));
-    const digest = await digestOf(instanceId, secret);
-    return (await byDigest.execute({ instanceId, kind, digest }))[0];
-  });
+  const finders = new Map<string, ReturnType<typeof finderOf>>();
+  const finderOf = (kind: string) =>
+    cachedRead(db, [{ table: secrets, part: kind }], async (instanceId, _, secret: string) => {
+      const digest = await digestOf(instanceId, secret);
+      return (await byDigest.execute({ instanceId, kind, digest }))[0];
+    });
 
   async function digestOf(instanceId: string, secret: string): Promise<string> {
     const { key } = await instanceKey(instanceId, "digest_key");
@@ -213,8 +224,11 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
       return putRow(secrets, expiresAt === undefined ? row : { ...row, expiresAt });
     },
 
-    find: (instanceId, kind, secret) =>
-      found(instanceId, `${kind}/${hash("sha256", secret, "base64url")}`, secret),
+    find(instanceId, kind, secret) {
+      let find = finders.get(kind);
+      if (find === undefined) finders.set(kind, (find = finderOf(kind)));
+      return find(instanceId, hash("sha256", secret, "base64url"), secret);
+    },
 
     remove: (ref) => deleteRows(secrets, ref),
   };

@@ -35,6 +35,8 @@ export type Written = { id: string; sequence: bigint; changeDate: Date; owner: O
 export interface Transaction {
   readonly now: Date;
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /** An object that does not exist yet, under a new id; nothing is read. */
+  begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S>;
   /** Adds events to an object. The owner is that of the object's first event. */
   record<S, E extends NewEvent>(
     aggregate: Aggregate<S, E>,
@@ -114,6 +116,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
       loads.set(`${aggregate.type}/${id}`, { aggregateType: aggregate.type, loaded });
       return loaded;
     },
+    begin: (aggregate, id) => ({ id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
       if (happened.length === 0) return;
       const key = `${aggregate.type}/${loaded.id}`;

@@ -1,6 +1,7 @@
 import type { Column, SQL } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { RowChange } from "./row-change.ts";
+import type { Dependency } from "./stamps.ts";
 import type { AnyTable, Table } from "./table.ts";
 
 /** An event as it is stored. Its sequence is drawn by the store, last, inside the transaction. */
@@ -100,7 +101,7 @@ export interface Database extends AsyncDisposable {
    */
   commit(unit: Unit): Promise<Committed>;
   /** Counts the commits that touched any of the tables in this instance: a cached read is valid while it stands still. */
-  stamp(instanceId: string, tables: readonly AnyTable[]): number;
+  stamp(instanceId: string, dependencies: readonly Dependency[]): number;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
   /** With `thorough`, the engine checks all it holds, which takes time in proportion. */

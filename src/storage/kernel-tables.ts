@@ -77,6 +77,7 @@ export const secrets = table(
   {
     key: ["instanceId", "ownerType", "ownerId", "kind", "id"],
     indexes: [{ columns: ["instanceId", "kind", "digest"] }],
+    cachedBy: "kind",
   },
 );
 

@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import type { AnyTable } from "./table.ts";
+import type { Dependency } from "./stamps.ts";
 
 type Entry<V> = { stamp: number; value: V };
 
@@ -11,14 +11,14 @@ type Entry<V> = { stamp: number; value: V };
  */
 export function cachedRead<V, A = void>(
   db: Database,
-  tables: readonly AnyTable[],
+  dependencies: readonly Dependency[],
   load: (instanceId: string, key: string, argument: A) => Promise<V>,
   capacity = 10_000,
 ): (instanceId: string, key: string, argument: A) => V | Promise<V> {
   const entries = new Map<string, Entry<V>>();
   return (instanceId, key, argument) => {
     const name = `${instanceId}\u0000${key}`;
-    const stamp = db.stamp(instanceId, tables);
+    const stamp = db.stamp(instanceId, dependencies);
     const entry = entries.get(name);
     if (entry !== undefined && entry.stamp === stamp) return entry.value;
     // The stamp is taken before the read: a commit that comes between makes the entry stale, never wrong.

@@ -1,8 +1,12 @@
 import type { Unit } from "./database.ts";
+import type { RowChange } from "./row-change.ts";
 import type { AnyTable } from "./table.ts";
 
 // Reads of tables that span instances ask under the empty id.
 const everyInstance = "";
+
+/** What a cached read depends on: a table, or its rows with one value of the column `cachedBy`. */
+export type Dependency = AnyTable | { table: AnyTable; part: string };
 
 /**
  * Counts commits by instance and table, so that a cached read knows whether it is still true (decisions B7).
@@ -11,24 +15,53 @@ const everyInstance = "";
 export function createStamps() {
   const byInstance = new Map<string, Map<string, number>>();
   let everywhere = 0;
+
+  const count = (instanceId: string, name: string): void => {
+    let counts = byInstance.get(instanceId);
+    if (counts === undefined) byInstance.set(instanceId, (counts = new Map()));
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+
   return {
     touch(unit: Unit): void {
-      for (const scope of [unit.instanceId, everyInstance]) {
-        let tables = byInstance.get(scope);
-        if (tables === undefined) byInstance.set(scope, (tables = new Map()));
-        for (const { table } of unit.changes) {
-          tables.set(table.name, (tables.get(table.name) ?? 0) + 1);
+      for (const change of unit.changes) {
+        const { name } = change.table;
+        for (const scope of [unit.instanceId, everyInstance]) {
+          count(scope, name);
+          count(scope, partName(name, partOf(change)));
         }
       }
     },
     touchAll(): void {
       everywhere += 1;
     },
-    read(instanceId: string, tables: readonly AnyTable[]): number {
+    read(instanceId: string, dependencies: readonly Dependency[]): number {
       const counts = byInstance.get(instanceId);
       let sum = everywhere;
-      if (counts !== undefined) for (const { name } of tables) sum += counts.get(name) ?? 0;
+      if (counts === undefined) return sum;
+      for (const dependency of dependencies) {
+        if ("part" in dependency) {
+          const { name } = dependency.table;
+          sum += counts.get(partName(name, dependency.part)) ?? 0;
+          sum += counts.get(partName(name, unknownPart)) ?? 0;
+        } else {
+          sum += counts.get(dependency.name) ?? 0;
+        }
+      }
       return sum;
     },
   };
+}
+
+const unknownPart = "";
+const partName = (table: string, part: string): string => `${table}/${part}`;
+
+function partOf(change: RowChange): string {
+  const { cachedBy } = change.table;
+  if (cachedBy === undefined) return unknownPart;
+  // An update moves rows from what `where` says to what `values` say: only a fixed value is sure.
+  const fixed = change.op === "insert" || change.op === "put" ? change.values : change.where;
+  const part = fixed[cachedBy];
+  const isMoved = change.op === "update" && cachedBy in change.values;
+  return typeof part === "string" && !isMoved ? part : unknownPart;
 }

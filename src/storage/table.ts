@@ -94,6 +94,8 @@ export type TableOptions<C extends Columns> = {
   indexes?: { columns: (keyof C & string)[]; unique?: boolean }[];
   /** Counts rows by the value of this column, so that a total costs one read instead of a scan. */
   countedBy?: keyof C & string;
+  /** Cached reads of one value of this column are not disturbed by changes of rows with another. */
+  cachedBy?: keyof C & string;
 };
 
 export type Table<P extends AnyPgTable = AnyPgTable> = {
@@ -102,6 +104,7 @@ export type Table<P extends AnyPgTable = AnyPgTable> = {
   key: string[];
   indexes: Index[];
   countedBy: string | undefined;
+  cachedBy: string | undefined;
   postgres: P;
   /** The SQLite twin, with the row type of `postgres`. */
   sqlite: P;
@@ -132,6 +135,7 @@ export function table<C extends Columns>(
     key: options.key,
     indexes: (options.indexes ?? []).map((index) => ({ unique: false, ...index })),
     countedBy: options.countedBy,
+    cachedBy: options.cachedBy,
     // The casts are the seam described at the top: equal columns, equal row types, other dialect.
     postgres: pgTable(name, postgres as Built<C>) as PgTable<C>,
     sqlite: sqliteTable(name, sqlite) as unknown as PgTable<C>,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { bodyOf, startActionPeer } from "../resources/action/action-peer.ts";
 import { messageOf, pathOf } from "../support/protocols.ts";
@@ -17,13 +17,13 @@ await addTarget();
 const { searchTargets, searchExecutions, getTarget, deleteTarget, patchTarget, deleteExecution } =
   ActionService.method;
 const options = { token: app.token };
-const searches = [
+const searches: [path: string, method: DescMethod][] = [
   ["/targets/_search", searchTargets],
   ["/executions/_search", searchExecutions],
-] as const;
+];
 
 /** A search over Connect, whose JSON has numbers and texts alike. */
-const connectSearch = async (method: (typeof searches)[number][1], query: string) =>
+const connectSearch = async (method: DescMethod, query: string) =>
   peer.send({
     path: pathOf(method),
     headers: { authorization: `Bearer ${app.token}`, "content-type": "application/json" },
@@ -95,7 +95,7 @@ describe("the limit of a search", () => {
           { query: { limit: Number(limit) } },
           options,
         );
-        assert.equal(messageOf(outcome).details?.appliedLimit, applied);
+        assert.equal(Object(messageOf(outcome)).details.appliedLimit, applied);
       }
     });
   }
@@ -116,8 +116,9 @@ describe("the offset of a search", () => {
           assert.equal(details.end_of_list, true);
           assert.equal(details.total_result, path.startsWith("/targets") ? "2" : "0");
         }
-        const found = messageOf(await peer.call("grpc", method, { query: { offset } }, options));
-        assert.deepEqual([found.result, found.details?.endOfList], [[], true]);
+        const request = { query: { offset } };
+        const found = Object(messageOf(await peer.call("grpc", method, request, options)));
+        assert.deepEqual([found.result, found.details.endOfList], [[], true]);
       }
     });
   }
@@ -191,7 +192,7 @@ describe("the id in a path", () => {
       for (const bad of ["\u0000", "\u0001", "\r", "\u007f\u0080"]) {
         const request = `GET /resources/v3alpha/targets/${bad} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
         const heard = await speak(app.port, Buffer.from(request, "latin1"));
-        assert.match(heard, /^HTTP\/1\.1 (400|401) /, JSON.stringify(bad));
+        assert.match(heard, /^HTTP\/1\.1 400 /, JSON.stringify(bad));
       }
     }));
 

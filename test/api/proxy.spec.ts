@@ -8,6 +8,7 @@ const network = parseNetwork("10.0.0.0/8") ?? assert.fail();
 const seen = { host: "inner", scheme: "http", peer: "10.1.2.3" } as const;
 const headers = (given: Record<string, string>) => ({
   get: (name: string) => given[name],
+  names: () => Object.keys(given),
   count: (name: string) => (name in given ? 1 : 0),
 });
 

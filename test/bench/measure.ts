@@ -13,8 +13,9 @@ export type BenchCase = {
   confirm?: (requests: number) => Promise<void>;
 };
 
-export type Sample = LoadResult & { rate: number; core: number };
-export type Measured = { samples: Sample[]; rates: number[]; problem: string };
+export type Sample = LoadResult & { rate: number; cpuRate: number; core: number };
+/** What a case gave, round by round: requests a second, and a second of the server's processor time. */
+export type Measured = { samples: Sample[]; rates: number[]; cpuRates: number[]; problem: string };
 export type Timing = { rounds: number; seconds: number; warmSeconds: number };
 
 export const quickTiming: Timing = { rounds: 2, seconds: 1, warmSeconds: 1 };
@@ -30,7 +31,7 @@ export async function measure(
   onProgress: (text: string) => void = () => {},
 ): Promise<Map<string, Measured>> {
   const all = new Map<string, Measured>(
-    cases.map(({ name }) => [name, { samples: [], rates: [], problem: "" }]),
+    cases.map(({ name }) => [name, { samples: [], rates: [], cpuRates: [], problem: "" }]),
   );
   for (const each of cases) await attempt(all, each, () => each.verify());
   for (let round = 0; round <= timing.rounds; round++) {
@@ -45,6 +46,7 @@ export async function measure(
         if (round === 0) return;
         measured.samples.push(sample);
         measured.rates.push(sample.rate);
+        measured.cpuRates.push(sample.cpuRate);
       });
     }
   }
@@ -75,6 +77,7 @@ export async function sampleOf(each: BenchCase, seconds: number): Promise<Sample
   return {
     ...result,
     rate: result.requests / result.seconds,
+    cpuRate: result.requests / used,
     core: (used / result.seconds) * 100,
   };
 }

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { bootstrap, type Bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
-import { caseFold } from "../../src/storage/case-fold.ts";
 import type { TargetConfig } from "../../src/resources/action/target/events.ts";
 import { newSigningKey } from "../../src/resources/action/target/signing-key.ts";
 import { createTarget, target } from "../../src/resources/action/target/target.ts";
@@ -78,7 +77,7 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
     await events.transact(writer(instanceId), async (tx) => {
       for (let at = from; at < Math.min(count, from + targetsPerUnit); at++) {
         const loaded = await tx.load(target, newId());
-        const named = targetConfig(caseFold(`Seeded ${String(at).padStart(8, "0")}`));
+        const named = targetConfig(`seeded ${String(at).padStart(8, "0")}`);
         tx.record(target, loaded, createTarget(loaded.state, named), owner);
         const key = await newSigningKey(secrets, instanceId, loaded.id, tx.now);
         tx.write(key.change);

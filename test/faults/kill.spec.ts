@@ -92,17 +92,29 @@ describe("a server that is asked to stop while it writes (F23)", () => {
   it("loses nothing it acknowledged, ends with 0, and leaves a checkpointed file", async () => {
     const place = await newPlace();
     const writers = createWriters(writerCount, token);
-    for (let round = 0; round < 2; round++) {
-      const server = await startServer(place);
-      const running = writers.run(server.url);
-      await delay(300);
-      const [code] = await Promise.all([server.stop(), running.stop()]);
-      assert.equal(code, 0);
-      assert.equal(existsSync(join(place.dataDir, "idsvc.db-wal")), false);
-      assert.deepEqual(await check(place.dataDir, writers.log), []);
-    }
+    const server = await startServer(place);
+    const running = writers.run(server.url);
+    await writers.answered();
+    await delay(300);
+    const [code] = await Promise.all([server.stop(), delay(50).then(() => running.stop())]);
+    assert.equal(code, 0);
+    assert.equal(existsSync(join(place.dataDir, "idsvc.db-wal")), false);
+    assert.deepEqual(await check(place.dataDir, writers.log), []);
     const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
     assert.deepEqual(internal, []);
     assert.ok(writers.log.some(({ op, outcome }) => op === "delete" && outcome === "acknowledged"));
+  });
+
+  it("ends when the last call is answered, though its client keeps the connection", async () => {
+    const place = await newPlace();
+    const writers = createWriters(writerCount, token);
+    const server = await startServer(place);
+    const running = writers.run(server.url);
+    await writers.answered();
+    await delay(200);
+    const asked = performance.now();
+    await Promise.all([server.stop(), running.stop()]);
+    const took = Math.round(performance.now() - asked);
+    assert.ok(took < 5_000, `the stop took ${took} ms`);
   });
 });

@@ -277,7 +277,7 @@ function webOutcome(method: DescMethod, { status, headers, body }: RawAnswer): O
 export function restRequest(
   method: DescMethod,
   request: Message,
-  headers: http.OutgoingHttpHeaders,
+  headers: NodeJS.Dict<string | string[]>,
 ): RawRequest {
   const { pattern, body } = getOption(method, httpRule);
   assert.ok(typeof pattern.value === "string" && pattern.case, `${method.name} has a REST path`);

@@ -9,7 +9,7 @@ export type RawRequest = {
   version?: 1 | 2;
   method?: string;
   path: string;
-  headers?: http.OutgoingHttpHeaders;
+  headers?: NodeJS.Dict<string | string[]>;
   body?: Uint8Array | string;
 };
 export type RawAnswer = {

@@ -1,6 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument, invalidField } from "../../errors.ts";
+import type { CallHeaders } from "../call.ts";
 import { toDomainError, toWire } from "../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import type { Exchange } from "../exchange.ts";
@@ -89,6 +90,7 @@ export async function readUnary(
   how: { text: boolean; compressionHeader: string },
   limit: number,
 ): Promise<Uint8Array> {
+  requireBinaryMetadata(exchange.headers);
   const framed = limit + frameOverhead;
   const raw = await exchange.readBody(how.text ? Math.ceil((framed * 4) / 3) + 4 : framed);
   const body = how.text ? Buffer.from(Buffer.from(raw).toString("latin1"), "base64") : raw;
@@ -96,6 +98,18 @@ export async function readUnary(
   return compressed
     ? decompress(exchange.headers.get(how.compressionHeader) ?? "", message, limit)
     : message;
+}
+
+// Metadata whose name ends in -bin is base64, padded or not; several values are joined by commas.
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+function requireBinaryMetadata(headers: CallHeaders): void {
+  for (const name of headers.names()) {
+    if (!name.endsWith("-bin")) continue;
+    const values = (headers.get(name) ?? "").split(",");
+    if (values.every((value) => base64.test(value.trim()))) continue;
+    throw invalidField(name, "METADATA_MALFORMED", "metadata ending in -bin must be base64");
+  }
 }
 
 function respond(

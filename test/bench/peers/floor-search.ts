@@ -1,9 +1,10 @@
 // The same page read and the same JSON behind a bare node:http handler: `floor-search.ts <file> <instance>`.
 import http from "node:http";
-import { create, toJsonString } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import Sqlite from "better-sqlite3";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import { SearchTargetsResponseSchema } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import type { GetTargetSchema } from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";
 import { host, port } from "./place.ts";
 
 type TargetRow = [
@@ -39,6 +40,25 @@ const time = (ms: number) => ({
   nanos: (ms % 1000) * 1e6,
 });
 
+function toTarget(row: TargetRow): MessageInitShape<typeof GetTargetSchema> {
+  const [id, sequence, changed, name, url, timeoutMs, interrupt] = row;
+  return {
+    details: {
+      id,
+      sequence: BigInt(sequence),
+      changeDate: time(changed),
+      resourceOwner: { type: OwnerType.INSTANCE, id: instance },
+    },
+    target: {
+      name,
+      timeout: time(timeoutMs),
+      targetType: { case: "restWebhook", value: { url } },
+      executionType:
+        interrupt === 1 ? { case: "interruptOnError", value: true } : { case: undefined },
+    },
+  };
+}
+
 function find(limit: number, offset: number, name: string) {
   const by = name === "" ? [instance] : [instance, name.length, name];
   const rows = (name === "" ? page : pageNamed).all(...by, limit, offset) as TargetRow[];
@@ -50,21 +70,7 @@ function find(limit: number, offset: number, name: string) {
       totalResult: BigInt(found),
       processedSequence: BigInt(Number(head.get(instance))),
     },
-    result: rows.map(([id, sequence, changed, called, url, timeoutMs, interrupt]) => ({
-      details: {
-        id,
-        sequence: BigInt(sequence),
-        changeDate: time(changed),
-        resourceOwner: { type: OwnerType.INSTANCE, id: instance },
-      },
-      target: {
-        name: called,
-        timeout: time(timeoutMs),
-        targetType: { case: "restWebhook", value: { url } },
-        executionType:
-          interrupt === 1 ? { case: "interruptOnError", value: true } : { case: undefined },
-      },
-    })),
+    result: rows.map(toTarget),
   });
 }
 

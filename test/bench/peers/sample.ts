@@ -3,7 +3,6 @@ import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { GetTargetSchema } from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";
 import type { DetailsSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 
-
 /** What every peer answers, of the shape and size that the service answers. */
 export const sampleDetails = (id: string): MessageInitShape<typeof DetailsSchema> => ({
   id,

@@ -29,7 +29,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
       if (wanted === undefined) throw new Error("validation lets no request without target pass");
       requireAllowed(urlOf(wanted.targetType));
       const [written, signingKey] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(target, newId());
+        const loaded = tx.begin(target, newId());
         tx.record(
           target,
           loaded,

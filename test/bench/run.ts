@@ -1,0 +1,137 @@
+// `npm run bench`: the service beside its peers and floors (performance.md section 6). See README.md.
+import { parseArgs } from "node:util";
+import { gateFailures } from "./judge.ts";
+import { fullTiming, measure, type Measured, quickTiming } from "./measure.ts";
+import { residentMiB, stolen } from "./process.ts";
+import {
+  machine,
+  type Machine,
+  madeRow,
+  record,
+  rowResult,
+  type RowResult,
+  table,
+} from "./report.ts";
+import { createBench } from "./rows-create.ts";
+import { microBench } from "./rows-micro.ts";
+import { rpcBench } from "./rows-rpc.ts";
+import { searchBench } from "./rows-search.ts";
+import { chosen, hello, type RowPlan, type Wanted } from "./rows.ts";
+import { startRows } from "./start.ts";
+import { newStore, startService } from "./store.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
+    gate: { type: "boolean", default: false },
+    /** A regular expression of row names, as in goals.json. */
+    only: { type: "string", default: "" },
+  },
+});
+const timing = flags.quick ? quickTiming : fullTiming;
+const microTime = flags.quick ? { rounds: 2, ms: 200 } : { rounds: 5, ms: 500 };
+const only = new RegExp(flags.only);
+const progress = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+};
+
+type Run = { rows: RowResult[]; machine: Machine; peersReady: string };
+
+async function run(wanted: Wanted): Promise<Run> {
+  const before = stolen();
+  const measured = new Map<string, Measured>();
+  const plans: RowPlan[] = [];
+  const extra: RowResult[] = [];
+  {
+    using store = await newStore(10);
+    const { child } = await startService(store.dir);
+    await using service = child;
+    await using rpc = await rpcBench(store, service);
+    await using create = await createBench(store, service);
+    await using search = await searchBench(searches(wanted));
+    const all = {
+      cases: [...rpc.cases, ...search.cases, ...create.cases],
+      rows: [...rpc.rows, ...create.rows, ...search.rows],
+    };
+    const { cases, rows } = chosen(all, wanted);
+    if (rows.length > 0) {
+      for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
+      const resident = residentMiB(service.pid);
+      if (wanted("rss-loaded")) extra.push(madeRow("rss-loaded", resident, { MiB: resident }));
+    }
+    plans.push(...rows);
+  }
+  progress("validation and event store");
+  const micro = await microBench(wanted, microTime);
+  for (const [name, each] of micro.measured) measured.set(name, each);
+  plans.push(...micro.rows);
+  let peersReady = "";
+  if (wanted("start-existing")) {
+    progress("start and memory");
+    const started = await startRows(flags.quick ? 3 : 7, flags.quick ? 10_000 : 100_000);
+    peersReady = started.peers;
+    extra.unshift(...started.rows);
+  }
+  progress("");
+  const where = machine(measured.get(hello)?.rates ?? [], before);
+  return {
+    rows: [...plans.map((plan) => rowResult(plan, measured, where.noisy)), ...extra],
+    machine: where,
+    peersReady,
+  };
+}
+
+function searches(wanted: Wanted) {
+  const kinds = ["first10", "first100", "middle", "name"] as const;
+  const sizes = [{ label: "10k", targets: 10_000 }];
+  if (!flags.quick) sizes.push({ label: "100k", targets: 100_000 });
+  return sizes
+    .map((size) => ({
+      ...size,
+      kinds: kinds.filter((kind) => wanted(`search-${size.label}-${kind}`)),
+    }))
+    .filter(({ kinds: some }) => some.length > 0);
+}
+
+function print({ rows, machine: where, peersReady }: Run): void {
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify({ machine: where, peersReady, rows })}\n`);
+    return;
+  }
+  process.stdout.write(`${table(rows, where)}\n`);
+  if (peersReady !== "") process.stdout.write(`peers ready: ${peersReady}\n`);
+}
+
+const runs = [await run((id) => only.test(id))];
+const [first] = runs;
+if (first !== undefined) {
+  print(first);
+  if (flags.record) record(first.rows, first.machine);
+}
+const gradesOf = () =>
+  runs.map(({ rows }) => rows.map(({ id, verdict: { grade } }) => ({ id, grade })));
+const missed = () =>
+  new Set(
+    gradesOf()
+      .flat()
+      .filter(({ grade }) => grade === "missed")
+      .map(({ id }) => id),
+  );
+if (flags.gate) {
+  // A miss counts when it comes twice: what was missed is run again, the rest is not.
+  while (runs.length < 3 && gateFailures(gradesOf()).length === 0 && missed().size > 0) {
+    const again = missed();
+    const next = await run((id) => again.has(id));
+    print(next);
+    runs.push(next);
+  }
+}
+const failed = gradesOf()
+  .flat()
+  .filter(({ grade }) => grade === "failed")
+  .map(({ id }) => id);
+const refused = flags.gate ? gateFailures(gradesOf()) : failed;
+if (refused.length > 0) process.stderr.write(`bench: ${refused.join(", ")} failed\n`);
+process.exitCode = refused.length > 0 ? 1 : 0;

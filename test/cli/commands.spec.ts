@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { freePort } from "../faults/server.ts";
+import { connect } from "../storage/sqlite-place.ts";
+import { idsvc, newFolder, serve } from "./command.ts";
+
+const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
+let readyWhileServing = { code: -1 as number | null, out: "" };
+await serve(env, async () => {
+  readyWhileServing = await idsvc(["ready", "--json"], env);
+});
+const run = (...args: string[]) => idsvc(args, env);
+
+async function tampered<T>(statement: string, work: () => Promise<T>): Promise<T> {
+  using connection = connect(join(env.IDSVC_DATA_DIR, "idsvc.db"));
+  connection.exec(statement);
+  return work();
+}
+const tamper = "UPDATE users SET display_name = 'Somebody else' WHERE type = 'human'";
+
+describe("idsvc ready", () => {
+  it("ends with 0 while the service is ready", () => {
+    assert.equal(readyWhileServing.code, 0);
+    const url = `http://127.0.0.1:${env.IDSVC_PORT}/readyz`;
+    assert.deepEqual(JSON.parse(readyWhileServing.out), { ready: true, url, status: 200 });
+  });
+  it("ends with 3 when nothing answers, and says where it asked", async () => {
+    const { code, out } = await run("ready");
+    assert.equal(code, 3);
+    assert.match(out, new RegExp(`not ready: http://127.0.0.1:${env.IDSVC_PORT}/readyz nothing`));
+  });
+});
+
+describe("idsvc version", () => {
+  it("prints the version alone", async () => {
+    const { code, out, err } = await run("version");
+    assert.deepEqual([code, err], [0, ""]);
+    assert.match(out, /^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe("idsvc config", () => {
+  const given = {
+    ...env,
+    IDSVC_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
+    IDSVC_BOOTSTRAP_TOKEN: "MARKER-token",
+    IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "MARKER-password",
+  };
+  it("prints every value with where it comes from, and no secret", async () => {
+    const { code, out } = await idsvc(["config", "--log-level", "warn"], given);
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`^IDSVC_PORT +${env.IDSVC_PORT} +\\(IDSVC_PORT\\)$`, "m"));
+    assert.match(out, /^IDSVC_LOG_LEVEL +warn +\(--log-level\)$/m);
+    assert.match(out, /^IDSVC_HOST +127\.0\.0\.1 +\(default\)$/m);
+    assert.doesNotMatch(out, /MARKER/);
+    assert.ok(!out.includes(given.IDSVC_MASTER_KEY));
+  });
+  it("prints the same as JSON, and no secret", async () => {
+    const { code, out } = await idsvc(["config", "--json"], given);
+    assert.equal(code, 0);
+    const options: { env: string; secret: boolean; source: string }[] = JSON.parse(out);
+    const token = options.find((option) => option.env === "IDSVC_BOOTSTRAP_TOKEN");
+    assert.deepEqual([token?.secret, token?.source], [true, "IDSVC_BOOTSTRAP_TOKEN"]);
+    assert.doesNotMatch(out, /MARKER/);
+    assert.ok(!out.includes(given.IDSVC_MASTER_KEY));
+  });
+});
+
+describe("a command line that is wrong", () => {
+  for (const [what, args, names] of [
+    ["an unknown command", ["surf"], /unknown command 'surf'/],
+    ["an unknown option", ["serve", "--porto", "1"], /unknown option '--porto'/],
+    ["a wrong value", ["serve", "--port", "70000"], /IDSVC_PORT, set by --port, .*65535.*70000/],
+    ["a group without its command", ["projections"], /Usage: idsvc projections/],
+  ] as const)
+    it(`ends with 2 and names it: ${what}`, async () => {
+      const { code, err, out } = await run(...args);
+      assert.deepEqual([code, out], [2, ""]);
+      assert.match(err, names);
+    });
+  it("ends with 2 for a wrong value in the environment, and names it", async () => {
+    const { code, err } = await idsvc(["serve"], { ...env, IDSVC_LIST_LIMIT_MAX: "many" });
+    assert.equal(code, 2);
+    assert.match(err, /IDSVC_LIST_LIMIT_MAX.*"many".*\(CONFIG_VALUE_WRONG\)/);
+  });
+  it("ends with 2 for an unknown option in a file, and names both", async () => {
+    const file = join(newFolder(), "idsvc.yaml");
+    writeFileSync(file, "prot: 8080\n");
+    const { code, err } = await run("serve", "--config", file);
+    assert.equal(code, 2);
+    assert.match(err, /prot/);
+    assert.ok(err.includes(file));
+  });
+  it("shows how it is used when it is asked, and ends with 0", async () => {
+    const { code, out } = await run("--help");
+    assert.equal(code, 0);
+    assert.match(out, /Exit codes:/);
+  });
+});
+
+describe("idsvc projections and doctor", () => {
+  it("find projections equal to the log where nothing befell them", async () => {
+    const verified = await run("projections", "verify", "--json");
+    assert.equal(verified.code, 0);
+    const rows = Object.entries(JSON.parse(verified.out));
+    assert.ok(rows.length > 5);
+    for (const [table, differing] of rows) assert.equal(differing, 0, table);
+    const doctor = await run("doctor", "--json");
+    assert.equal(doctor.code, 0);
+    const { healthy, store, differing_projections } = JSON.parse(doctor.out);
+    assert.deepEqual([healthy, store.engine, store.sound], [true, "sqlite", true]);
+    assert.deepEqual(differing_projections, []);
+  });
+  it("find a changed row with 3, and a rebuild repairs it", async () => {
+    const verified = await tampered(tamper, () => run("projections", "verify"));
+    assert.equal(verified.code, 3);
+    assert.match(verified.out, /^users: 2 rows differ$/m);
+    assert.match(verified.out, /^targets: equal$/m);
+    const doctor = await run("doctor");
+    assert.equal(doctor.code, 3);
+    assert.match(doctor.out, /users differ; run idsvc projections rebuild/);
+    const rebuilt = await run("projections", "rebuild", "--json");
+    assert.equal(rebuilt.code, 0);
+    assert.ok(JSON.parse(rebuilt.out).replayed_events > 10);
+    assert.equal((await run("projections", "verify")).code, 0);
+  });
+});
+
+describe("idsvc db migrate", () => {
+  it("makes a new store with this build's schema, and says which engine holds it", async () => {
+    const { code, out } = await idsvc(["db", "migrate", "--json"], { IDSVC_DATA_DIR: newFolder() });
+    assert.equal(code, 0);
+    const { migrated, engine, sound } = JSON.parse(out);
+    assert.deepEqual([migrated, engine, sound], [true, "sqlite", true]);
+  });
+  it("has nothing to do the second time", async () => {
+    const { code } = await run("db", "migrate");
+    assert.equal(code, 0);
+  });
+  it("refuses a store of a newer build, and names it", async () => {
+    const newer = { IDSVC_DATA_DIR: newFolder() };
+    await idsvc(["db", "migrate"], newer);
+    const path = join(newer.IDSVC_DATA_DIR, "idsvc.db");
+    {
+      using connection = connect(path);
+      connection.exec("PRAGMA user_version = 99");
+    }
+    const { code, err } = await idsvc(["db", "migrate"], newer);
+    assert.equal(code, 1);
+    assert.match(err, /\(STORE_NEWER\)/);
+    assert.ok(err.includes(path));
+  });
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { freePort } from "../faults/server.ts";
+import { idsvc, newFolder, serve } from "./command.ts";
+
+const searchTargets = (port: string, token: string) =>
+  fetch(`http://localhost:${port}/resources/v3alpha/targets/_search`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+  });
+
+const newEnv = async () => ({
+  IDSVC_DATA_DIR: newFolder(),
+  IDSVC_PORT: String(await freePort()),
+  IDSVC_LOG_LEVEL: "info",
+});
+const bootstrapFile = (env: { IDSVC_DATA_DIR: string }) =>
+  join(env.IDSVC_DATA_DIR, "bootstrap.json");
+
+describe("serving for the first time (H1)", async () => {
+  const env = await newEnv();
+  let answered = 0;
+  const first = await serve(env, async () => {
+    const { machine } = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));
+    answered = (await searchTargets(env.IDSVC_PORT, machine.token)).status;
+  });
+  const made = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));
+
+  it("ends with 0 when it is asked to stop", () => assert.equal(first.code, 0));
+  it("writes what it made to a file that only its owner may read", () => {
+    assert.equal(statSync(bootstrapFile(env)).mode & 0o777, 0o600);
+    assert.deepEqual(Object.keys(made), [
+      "issuer",
+      "instance_id",
+      "organization_id",
+      "project_id",
+      "admin",
+      "machine",
+    ]);
+    assert.deepEqual(Object.keys(made.admin), ["user_id", "login_name", "password"]);
+    assert.deepEqual(Object.keys(made.machine), ["user_id", "login_name", "token"]);
+    assert.equal(made.issuer, `http://localhost:${env.IDSVC_PORT}`);
+    const ids = [made.instance_id, made.organization_id, made.project_id, made.admin.user_id];
+    for (const id of [...ids, made.machine.user_id]) assert.match(id, /^\d{15,19}$/);
+    assert.equal(new Set([...ids, made.machine.user_id]).size, 5);
+    assert.match(made.admin.login_name, /^admin@.+\.localhost$/);
+    assert.ok(made.admin.password.length >= 16);
+    assert.match(made.machine.token, /^idsvc_pat_.{32,}$/);
+  });
+  it("prints issuer, administrator, password, token and a curl that can be copied", () => {
+    for (const shown of [made.issuer, made.admin.login_name, made.admin.password])
+      assert.ok(first.out.includes(shown), shown);
+    const curl = first.out.slice(first.out.indexOf("  curl "));
+    assert.ok(curl.includes(`${made.issuer}/resources/v3alpha/targets`));
+    assert.ok(curl.includes(`Bearer ${made.machine.token}`));
+  });
+  it("makes a token that may use the API", () => assert.equal(answered, 200));
+  it("puts neither password nor token into the log", () => {
+    const lines = `${first.out}${first.err}`.split("\n").filter((line) => line.startsWith("{"));
+    assert.ok(lines.length > 1);
+    for (const line of lines) {
+      assert.ok(!line.includes(made.admin.password));
+      assert.ok(!line.includes(made.machine.token));
+    }
+  });
+  it("keeps the data folder, its key and its store from other users", () => {
+    for (const file of ["master.key", "bootstrap.json"])
+      assert.equal(statSync(join(env.IDSVC_DATA_DIR, file)).mode & 0o077, 0, file);
+  });
+
+  it("prints neither secret when it serves the second time, and keeps the first instance", async () => {
+    const before = readFileSync(bootstrapFile(env), "utf8");
+    const second = await serve(env, async () => {
+      assert.equal((await searchTargets(env.IDSVC_PORT, made.machine.token)).status, 200);
+    });
+    assert.equal(second.code, 0);
+    assert.ok(second.out.includes(made.issuer));
+    for (const secret of [made.admin.password, made.machine.token]) {
+      assert.ok(!second.out.includes(secret));
+      assert.ok(!second.err.includes(secret));
+    }
+    assert.equal(readFileSync(bootstrapFile(env), "utf8"), before);
+  });
+});
+
+describe("serving for the first time with secrets of one's own", () => {
+  it("takes the password and the token it is given", async () => {
+    const secrets = {
+      IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "Password-of-mine-1",
+      IDSVC_BOOTSTRAP_TOKEN: "token-of-mine",
+    };
+    const env = { ...(await newEnv()), ...secrets };
+    const { code } = await serve(env, async () => {
+      assert.equal((await searchTargets(env.IDSVC_PORT, "token-of-mine")).status, 200);
+    });
+    const made = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));
+    assert.deepEqual(
+      [code, made.admin.password, made.machine.token],
+      [0, "Password-of-mine-1", "token-of-mine"],
+    );
+  });
+});
+
+describe("serving with the master key (F21)", () => {
+  const doctor = (env: Record<string, string>) => idsvc(["doctor"], env);
+  const kept = async () => {
+    const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
+    await serve(env);
+    const keyFile = join(env.IDSVC_DATA_DIR, "master.key");
+    return { env, keyFile, key: readFileSync(keyFile, "utf8") };
+  };
+
+  it("is refused when the key is gone, and makes no other in its place", async () => {
+    const { env, keyFile, key } = await kept();
+    rmSync(keyFile);
+    const { code, out, err } = await idsvc(["serve"], env);
+    assert.equal(code, 1);
+    assert.match(err, /IDSVC_MASTER_KEY.*\(MASTER_KEY_MISSING\)/s);
+    assert.equal(out, "");
+    writeFileSync(keyFile, key, { flag: "wx" });
+    assert.equal((await doctor(env)).code, 0);
+  });
+  it("is refused when the key is another", async () => {
+    const { env, keyFile, key } = await kept();
+    writeFileSync(keyFile, `${Buffer.alloc(32, 7).toString("base64")}\n`);
+    const { code, out, err } = await idsvc(["serve"], env);
+    assert.equal(code, 1);
+    assert.match(err, /IDSVC_MASTER_KEY.*\(MASTER_KEY_WRONG\)/s);
+    assert.equal(out, "");
+    const { code: given } = await idsvc(["doctor"], { ...env, IDSVC_MASTER_KEY: key.trim() });
+    assert.equal(given, 0, "the right key, given by the environment, counts before the file");
+  });
+  it("is refused when the file of the key is cut short, and says so", async () => {
+    const { env, keyFile } = await kept();
+    writeFileSync(keyFile, "");
+    const { code, err } = await idsvc(["serve"], env);
+    assert.equal(code, 1);
+    assert.match(err, /master\.key.*\(MASTER_KEY_UNREADABLE\)/s);
+  });
+  it("is refused without a key of its own where it listens beyond this machine (H2)", async () => {
+    const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: "0", IDSVC_HOST: "0.0.0.0" };
+    const { code, err } = await idsvc(["serve"], env);
+    assert.equal(code, 2);
+    assert.match(err, /IDSVC_MASTER_KEY.*\(MASTER_KEY_REQUIRED\)/s);
+  });
+});
