@@ -60,6 +60,7 @@ export function http1Exchange(
     readBody: (limit) => {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       if (length === undefined && coding === undefined) return Promise.resolve(nothing);
+      if (waitsToSend(headers)) response.writeContinue();
       return readAll(request, length, limit);
     },
     respond({ status, headers: fields, body, trailers }) {
@@ -117,10 +118,11 @@ export function http2Exchange(
     path,
     query,
     headers: called,
-    readBody: (limit) =>
-      stream.endAfterHeaders
-        ? Promise.resolve(nothing)
-        : readAll(stream, headers["content-length"], limit),
+    readBody(limit) {
+      if (stream.endAfterHeaders) return Promise.resolve(nothing);
+      if (waitsToSend(called)) stream.additionalHeaders({ ":status": 100 });
+      return readAll(stream, headers["content-length"], limit);
+    },
     respond({ status, headers: fields, body, trailers }) {
       if (stream.headersSent || stream.destroyed || stream.closed) return;
       ended = true;
@@ -178,6 +180,10 @@ function writeTo(target: Writable, piece: Uint8Array | string): Promise<void> {
     target.once("drain", go).once("close", go);
   });
 }
+
+/** Whether the client holds its body back until it is asked for it: a refusal spares it the sending. */
+export const waitsToSend = (headers: CallHeaders): boolean =>
+  headers.get("expect")?.toLowerCase() === "100-continue";
 
 const byteLength = (body: Uint8Array | string | undefined): number =>
   typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);

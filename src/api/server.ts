@@ -60,19 +60,26 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       keepAliveTimeout: bounds.keepAliveMs,
       requireHostHeader: false,
     },
-    (request, response) => {
-      const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
-      if (stopping) response.setHeader("connection", "close");
-      dispatch(http1Exchange(request, response, scheme, options.resolveOrigin), () => [
-        request,
-        response,
-      ]);
-    },
+    serveOne,
   );
+  // A body that the client holds back is asked for by whoever reads it, not by Node.
+  one.on("checkContinue", serveOne);
   one.maxHeadersCount = bounds.maxHeaderPairs;
   one.on("clientError", refuseMalformed);
   // NOTE: a server that does not listen itself starts its time limits only with this event.
   one.emit("listening");
+
+  function serveOne(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
+    // A connection that a call under way still held is idle after its answer.
+    response.once("close", () => {
+      if (stopping) setImmediate(() => one.closeIdleConnections());
+    });
+    dispatch(http1Exchange(request, response, scheme, options.resolveOrigin), () => {
+      if (request.headers.expect !== undefined) response.writeContinue();
+      return [request, response];
+    });
+  }
 
   const two = http2.createServer({
     maxHeaderListPairs: bounds.maxHeaderPairs,

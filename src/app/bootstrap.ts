@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
@@ -98,22 +98,26 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
       await makeAdmin(kernel, tx, made, ofOrganization);
       await makeMachine(kernel, tx, made, ofOrganization);
       await makeLoginClient(kernel, tx, made, ofOrganization);
-      // Written before the commit: a crash between the two leaves a file that the next start replaces, never an
-      // instance whose password nobody knows.
-      writeFile(config.dataDir, made);
+      // Written before the commit and named after it: nobody gets an instance whose password he cannot know, and of
+      // two first starts at once each keeps its hands off the other's file.
+      writeDraft(config.dataDir, made);
     })
     .catch((error: unknown) => {
-      rmSync(fileIn(config.dataDir), { force: true });
+      rmSync(draftIn(config.dataDir, made), { force: true });
       throw error;
     });
+  renameSync(draftIn(config.dataDir, made), fileIn(config.dataDir));
   return made;
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, "bootstrap.json");
 
-function writeFile(dataDir: string, made: Bootstrap): void {
-  rmSync(fileIn(dataDir), { force: true });
-  writeFileSync(fileIn(dataDir), `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+const draftIn = (dataDir: string, { instance_id }: Bootstrap): string =>
+  `${fileIn(dataDir)}.${instance_id}`;
+
+function writeDraft(dataDir: string, made: Bootstrap): void {
+  const text = `${JSON.stringify(made, null, 2)}\n`;
+  writeFileSync(draftIn(dataDir, made), text, { mode: 0o600, flush: true });
 }
 
 async function makeAdmin(

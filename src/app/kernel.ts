@@ -68,7 +68,8 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   });
   try {
     const stale = await db.migrate();
-    const secrets = createSecretStore(db, masterKey(config));
+    const isNewStore = (await db.heads()).size === 0;
+    const secrets = createSecretStore(db, masterKey(config, isNewStore));
     await secrets.checkMasterKey();
     const events = createEventStore({
       db,

@@ -110,7 +110,11 @@ export interface Database extends AsyncDisposable {
 
 export type Heads = ReadonlyMap<string, bigint>;
 
-/** Shadow copies of projection tables, filled by a replay while the real ones serve. */
+/**
+ * Shadow copies of projection tables, filled by a replay while the real ones serve. There is one set at a time: making
+ * another takes the place of the one before.
+ * @throws ABORTED REBUILD_REPLACED once another has begun
+ */
 export interface Shadow {
   /** Applies changes of replayed events, whose sequences are numbers, in one transaction. */
   apply(changes: RowChange[]): Promise<void>;

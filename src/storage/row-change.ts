@@ -19,7 +19,7 @@ type Values = Record<string, unknown>;
 /** A change of rows as data: what a projection, a secret or a short-lived state asks of the unit of work. */
 export type RowChange =
   | { op: "insert"; table: Table; values: Values }
-  | { op: "put"; table: Table; values: Values }
+  | { op: "put"; table: Table; values: Values; keep: readonly string[] }
   | { op: "update"; table: Table; where: Values; values: Values }
   | { op: "delete"; table: Table; where: Values };
 
@@ -34,11 +34,16 @@ export const insertRow = <T extends Table>(table: T, values: NewRow<T>): RowChan
   values,
 });
 
-/** Inserts the row, or replaces the one with the same key. */
-export const putRow = <T extends Table>(table: T, values: NewRow<T>): RowChange => ({
+/** Inserts the row, or replaces the one with the same key, of which the columns to keep stay as they are. */
+export const putRow = <T extends Table>(
+  table: T,
+  values: NewRow<T>,
+  keep: readonly (keyof Row<T> & string)[] = [],
+): RowChange => ({
   op: "put",
   table,
   values,
+  keep,
 });
 
 /** Changes every row whose columns equal `where`. */

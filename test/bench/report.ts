@@ -39,17 +39,13 @@ export type Machine = {
 };
 
 /**
- * The line of a row, out of what its cases gave. On a noisy machine ratios are of requests a second of processor time:
- * what others take from the core does not count.
+ * The line of a row, out of what its cases gave. Rates are per core (performance.md section 2): requests a second of the
+ * server's processor time, so that neither what others take from the core nor a slow generator counts. Where the disk
+ * is waited for they are requests a second.
  */
-export function rowResult(
-  plan: RowPlan,
-  measured: ReadonlyMap<string, Measured>,
-  noisy: boolean,
-): RowResult {
+export function rowResult(plan: RowPlan, measured: ReadonlyMap<string, Measured>): RowResult {
   const { id, service, peers = {}, floor, waits = false } = plan;
-  const ratesOf = (each: Measured | undefined) =>
-    (noisy && !waits ? each?.cpuRates : each?.rates) ?? [];
+  const ratesOf = (each: Measured | undefined) => (waits ? each?.rates : each?.cpuRates) ?? [];
   const of = (name: string | undefined) => (name === undefined ? undefined : measured.get(name));
   const own = of(service);
   const names = [service, ...Object.values(peers), floor].filter((name) => name !== undefined);
@@ -58,13 +54,13 @@ export function rowResult(
     .filter(([, what]) => what !== "")
     .map(([name, what]) => `${name}: ${what}`)
     .join("; ");
-  const rates = own?.rates ?? [];
+  const rates = ratesOf(own);
   const samples = own?.samples ?? [];
   const measures: Record<string, number> = {};
   for (const [label, name] of Object.entries(peers)) {
-    measures[`x ${label}`] = ratioOf(ratesOf(own), ratesOf(of(name)));
+    measures[`x ${label}`] = ratioOf(rates, ratesOf(of(name)));
   }
-  if (floor !== undefined) measures["of floor"] = ratioOf(ratesOf(own), ratesOf(of(floor)));
+  if (floor !== undefined) measures["of floor"] = ratioOf(rates, ratesOf(of(floor)));
   const middle = (pick: "p50" | "p99" | "core") => median(samples.map((sample) => sample[pick]));
   if (samples.length > 0) {
     measures["p50 ms"] = middle("p50");
@@ -73,8 +69,8 @@ export function rowResult(
   const [firstPeer] = Object.values(peers);
   return {
     ...madeRow(id, median(rates), measures, problem),
-    ...(firstPeer === undefined ? {} : { peer: median(of(firstPeer)?.rates ?? []) }),
-    ...(floor === undefined ? {} : { floor: median(of(floor)?.rates ?? []) }),
+    ...(firstPeer === undefined ? {} : { peer: median(ratesOf(of(firstPeer))) }),
+    ...(floor === undefined ? {} : { floor: median(ratesOf(of(floor))) }),
     ...(samples.length === 0
       ? {}
       : { p50: middle("p50"), p99: middle("p99"), core: middle("core") }),
@@ -120,7 +116,7 @@ export function machine(
   };
 }
 
-const widths = { title: 36, number: 11, ratio: 9 };
+const widths = { title: 36, number: 12, ratio: 9 };
 const number = (value: number | undefined) =>
   (value === undefined || Number.isNaN(value)
     ? "-"
@@ -167,11 +163,11 @@ export function machineLine(where: Machine): string {
     `${cores} x ${model}`,
     `Node ${node}`,
     `SQLite ${sqlite}`,
-    `hello ${hello.toFixed(0)}/s ±${helloSpread.toFixed(0)} %`,
+    ...(Number.isNaN(hello) ? [] : [`hello ${hello.toFixed(0)}/s ±${helloSpread.toFixed(0)} %`]),
     `stolen ${part.toFixed(0)} %`,
     generators,
   ];
-  return `machine: ${facts.join(", ")}${noisy ? "   NOISY: ratios are of processor time" : ""}`;
+  return `machine: ${facts.join(", ")}${noisy ? "   NOISY: believe nothing but large ratios" : ""}`;
 }
 
 /** Appends the run to the history, one line each. */

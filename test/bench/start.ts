@@ -29,13 +29,13 @@ async function freshReady(): Promise<number> {
   return ms;
 }
 
-/** From spawn to the first 200 on /readyz, round by round; the seeded store is one that the bench has made. */
+/** From spawn to the first 200 on /readyz, round by round; with a seeded store unless that is 0 targets. */
 export async function startRows(
   rounds: number,
   seededTargets: number,
 ): Promise<{ rows: RowResult[]; peers: string }> {
   using existing = await newStore();
-  using seeded = await newStore(seededTargets);
+  using seeded = seededTargets === 0 ? undefined : await newStore(seededTargets);
   const times = new Map<string, number[]>();
   const take = async (name: string, work: Promise<number>) =>
     times.set(name, [...(times.get(name) ?? []), await work]);
@@ -43,10 +43,11 @@ export async function startRows(
     for (const name of peers) await take(name, peerReady(name));
     await take("start-fresh", freshReady());
     await take("start-existing", serviceReady(existing.dir));
-    await take("start-seeded", serviceReady(seeded.dir));
+    if (seeded !== undefined) await take("start-seeded", serviceReady(seeded.dir));
   }
   const of = (name: string) => median(times.get(name) ?? []);
-  const rows = ["start-fresh", "start-existing", "start-seeded"].map((id) =>
+  const ids = ["start-fresh", "start-existing", "start-seeded"].filter((id) => times.has(id));
+  const rows = ids.map((id) =>
     madeRow(id, of(id), {
       ms: of(id),
       "x existing": of(id) / of("start-existing"),
@@ -56,8 +57,10 @@ export async function startRows(
   );
   const idle = await idleMiB(existing);
   rows.push(madeRow("rss-idle", idle, { MiB: idle }));
-  const large = await idleMiB(seeded);
-  rows.push(madeRow("rss-seeded", large, { MiB: large }));
+  if (seeded !== undefined) {
+    const large = await idleMiB(seeded);
+    rows.push(madeRow("rss-seeded", large, { MiB: large }));
+  }
   return { rows, peers: peers.map((name) => `${name} ${of(name).toFixed(0)} ms`).join(", ") };
 }
 

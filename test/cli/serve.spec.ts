@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { freePort } from "../faults/server.ts";
@@ -105,11 +105,16 @@ describe("serving for the first time with secrets of one's own", () => {
 
 describe("serving with the master key (F21)", () => {
   const doctor = (env: Record<string, string>) => idsvc(["doctor"], env);
-  const kept = async () => {
-    const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
+  const made = newEnv().then(async (env) => {
     await serve(env);
-    const keyFile = join(env.IDSVC_DATA_DIR, "master.key");
-    return { env, keyFile, key: readFileSync(keyFile, "utf8") };
+    return env;
+  });
+  const kept = async () => {
+    const { IDSVC_DATA_DIR: original, IDSVC_PORT } = await made;
+    const IDSVC_DATA_DIR = newFolder();
+    cpSync(original, IDSVC_DATA_DIR, { recursive: true });
+    const keyFile = join(IDSVC_DATA_DIR, "master.key");
+    return { env: { IDSVC_DATA_DIR, IDSVC_PORT }, keyFile, key: readFileSync(keyFile, "utf8") };
   };
 
   it("is refused when the key is gone, and makes no other in its place", async () => {
@@ -129,7 +134,7 @@ describe("serving with the master key (F21)", () => {
     assert.equal(code, 1);
     assert.match(err, /IDSVC_MASTER_KEY.*\(MASTER_KEY_WRONG\)/s);
     assert.equal(out, "");
-    const { code: given } = await idsvc(["doctor"], { ...env, IDSVC_MASTER_KEY: key.trim() });
+    const { code: given } = await doctor({ ...env, IDSVC_MASTER_KEY: key.trim() });
     assert.equal(given, 0, "the right key, given by the environment, counts before the file");
   });
   it("is refused when the file of the key is cut short, and says so", async () => {

@@ -258,6 +258,19 @@ function racing(fresh: NewStore): void {
       });
       assert.deepEqual(counts, [1, 2]);
     });
+    it("decides anew when an object that it took for new is there", async () => {
+      await using store = await fresh();
+      await addList(store, "a", "theirs");
+      const ids = ["a", "b"];
+      const written = await store.events.transact(by(), async (tx) => {
+        const loaded = tx.begin(list, ids.shift() ?? "");
+        assert.deepEqual([loaded.state, loaded.version], [undefined, 0n]);
+        tx.record(list, loaded, [listEvents.added({ title: "mine" })], owner);
+        return tx.written(loaded);
+      });
+      assert.equal(written().id, "b");
+      assert.equal((await store.events.load(list, "one", "a")).state?.title, "theirs");
+    });
     it("gives up after six tries that others have won", async () => {
       await using store = await fresh();
       await addList(store, "a");

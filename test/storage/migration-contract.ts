@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { DomainError } from "../../src/errors.ts";
 import type { MigratableDatabase } from "../../src/storage/database.ts";
 import { rowCounts } from "../../src/storage/kernel-tables.ts";
 import { deleteRows, insertRow } from "../../src/storage/row-change.ts";
@@ -147,6 +148,32 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await shadow.apply([row("a", "x")]);
       assert.deepEqual(await shadow.compare(await db.heads()), new Map([["notes", 0]]));
       await shadow.drop();
+    });
+    it("is nobody's but the last one's who made it: the one before is refused, and swaps nothing (F14)", async () => {
+      await using place = await newPlace();
+      await using db = await filled(place);
+      await using other = await place.open(schema);
+      const heads = await db.heads();
+      const first = await db.shadow([notes]);
+      await first.apply([row("a", "x")]);
+      const second = await other.shadow([notes]);
+      const steps = [
+        () => first.apply([row("b", "x")]),
+        () => first.compare(heads),
+        () => first.swap(heads),
+      ];
+      for (const step of steps) {
+        await assert.rejects(step, (error) => {
+          assert.ok(error instanceof DomainError, String(error));
+          assert.deepEqual([error.kind, error.reason], ["aborted", "REBUILD_REPLACED"]);
+          return true;
+        });
+      }
+      await first.drop();
+      await second.apply([row("a", "x")]);
+      assert.deepEqual(await second.compare(heads), new Map([["notes", 0]]));
+      assert.equal((await db.read.select().from(db.table(notes))).length, 1);
+      await second.drop();
     });
     it("takes the place of the real table with its counts, and later units write to it", async () => {
       await using place = await newPlace();

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { asc, count, eq } from "drizzle-orm";
-import { sequences } from "../../src/storage/kernel-tables.ts";
-import { deleteRows, insertRow } from "../../src/storage/row-change.ts";
+import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
+import { deleteRows, insertRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";
 import { happened, notes, samples, someSample, unit } from "./place.ts";
 
 const note = (id: string, body: string, instanceId = "one") =>
   insertRow(notes, { instanceId, id, body, sequence: 1n });
+
+const someSecret = {
+  ...{ instanceId: "one", ownerType: "user", ownerId: "u", id: "1", keyId: "k" },
+  createdAt: new Date(0),
+};
 
 /** Reads: literal texts, one state, and stamps that say whether a cached read still holds. */
 export function readContract(fresh: () => Promise<Fresh>): void {
@@ -119,6 +124,32 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         false,
       );
     });
+    it("of rows with one value moves with a commit of such a row, not of others", async () => {
+      await using store = await fresh();
+      const secret = (kind: string) => ({ ...someSecret, kind });
+      const stampOf = (part: string) => store.db.stamp("one", [{ table: secrets, part }]);
+      const before = [stampOf("a"), stampOf("b")];
+      await store.db.commit(unit({ changes: [insertRow(secrets, secret("a"))] }));
+      assert.deepEqual([stampOf("a") === before[0], stampOf("b") === before[1]], [false, true]);
+    });
+    for (const [what, change] of [
+      ["a delete that names no value", () => deleteRows(secrets, { ownerId: "x" })],
+      [
+        "an update that names no value",
+        () => updateRows(secrets, { ownerId: "x" }, { keyId: "k" }),
+      ],
+      [
+        "an update that moves rows to a value",
+        () => updateRows(secrets, { kind: "a" }, { kind: "b" }),
+      ],
+    ] as const)
+      it(`of rows with one value moves with ${what}: it may have touched such a row`, async () => {
+        await using store = await fresh();
+        const stampOf = () => store.db.stamp("one", [{ table: secrets, part: "b" }]);
+        const before = stampOf();
+        await store.db.commit(unit({ changes: [change()] }));
+        assert.notEqual(stampOf(), before);
+      });
     it("has moved when the commit is acknowledged, so the next cached read is new", async () => {
       await using store = await fresh();
       const before = store.db.stamp("one", [notes]);

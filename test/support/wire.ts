@@ -4,6 +4,9 @@ import type http2 from "node:http2";
 import net from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 
+// A service that hangs fails a test, and does not hold it up.
+const longestMs = 20_000;
+
 /** One HTTP request, as it goes over the wire. */
 export type RawRequest = {
   version?: 1 | 2;
@@ -21,10 +24,21 @@ export type RawAnswer = {
 };
 
 /** Writes bytes to a fresh connection and gives all that comes back until the server closes it. */
-export async function speak(port: number, ...pieces: (string | Uint8Array)[]): Promise<string> {
-  const socket = net.connect(port, "127.0.0.1");
+export const speak = (port: number, ...pieces: (string | Uint8Array)[]): Promise<string> =>
+  hear(port, undefined, ...pieces);
+
+/** Writes bytes to a fresh connection and gives what comes back, up to where it matches; then it hangs up. */
+export async function hear(
+  port: number,
+  until: RegExp | undefined,
+  ...pieces: (string | Uint8Array)[]
+): Promise<string> {
+  const socket = net.connect(port, "127.0.0.1").setTimeout(longestMs, () => socket.destroy());
   let heard = "";
-  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+  socket.on("data", (chunk: Buffer) => {
+    heard += chunk.toString("latin1");
+    if (until?.test(heard)) socket.destroy();
+  });
   // A server that cuts the connection while we write is an answer too.
   socket.on("error", () => {});
   for (const piece of pieces) socket.write(piece);
@@ -75,6 +89,7 @@ export function exchangeOne(
       },
     );
     request.on("error", reject);
+    request.setTimeout(longestMs, () => request.destroy(new Error("no answer came")));
     request.end(body);
   });
 }
@@ -96,6 +111,7 @@ export function exchangeTwo(
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("end", () => resolve(toAnswer(Number(fields[":status"]), fields, chunks)));
     stream.on("error", reject);
+    stream.setTimeout(longestMs, () => stream.destroy(new Error("no answer came")));
     stream.end(body);
   });
 }

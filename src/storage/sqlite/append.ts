@@ -72,7 +72,8 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
       return;
     }
     const target = table.key.map((key) => quote(columnName(key))).join(", ");
-    const rest = columns.filter((_, at) => !table.key.includes(keys[at] ?? ""));
+    const fixed = [...table.key, ...row.keep];
+    const rest = columns.filter((_, at) => !fixed.includes(keys[at] ?? ""));
     const set = rest.map((column) => `${column} = excluded.${column}`).join(", ");
     const resolution = rest.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${set}`;
     prepared(`${insert} ON CONFLICT (${target}) ${resolution}`).run(...bind(row.values));

@@ -1,11 +1,14 @@
+import { randomBytes } from "node:crypto";
 import type SqliteDatabase from "better-sqlite3";
+import { aborted } from "../../errors.ts";
 import type { Heads, Shadow } from "../database.ts";
-import { rowCounts, sequences } from "../kernel-tables.ts";
+import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
 import type { Writer } from "./append.ts";
 import { createTable, decorateTable } from "./ddl.ts";
 import { exclusively, record } from "./migrate.ts";
 
+const tokenName = "shadow";
 const shadowName = (name: string): string => `${name}__rebuild`;
 
 export function readHeads(connection: SqliteDatabase.Database): Heads {
@@ -18,18 +21,38 @@ export function readHeads(connection: SqliteDatabase.Database): Heads {
 const sameHeads = (a: Heads, b: Heads): boolean =>
   a.size === b.size && [...a].every(([instance, last]) => b.get(instance) === last);
 
-/** Fills copies of the tables beside the real ones; each step is one transaction of the writing connection. */
+/**
+ * Fills copies of the tables beside the real ones; each step is one transaction of the writing connection. The copies
+ * belong to the one who made them last: whoever finds a token that is not his own has been replaced and stops.
+ */
 export function createShadow(
   connection: SqliteDatabase.Database,
   writer: Writer,
   tables: AnyTable[],
 ): Shadow {
+  const token = randomBytes(16);
   const drop = () => {
     for (const table of tables) connection.exec(`DROP TABLE IF EXISTS "${shadowName(table.name)}"`);
   };
+  const isMine = () => {
+    const statement = connection.prepare(`SELECT value FROM ${storeFacts.name} WHERE name = ?`);
+    const value = statement.pluck().get(tokenName);
+    return value instanceof Uint8Array && token.equals(value);
+  };
+  const asOwner = <T>(work: () => T): T =>
+    exclusively(connection, () => {
+      if (isMine()) return work();
+      throw aborted(
+        "REBUILD_REPLACED",
+        "projections are being verified or rebuilt by another process: try again when it is done",
+      );
+    });
   exclusively(connection, () => {
     drop();
     for (const table of tables) connection.exec(createTable(table, shadowName(table.name)));
+    connection
+      .prepare(`INSERT OR REPLACE INTO ${storeFacts.name} (name, value) VALUES (?, ?)`)
+      .run(tokenName, token);
   });
 
   const different = (table: AnyTable): number => {
@@ -41,19 +64,19 @@ export function createShadow(
 
   return {
     async apply(changes) {
-      exclusively(connection, () => {
+      asOwner(() => {
         for (const change of changes) writer.change(change, 0n, shadowName);
       });
     },
     async compare(heads) {
-      return exclusively(connection, () =>
+      return asOwner(() =>
         sameHeads(readHeads(connection), heads)
           ? new Map(tables.map((table) => [table.name, different(table)]))
           : undefined,
       );
     },
     async swap(heads) {
-      return exclusively(connection, () => {
+      return asOwner(() => {
         if (!sameHeads(readHeads(connection), heads)) return false;
         for (const table of tables) {
           connection.exec(`DROP TABLE "${table.name}"`);
@@ -66,7 +89,9 @@ export function createShadow(
       });
     },
     async drop() {
-      exclusively(connection, drop);
+      exclusively(connection, () => {
+        if (isMine()) drop();
+      });
     },
   };
 }

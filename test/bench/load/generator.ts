@@ -50,7 +50,6 @@ function oneConnection(): Send {
 async function grpcSession(): Promise<Send> {
   const session = http2.connect(`http://${host}:${spec.port}`);
   await once(session, "connect");
-  session.unref();
   const head = { ":method": spec.method, ":path": spec.path, ...spec.headers };
   return (body) =>
     new Promise((resolve, reject) => {

@@ -59,11 +59,11 @@ export const executionProjection = projection(
   [executions, executionTargets, executionIncludes],
   on(executionEvents, {
     "execution.set": (event) => [
-      putRow(executions, {
-        ...begin(event),
-        ...event.payload,
-        type: event.payload.condition.type,
-      }),
+      putRow(
+        executions,
+        { ...begin(event), ...event.payload, type: event.payload.condition.type },
+        ["creationDate"],
+      ),
       ...clearLists(event),
       ...event.payload.targets.map((targetId) =>
         putRow(executionTargets, { ...ofExecution(event), targetId }),

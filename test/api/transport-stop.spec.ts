@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http2 from "node:http2";
+import net from "node:net";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { toBinary } from "@bufbuild/protobuf";
+import {
+  ActionService,
+  SearchTargetsRequestSchema,
+} from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { pathOf } from "../support/protocols.ts";
+import { framed } from "../support/wire.ts";
+
+/** A connection that says what it heard so far. */
+async function dial(port: number) {
+  const socket = net.connect(port, "127.0.0.1").setNoDelay();
+  let heard = "";
+  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")));
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  await once(socket, "connect");
+  const hears = async (pattern: RegExp) => {
+    const started = performance.now();
+    while (!pattern.test(heard)) {
+      assert.ok(performance.now() - started < 5000, `${pattern} in ${JSON.stringify(heard)}`);
+      await delay(5);
+    }
+    return heard;
+  };
+  return { socket, hears, closed };
+}
+
+const timed = async (work: PromiseLike<unknown>) => {
+  const started = performance.now();
+  await work;
+  return performance.now() - started;
+};
+
+/** A call that has begun: its head is there, and the first of the two bytes of its body. */
+async function beginCall({ port, token }: TestApp) {
+  const connection = await dial(port);
+  connection.socket.write(
+    `POST /resources/v3alpha/targets/_search HTTP/1.1\r\nhost: localhost\r\n` +
+      `authorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[`,
+  );
+  await delay(50);
+  return connection;
+}
+
+const readyz = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+describe("a stop (F23)", () => {
+  it("finishes a call in flight over HTTP/1.1, then ends at once", async () => {
+    const app = await startTestApp();
+    const call = await beginCall(app);
+    const stopped = app.app[Symbol.asyncDispose]();
+    await delay(50);
+    call.socket.write("]");
+    const heard = await call.hears(/end_of_list/);
+    assert.match(heard, /^HTTP\/1\.1 200 /);
+    assert.match(heard, /connection: close/i);
+    assert.ok((await timed(Promise.all([stopped, call.closed]))) < 2000, "no wait for the client");
+    await app[Symbol.asyncDispose]();
+  });
+
+  it("finishes a gRPC call in flight, tells the client to go, then ends at once", async () => {
+    const app = await startTestApp();
+    const session = http2.connect(`http://127.0.0.1:${app.port}`);
+    let goneAway = false;
+    session.on("goaway", () => (goneAway = true));
+    session.on("error", () => {});
+    const stream = session.request({
+      ":method": "POST",
+      ":path": pathOf(ActionService.method.searchTargets),
+      authorization: `Bearer ${app.token}`,
+      "content-type": "application/grpc",
+    });
+    let status: unknown;
+    stream.on("trailers", (fields) => (status = fields["grpc-status"]));
+    stream.resume();
+    const message = framed(
+      toBinary(SearchTargetsRequestSchema, {
+        $typeName: SearchTargetsRequestSchema.typeName,
+        filters: [],
+        sortingColumn: 4,
+      }),
+    );
+    stream.write(message.subarray(0, 3));
+    await delay(50);
+    const stopped = app.app[Symbol.asyncDispose]();
+    await delay(50);
+    assert.equal(goneAway, true);
+    stream.end(message.subarray(3));
+    await once(stream, "close");
+    assert.equal(status, "0");
+    assert.ok((await timed(stopped)) < 2000);
+    await app[Symbol.asyncDispose]();
+  });
+
+  it("closes idle connections, also those that have not said anything yet", async () => {
+    const app = await startTestApp();
+    const idle = await dial(app.port);
+    idle.socket.write(readyz);
+    await idle.hears(/"ready"/);
+    const silent = await dial(app.port);
+    const session = http2.connect(`http://127.0.0.1:${app.port}`);
+    session.on("error", () => {});
+    await once(session, "remoteSettings");
+    const all = [
+      app.app[Symbol.asyncDispose](),
+      idle.closed,
+      silent.closed,
+      once(session, "close"),
+    ];
+    assert.ok((await timed(Promise.all(all))) < 2000);
+    await app[Symbol.asyncDispose]();
+  });
+
+  it("says that it is not ready from its beginning, and closes the connection", async () => {
+    const app = await startTestApp();
+    const call = await beginCall(app);
+    const stopped = app.app[Symbol.asyncDispose]();
+    await delay(50);
+    call.socket.write(`]${readyz}`);
+    const heard = await call.hears(/"not ready"/);
+    const [, , second = ""] = heard.split("HTTP/1.1 ");
+    assert.match(second, /^503 /);
+    assert.match(second, /connection: close/i);
+    await Promise.all([stopped, call.closed]);
+    await app[Symbol.asyncDispose]();
+  });
+
+  it("accepts no new connection from its beginning", async () => {
+    const app = await startTestApp();
+    const call = await beginCall(app);
+    const stopped = app.app[Symbol.asyncDispose]();
+    const socket = net.connect(app.port, "127.0.0.1");
+    const [error] = await once(socket, "error");
+    assert.equal(error.code, "ECONNREFUSED");
+    call.socket.write("]");
+    await call.hears(/end_of_list/);
+    await stopped;
+    await app[Symbol.asyncDispose]();
+  });
+
+  it("cuts what is left after its time", async () => {
+    const app = await startTestApp({ env: { IDSVC_SHUTDOWN_TIMEOUT: "300ms" } });
+    const call = await beginCall(app);
+    const ms = await timed(Promise.all([app.app[Symbol.asyncDispose](), call.closed]));
+    assert.ok(ms > 250 && ms < 2000, `${ms} ms`);
+    await app[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Aggregate } from "../../src/eventstore/aggregate.ts";
+import type { OwnerRef } from "../../src/eventstore/event.ts";
+import { execution } from "../../src/resources/action/execution/execution.ts";
+import { target } from "../../src/resources/action/target/target.ts";
+import { instance } from "../../src/resources/instance/index.ts";
+import { membership } from "../../src/resources/membership/index.ts";
+import { organization } from "../../src/resources/org/index.ts";
+import { project } from "../../src/resources/project/index.ts";
+import { user } from "../../src/resources/user/index.ts";
+import { featureSettings } from "../../src/settings/feature/feature.ts";
+
+/**
+ * A stream as an earlier build stored it, with what it folded to. `payload` is what stood in the log, sealed where it
+ * tells of a person; `secrets` hold the keys that open it, below the master key of 32 sevens.
+ */
+export type FrozenStream = {
+  instanceId: string;
+  aggregate: string;
+  id: string;
+  owner: OwnerRef;
+  secrets: {
+    ownerType: string;
+    ownerId: string;
+    kind: string;
+    id: string;
+    keyId: string;
+    sealed: string;
+  }[];
+  events: { type: string; revision: number; createdAt: string; payload: unknown }[];
+  /** Null for an object that is gone. */
+  state: unknown;
+  /** By table; tables that stay empty are left out. 64-bit numbers are texts. */
+  rows: Record<string, unknown[]>;
+};
+
+export const masterKey = Buffer.alloc(32, 7).toString("base64");
+
+const folder = resolve(import.meta.dirname, "../fixtures/events");
+
+/** Every frozen stream, by the name of its file. */
+export const frozenStreams: ReadonlyMap<string, { text: string; stream: FrozenStream }> = new Map(
+  readdirSync(folder)
+    .toSorted()
+    .map((file) => {
+      const text = readFileSync(join(folder, file), "utf8");
+      const stream: FrozenStream = JSON.parse(text);
+      return [file, { text, stream }];
+    }),
+);
+
+// oxlint-disable-next-line no-explicit-any -- each aggregate takes its own events; here they come from a file.
+type AnyAggregate = Aggregate<unknown, any>;
+
+/** Every aggregate of the service, by its type. */
+export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
+  [instance, organization, project, user, membership, target, execution].map(
+    (each): [string, AnyAggregate] => [each.type, each as AnyAggregate],
+  ),
+).set(featureSettings.aggregate.type, featureSettings.aggregate as AnyAggregate);

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { eq } from "drizzle-orm";
+import { rebuildProjections, verifyProjections } from "../../src/projection/rebuild.ts";
+import { executions } from "../../src/resources/action/execution/projection.ts";
+import { startActionPeer } from "../resources/action/action-peer.ts";
+import { connect, type Connection } from "../storage/sqlite-place.ts";
+
+const peer = await startActionPeer();
+after(() => peer[Symbol.asyncDispose]());
+const { kernel } = peer.app;
+const tables = kernel.projectionTables;
+
+/** Tables whose rows differ from a fresh fold of the log. */
+async function differing(): Promise<string[]> {
+  const found = await verifyProjections(kernel, tables);
+  return [...found].filter(([, rows]) => rows > 0).map(([table, rows]) => `${table}: ${rows}`);
+}
+const rebuild = () => rebuildProjections(kernel, tables);
+
+/** Changes the store beside the service, as a person with the file could. */
+function tamper(statement: string): void {
+  using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
+  assert.ok(connection.prepare(statement).run().changes > 0, "the statement changes something");
+}
+
+const dump = (connection: Connection): unknown[] =>
+  [...tables, { name: "row_counts" }].map(({ name }) => [
+    name,
+    connection.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2, 3`).raw().all(),
+  ]);
+function allRows(): unknown[] {
+  using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
+  return dump(connection);
+}
+
+/** One of every command there is, more than once. */
+async function commands(): Promise<void> {
+  const ids: string[] = [];
+  for (let at = 0; at < 6; at++) ids.push(await peer.addTarget());
+  const [a = "", b = "", c = "", d = ""] = ids;
+  await peer.patch(`/targets/${a}`, { name: `patched ${a}`, timeout: "3s", is_async: true });
+  await peer.patch(`/targets/${b}`, { rotate_signing_key: true });
+  const on = (condition: JsonObject, calls: JsonObject) => peer.setExecution(condition, calls);
+  const all = await on({ request: { all: true } }, { targets: [a, b] });
+  const event = { event: { group: "target" } };
+  await on(
+    { request: { service: "idsvc.resources.action.v3alpha.ActionService" } },
+    {
+      targets: [c],
+      includes: [all],
+    },
+  );
+  await on(event, { targets: [d, c] });
+  await on(event, { targets: [c, d] });
+  await peer.remove(`/targets/${c}`);
+  await peer.remove(`/executions/${all}`);
+  const features = { oidc_token_exchange: { set: true } };
+  await peer.peer.rest("PATCH", "/settings/v3alpha/features", features, { token: peer.app.token });
+}
+
+describe("projections", () => {
+  it("equal a fresh fold of the log after every kind of command (C2)", async () => {
+    await commands();
+    assert.deepEqual(await differing(), []);
+  });
+  it("are the same rows and counts after a rebuild", async () => {
+    await commands();
+    const before = allRows();
+    await rebuild();
+    assert.deepEqual(allRows(), before);
+  });
+  it("keep the date of creation of an execution that is put again", async () => {
+    const target = await peer.addTarget();
+    const condition = { function: "preuserinfo" };
+    const id = await peer.setExecution(condition, { targets: [target] });
+    const t = kernel.db.table(executions);
+    const created = async () => {
+      const [row] = await kernel.db.read.select().from(t).where(eq(t.id, id));
+      return row?.creationDate;
+    };
+    const before = await created();
+    await setTimeout(5);
+    await peer.setExecution(condition, { targets: [target, await peer.addTarget()] });
+    assert.deepEqual(await created(), before);
+  });
+});
+
+describe("verifying projections", () => {
+  for (const [what, statement, expected] of [
+    [
+      "a changed row, on both sides",
+      "UPDATE targets SET url = 'http://evil.example' WHERE id = (SELECT max(id) FROM targets)",
+      ["targets: 2"],
+    ],
+    [
+      "a row that is gone",
+      "DELETE FROM memberships WHERE id = (SELECT min(id) FROM memberships)",
+      ["memberships: 1"],
+    ],
+    [
+      "a row that nothing in the log explains",
+      `INSERT INTO memberships SELECT instance_id, 'forged', user_id, context_type, context_id,
+         '["IAM_OWNER"]', sequence, creation_date, change_date FROM memberships LIMIT 1`,
+      ["memberships: 1"],
+    ],
+  ] as const)
+    it(`finds ${what}, and a rebuild repairs it`, async () => {
+      await peer.addTarget();
+      tamper(statement);
+      assert.deepEqual(await differing(), expected);
+      await rebuild();
+      assert.deepEqual(await differing(), []);
+    });
+  it("leaves no trace in the store", async () => {
+    await differing();
+    using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
+    const names = connection.prepare("SELECT name FROM sqlite_schema").pluck().all().map(String);
+    assert.deepEqual(
+      names.filter((name) => name.includes("rebuild")),
+      [],
+    );
+  });
+  it("is done while the service writes, and finds nothing", async () => {
+    const { found, written } = await whileWriting(() => differing());
+    assert.deepEqual(found, []);
+    assert.ok(written > 5, `${written} writes went on meanwhile`);
+  });
+});
+
+describe("rebuilding projections", () => {
+  it("loses nothing that is written meanwhile, and every read is whole (F14)", async () => {
+    const { written, ids } = await whileWriting(rebuild);
+    assert.ok(written > 5, `${written} writes went on meanwhile`);
+    assert.deepEqual(await differing(), []);
+    for (const id of ids) assert.equal((await peer.get(`/targets/${id}`)).status, 200);
+  });
+  it("counts right what is written after it", async () => {
+    await rebuild();
+    await peer.addTarget();
+    using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
+    const one = (sql: string): unknown => connection.prepare(sql).pluck().get();
+    const counted = one("SELECT sum(rows) FROM row_counts WHERE table_name = 'targets'");
+    assert.equal(counted, one("SELECT count(*) FROM targets"));
+  });
+});
+
+/** Creates targets, and reads each at once, for as long as the work takes and some rounds more. */
+async function whileWriting<T>(work: () => Promise<T>) {
+  const ids: string[] = [];
+  let going = true;
+  const writer = async () => {
+    while (going) {
+      const id = await peer.addTarget();
+      assert.equal((await peer.get(`/targets/${id}`)).status, 200, "read your own write (C2)");
+      ids.push(id);
+    }
+  };
+  const writers = [writer(), writer(), writer()];
+  const found = await work();
+  while (ids.length <= 5) await peer.get("/targets/none");
+  going = false;
+  await Promise.all(writers);
+  return { found, written: ids.length, ids };
+}
