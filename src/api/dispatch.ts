@@ -58,9 +58,13 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
 
     fallback(request, response, exchange) {
       if (isStream(exchange.path)) return parts.streams(request, response);
-      parts.web(request, response, () =>
-        respondRestError(exchange, routeError({ kind: "notFound" }, exchange)),
-      );
+      parts.web(request, response, (allow) => {
+        const match =
+          allow === undefined
+            ? ({ kind: "notFound" } as const)
+            : ({ kind: "methodNotAllowed", allow: allow.split(", ") } as const);
+        respondRestError(exchange, routeError(match, exchange));
+      });
     },
   };
 }

@@ -48,9 +48,13 @@ export function http1Exchange(
   scheme: "http" | "https",
   resolve: ResolveOrigin,
 ): Exchange {
-  const { path, query } = splitTarget(request.url ?? "/");
+  // A target in absolute form says the host, whatever the header says (RFC 9112 section 3.2.2).
+  const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? "");
+  const { path, query } = splitTarget(
+    absolute === null ? (request.url ?? "/") : rooted(absolute[2]),
+  );
   const headers = callHeaders(request.headers, request.rawHeaders);
-  const host = request.headers.host ?? "";
+  const host = absolute?.[1] ?? request.headers.host ?? "";
   return {
     ...resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers),
     httpMethod: request.method ?? "GET",
@@ -187,6 +191,8 @@ export const waitsToSend = (headers: CallHeaders): boolean =>
 
 const byteLength = (body: Uint8Array | string | undefined): number =>
   typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
+
+const rooted = (rest = ""): string => (rest.startsWith("/") ? rest : `/${rest}`);
 
 function splitTarget(target: string): { path: string; query: string } {
   const at = target.indexOf("?");

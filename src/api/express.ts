@@ -18,7 +18,8 @@ export type WebEndpoint = {
 type NodeHandler = (
   request: IncomingMessage | http2.Http2ServerRequest,
   response: ServerResponse | http2.Http2ServerResponse,
-  unmatched: () => void,
+  /** Called when no endpoint is there; with the allowed methods when only the method is another. */
+  unmatched: (allow: string | undefined) => void,
 ) => void;
 
 /**
@@ -42,7 +43,7 @@ export function webHandler(endpoints: readonly WebEndpoint[]): NodeHandler {
   }
   for (const [path, allowed] of methods) {
     const allow = [...allowed, ...(allowed.has("GET") ? ["HEAD"] : [])].sort().join(", ");
-    router.all(path, (_, response) => void response.status(405).set("allow", allow).end());
+    router.all(path, (_, __, next) => next(allow));
   }
   const http1 = application(router);
   const http2App = application(router);
@@ -56,7 +57,7 @@ export function webHandler(endpoints: readonly WebEndpoint[]): NodeHandler {
     const chosen = incoming.httpVersionMajor === 2 ? http2App : http1;
     // Express is typed for HTTP/1 only; the prototypes above make it fit for both.
     chosen(incoming as ExpressRequest, outgoing as ExpressResponse, (error?: unknown) => {
-      if (error === undefined) unmatched();
+      if (error === undefined || typeof error === "string") unmatched(error);
       else if (!outgoing.headersSent) (outgoing as ServerResponse).writeHead(500).end();
     });
   };

@@ -51,6 +51,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   // Connections that have not said yet which protocol they speak.
   const silent = new Set<net.Socket>();
   const sessions = new Set<http2.ServerHttp2Session>();
+  const underWay = new Set<http.ServerResponse>();
 
   const one = http.createServer(
     {
@@ -71,10 +72,9 @@ export async function listen(options: ServerOptions): Promise<Listening> {
 
   function serveOne(request: http.IncomingMessage, response: http.ServerResponse): void {
     const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
-    // A connection that a call under way still held is idle after its answer.
-    response.once("close", () => {
-      if (stopping) setImmediate(() => one.closeIdleConnections());
-    });
+    underWay.add(response);
+    if (stopping) response.setHeader("connection", "close");
+    response.once("close", () => underWay.delete(response));
     dispatch(http1Exchange(request, response, scheme, options.resolveOrigin), () => {
       if (request.headers.expect !== undefined) response.writeContinue();
       return [request, response];
@@ -155,6 +155,9 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       one.closeIdleConnections();
+      for (const response of underWay) {
+        if (!response.headersSent) response.setHeader("connection", "close");
+      }
       for (const socket of silent) socket.destroy();
       for (const session of sessions) session.close();
       const cut = setTimeout(() => {
@@ -172,15 +175,18 @@ export async function listen(options: ServerOptions): Promise<Listening> {
 function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
   const giveUp = setTimeout(() => socket.destroy(), bounds.firstByteMs);
   socket.once("close", () => clearTimeout(giveUp));
+  // Kept here until it tells: bytes that were put back would be readable again at once, for ever.
+  let seen = Buffer.alloc(0);
   const peek = () => {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return void socket.once("readable", peek);
-    const length = Math.min(chunk.length, preface.length);
-    const isTwo = chunk.subarray(0, length).equals(preface.subarray(0, length));
-    socket.unshift(chunk);
+    seen = Buffer.concat([seen, chunk]);
+    const length = Math.min(seen.length, preface.length);
+    const isTwo = seen.subarray(0, length).equals(preface.subarray(0, length));
     // "P" alone can still become "POST".
-    if (isTwo && length < 3) return void socket.once("readable", peek);
+    if (isTwo && length < preface.length) return void socket.once("readable", peek);
     clearTimeout(giveUp);
+    socket.unshift(seen);
     decide(isTwo);
   };
   socket.once("readable", peek);

@@ -34,6 +34,7 @@ import { version } from "./version.ts";
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
 export type App = AsyncDisposable & { port: number; endpoints: Endpoint[] };
 
+const lastWordMs = 50;
 const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
 
 /** Builds each part once and listens. */
@@ -127,7 +128,8 @@ export async function startApp(kernel: Kernel): Promise<App> {
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
-      stopping.abort();
+      // Who watches the health gets to hear of it before his stream ends.
+      setTimeout(() => stopping.abort(), lastWordMs);
       await listening.stop(config.shutdownTimeoutMs);
     },
   };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { create, type JsonObject } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import {
@@ -323,7 +324,9 @@ describe("fields that only the service may set", () => {
   it("D46: do no harm as fields that protobuf does not know", async () => {
     const id = await addTarget();
     const target = create(PatchTargetSchema);
-    target.$unknown = [{ no: 99, wireType: 2, data: new Uint8Array([1, 65]) }];
+    target.$unknown = [
+      { no: 99, wireType: WireType.LengthDelimited, data: new Uint8Array([1, 65]) },
+    ];
     const request = { id, target };
     const stored = bodyOf(await get(`/targets/${id}`));
     const { patchTarget } = ActionService.method;

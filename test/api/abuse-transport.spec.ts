@@ -4,14 +4,13 @@ import http2 from "node:http2";
 import net from "node:net";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { getOption, toBinary } from "@bufbuild/protobuf";
-import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
+import { toBinary } from "@bufbuild/protobuf";
 import {
   ActionService,
   SearchTargetsRequestSchema,
 } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { startActionPeer } from "../resources/action/action-peer.ts";
-import { pathOf } from "../support/protocols.ts";
+import { pathOf, restPlaceOf } from "../support/protocols.ts";
 import { assertRefused, connectRefusal, grpcRefusal, restRefusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
 import { unharmed } from "./abuse.ts";
@@ -225,8 +224,7 @@ describe("a gRPC call", () => {
 describe("a foreign origin", () => {
   const origins = ["https://evil.test", "null", "https://rp.test.evil.test", "http://rp.test"];
   const paths = app.app.endpoints.flatMap(({ rule: { method, path } }) => {
-    const { pattern } = getOption(method, httpRule);
-    return [path, String(pattern.value).replace("{id}", "1")];
+    return [path, restPlaceOf(method).template.replace("{id}", "1")];
   });
   const others = ["/healthz", "/readyz", "/metrics", "/openapi.json", "/nothing"];
   const assertClosed = (headers: Record<string, string>, what: string) => {

@@ -4,13 +4,11 @@ import {
   type DescMethod,
   equals,
   fromJson,
-  getOption,
   type JsonObject,
   type JsonValue,
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
-import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { addCaller, startTestApp } from "../support/app.ts";
@@ -21,6 +19,7 @@ import {
   pathOf,
   type Protocol,
   protocols,
+  restPlaceOf,
 } from "../support/protocols.ts";
 import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
@@ -146,10 +145,10 @@ describe("the matrix of methods and protocols", () => {
 
   it("names an unknown id for every rpc whose path holds one", () => {
     const { endpoints } = app.app;
-    const unnamed = endpoints.filter(({ rule: { method, path } }) => {
-      const { pattern } = getOption(method, httpRule);
-      return String(pattern.value).includes("{") && samples[path]?.unknown === undefined;
-    });
+    const unnamed = endpoints.filter(
+      ({ rule: { method, path } }) =>
+        restPlaceOf(method).template.includes("{") && samples[path]?.unknown === undefined,
+    );
     assert.deepEqual(unnamed, []);
   });
 });

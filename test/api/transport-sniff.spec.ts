@@ -82,7 +82,7 @@ describe("a connection whose first bytes come in pieces", () => {
   }
 
   for (const cuts of [[], [1], [2], [3], [1, 2, 3], [14], [24]]) {
-    it(`is served as HTTP/2, cut at ${cuts.length === 0 ? "nothing" : cuts}`, async () => {
+    it(`is served as HTTP/2, cut at ${cuts.length === 0 ? "nothing" : cuts.join(", ")}`, async () => {
       const socket = await dial();
       const whole = Buffer.from(preface + frame, "latin1");
       let from = 0;

@@ -58,7 +58,7 @@ function randomMessage(type: DescMessage, random: (below: number) => number, dep
       const value = randomValue(field, random, depth);
       if (value === undefined) continue;
       if (field.fieldKind === "list") fields.get(field).add(value);
-      else fields.set(field, value as never);
+      else fields.set(field, value);
     }
   }
   return message;

@@ -150,7 +150,7 @@ export function messageOf<M>(outcome: Outcome<M>): M {
   return outcome.message;
 }
 
-function callGrpc(
+async function callGrpc(
   client: Client,
   method: DescMethod,
   request: Message,
@@ -160,29 +160,23 @@ function callGrpc(
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const write = (message: Message) => Buffer.from(toBinary(method.input, message));
   const read = (bytes: Buffer): Message => fromBinary(method.output, bytes);
-  const done = (
-    resolve: (outcome: Outcome) => void,
-    error: ServiceError | null,
-    message?: Message,
-  ) => {
-    if (error === null && message !== undefined)
-      return resolve({ ok: true, message, httpStatus: undefined });
-    const [packed] = error?.metadata.get("grpc-status-details-bin") ?? [];
-    assert.ok(packed instanceof Buffer, `status details: ${String(error)}`);
-    const status = fromBinary(StatusSchema, packed);
-    assert.equal(status.code, error?.code);
-    resolve(refusal(status, undefined, { "grpc-message": error?.details ?? "" }));
-  };
-  return new Promise((resolve, reject) => {
-    const options = { deadline: Date.now() + 20_000 };
-    client.makeUnaryRequest(pathOf(method), write, read, request, metadata, options, (...told) => {
-      try {
-        done(resolve, ...told);
-      } catch (error) {
-        reject(error as Error);
-      }
-    });
-  });
+  const options = { deadline: Date.now() + 20_000 };
+  const [error, message] = await new Promise<[ServiceError | null, (Message | undefined)?]>(
+    (resolve) => {
+      client.makeUnaryRequest(pathOf(method), write, read, request, metadata, options, (...told) =>
+        resolve(told),
+      );
+    },
+  );
+  if (error === null) {
+    assert.ok(message);
+    return { ok: true, message, httpStatus: undefined };
+  }
+  const [packed] = error.metadata.get("grpc-status-details-bin");
+  assert.ok(packed instanceof Buffer, `status details: ${String(error)}`);
+  const status = fromBinary(StatusSchema, packed);
+  assert.equal(status.code, error.code);
+  return refusal(status, undefined, { "grpc-message": error.details });
 }
 
 async function callTransport(
@@ -203,7 +197,7 @@ async function callTransport(
       undefined,
       20_000,
       headers,
-      request as never,
+      request,
     );
     return { ok: true, message: answer.message, httpStatus: 200 };
   } catch (error) {
@@ -273,17 +267,25 @@ function webOutcome(method: DescMethod, { status, headers, body }: RawAnswer): O
   return { ok: true, message, httpStatus: 200 };
 }
 
+/** Where REST serves a method: its HTTP method, and its path with the variables in braces. */
+export function restPlaceOf(method: DescMethod): { httpMethod: string; template: string } {
+  const { pattern } = getOption(method, httpRule);
+  assert.ok(typeof pattern.value === "string" && pattern.case, `${method.name} has a REST path`);
+  return { httpMethod: pattern.case.toUpperCase(), template: pattern.value };
+}
+
 /** The REST request of a call, built from the method's `google.api.http` option alone. */
 export function restRequest(
   method: DescMethod,
   request: Message,
   headers: NodeJS.Dict<string | string[]>,
 ): RawRequest {
-  const { pattern, body } = getOption(method, httpRule);
-  assert.ok(typeof pattern.value === "string" && pattern.case, `${method.name} has a REST path`);
+  const { body } = getOption(method, httpRule);
+  const { httpMethod, template } = restPlaceOf(method);
   const fields = { ...(toJson(method.input, request, { useProtoFieldName: true }) as JsonObject) };
-  const path = pattern.value.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(fields[name] ?? "");
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const { [name]: value = "" } = fields;
+    assert.ok(typeof value === "string", `${name} can stand in a path`);
     delete fields[name];
     return encodeURIComponent(value);
   });
@@ -291,7 +293,7 @@ export function restRequest(
   if (body !== "") delete fields[body];
   const query = body === "*" ? "" : new URLSearchParams(parameters(fields)).toString();
   return {
-    method: pattern.case.toUpperCase(),
+    method: httpMethod,
     path: query === "" ? path : `${path}?${query}`,
     headers: content === undefined ? headers : { ...headers, "content-type": "application/json" },
     ...(content === undefined ? {} : { body: JSON.stringify(content) }),

@@ -42,7 +42,10 @@ export function assertRefused(
   assert.deepEqual({ code, reason }, wanted, `${what}: ${message}`);
   if (expected.field === undefined) return;
   const fields = violations.map(({ field }) => field);
-  assert.ok(fields.includes(expected.field), `${what} names ${expected.field}, not: ${fields}`);
+  assert.ok(
+    fields.includes(expected.field),
+    `${what} names ${expected.field}, not: ${fields.join(", ")}`,
+  );
 }
 
 /** The refusal of a gRPC answer that has no message, from its header or trailer fields. */

@@ -1,5 +1,5 @@
 import { hostName, issuerOf } from "../../authz/host.ts";
-import { notFound } from "../../errors.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -7,11 +7,15 @@ import type { Ports } from "./index.ts";
  * Resolves the instance by the host of the request, port ignored (decisions B1).
  *
  * @throws NOT_FOUND INSTANCE_UNKNOWN_HOST
+ * @throws INVALID_ARGUMENT HOST_REPEATED
  */
 export const instance =
   ({ instances, externalUrl }: Ports): InterceptorFactory =>
   () =>
   async (call, next) => {
+    if (call.headers.count("host") > 1) {
+      throw invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
+    }
     const domain = hostName(call.host);
     const found = instances.byDomain(domain);
     const owner = found instanceof Promise ? await found : found;

@@ -35,8 +35,10 @@ describe("changes at the same time", () => {
     const log = await app.kernel.events.read({ instanceId: app.made.instance_id, aggregate });
     assert.equal(log.length, 1 + done.length);
     const { target } = bodyOf(await get(`/targets/${id}`));
-    assert.equal(target.details.sequence, String(log.at(-1)?.sequence));
-    const { timeoutMs } = log.at(-1)?.payload as { timeoutMs: number };
+    const last = log.at(-1);
+    assert.ok(last);
+    assert.equal(target.details.sequence, String(last.sequence));
+    const { timeoutMs } = last.payload as { timeoutMs: number };
     assert.equal(target.target.timeout, `${(timeoutMs / 1000).toFixed(3)}s`);
   });
 
@@ -76,7 +78,7 @@ describe("changes at the same time", () => {
     const condition = { event: { event: "target.changed" } };
     const before = await eventCount();
     const answers = await together(10, () => post("/executions", { condition, targets: [target] }));
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
     assert.deepEqual(statuses, [...Array<number>(9).fill(200), 201]);
     assert.equal(await eventCount(), before + 1);
   });
