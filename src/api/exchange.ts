@@ -170,7 +170,7 @@ export function http2Exchange(
 
 // A client that is still sending would lose our answer if the connection were cut at once.
 function discardRest(request: IncomingMessage): void {
-  const cut = setTimeout(() => request.destroy(), longestDiscardMs);
+  const cut = setTimeout(() => request.destroy(), longestDiscardMs).unref();
   request.resume().once("close", () => clearTimeout(cut));
 }
 

@@ -12,6 +12,8 @@ const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const bounds = {
   firstByteMs: 10_000,
   headersMs: 10_000,
+  /** How often slow connections are looked for. */
+  checkMs: 2_000,
   requestMs: 300_000,
   keepAliveMs: 60_000,
   idleSessionMs: 300_000,
@@ -59,6 +61,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       headersTimeout: bounds.headersMs,
       requestTimeout: bounds.requestMs,
       keepAliveTimeout: bounds.keepAliveMs,
+      connectionsCheckingInterval: bounds.checkMs,
       requireHostHeader: false,
     },
     serveOne,
@@ -75,7 +78,8 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     underWay.add(response);
     if (stopping) response.setHeader("connection", "close");
     response.once("close", () => underWay.delete(response));
-    dispatch(http1Exchange(request, response, scheme, options.resolveOrigin), () => {
+    const exchange = http1Exchange(request, response, scheme, options.resolveOrigin);
+    dispatch(exchange, () => {
       if (request.headers.expect !== undefined) response.writeContinue();
       return [request, response];
     });

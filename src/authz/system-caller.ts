@@ -25,7 +25,7 @@ export function systemCallers(
     const key = name === undefined ? undefined : keys.get(name);
     if (name === undefined || key === undefined) return undefined;
     try {
-      await jwtVerify(token, key, {
+      const { payload } = await jwtVerify(token, key, {
         algorithms,
         issuer: name,
         subject: name,
@@ -35,6 +35,8 @@ export function systemCallers(
         clockTolerance: clockToleranceSeconds,
         currentDate: now(),
       });
+      const { iat = 0, exp = Number.POSITIVE_INFINITY } = payload;
+      if (exp - iat > longestLifeSeconds) throw new Error("the token lives longer than an hour");
     } catch (cause) {
       throw unauthenticated(
         "SYSTEM_TOKEN_INVALID",

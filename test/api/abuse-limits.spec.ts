@@ -287,7 +287,7 @@ describe("lists without end", () => {
       assert.ok(performance.now() - started < 500);
     }));
 
-  it("D73: of a thousand unknown includes or targets are refused in less than 100 ms", () =>
+  it("D73: of a thousand unknown includes or targets are refused in less than half a second", () =>
     unharmed(action, async () => {
       for (const [calls, reason] of [
         [{ includes: ids(1000) }, "EXECUTION_INCLUDE_NOT_FOUND"],
@@ -300,7 +300,7 @@ describe("lists without end", () => {
           quickest = Math.min(quickest, performance.now() - started);
           assertRefused(refusal, { code: 5, reason });
         }
-        assert.ok(quickest < 100, `${reason}: ${quickest} ms`);
+        assert.ok(quickest < 500, `${reason}: ${quickest} ms`);
       }
     }));
 });

@@ -14,6 +14,19 @@ export const tools = {
   h2load: isThere("h2load"),
 };
 const pin = (core: number) => (tools.taskset ? ["taskset", "-c", String(core)] : []);
+// What is left when the harness is interrupted: servers are killed, folders are removed.
+const leftovers = new Set<() => void>();
+process.on("exit", () => {
+  for (const clear of leftovers) clear();
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+/** Does something when the harness ends without having come to it; gives what calls it off. */
+export function atExit(clear: () => void): () => void {
+  leftovers.add(clear);
+  return () => void leftovers.delete(clear);
+}
+
 export const serverCore = 0;
 export const loadCore = 1;
 
@@ -39,6 +52,8 @@ export function spawnServer(args: string[], env: Record<string, string>, port: n
     env: { ...process.env, NODE_ENV: "production", ...env, PORT: String(port) },
   });
   closeSync(output);
+  const callOff = atExit(() => child.kill("SIGKILL"));
+  child.once("exit", callOff);
   return {
     pid: child.pid ?? 0,
     port,
@@ -68,6 +83,8 @@ export async function runPinned(
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, NODE_ENV: "production", ...env },
   });
+  const callOff = atExit(() => child.kill("SIGTERM"));
+  child.once("exit", callOff);
   let out = "";
   let err = "";
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));

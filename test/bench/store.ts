@@ -8,7 +8,7 @@ import type { TargetConfig } from "../../src/resources/action/target/events.ts";
 import { newSigningKey } from "../../src/resources/action/target/signing-key.ts";
 import { createTarget, target } from "../../src/resources/action/target/target.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
-import { type Child, spawnServer, freePort, untilOk } from "./process.ts";
+import { atExit, type Child, spawnServer, freePort, untilOk } from "./process.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 const hardened = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
@@ -18,8 +18,15 @@ const targetsPerUnit = 1_000;
 /** A store in a folder of its own, with the first instance in it. */
 export type Store = Disposable & { dir: string; file: string; made: Bootstrap; token: string };
 
+const removals = new Map<string, () => void>();
+
 export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), "idsvc-bench-"));
+  const dir = mkdtempSync(join(tmpdir(), "idsvc-bench-"));
+  removals.set(
+    dir,
+    atExit(() => rmSync(dir, { recursive: true, force: true })),
+  );
+  return dir;
 }
 
 export async function newStore(targets = 0): Promise<Store> {
@@ -39,7 +46,10 @@ export function storeIn(dir: string): Store {
     file: join(dir, "idsvc.db"),
     made,
     token: made.machine.token,
-    [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
+    [Symbol.dispose]() {
+      rmSync(dir, { recursive: true, force: true });
+      removals.get(dir)?.();
+    },
   };
 }
 

@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { percentile } from "../judge.ts";
-import { loadCore, runPinned } from "../process.ts";
+import { atExit, loadCore, runPinned } from "../process.ts";
 import type { LoadResult, LoadSpec } from "./spec.ts";
 
 /** Load over HTTP/2 by h2load. */
 export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-bench-h2-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const callOff = atExit(remove);
   try {
     const [data, log] = [join(folder, "data"), join(folder, "log")];
     writeFileSync(data, Buffer.from(spec.body, "base64"));
@@ -48,6 +50,7 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
       problem: problems.join(", "),
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    callOff();
+    remove();
   }
 }

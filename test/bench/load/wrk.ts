@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadCore, runPinned } from "../process.ts";
+import { atExit, loadCore, runPinned } from "../process.ts";
 import { counterDigits, counterMark, type LoadResult, type LoadSpec, nextRun } from "./spec.ts";
 
 type Report = {
@@ -21,6 +21,8 @@ const quote = (text: string): string => JSON.stringify(text).replaceAll(/\\u00/g
 /** Load over HTTP/1.1 by wrk. It counts every status from 400 on as an error. */
 export async function wrkLoad(spec: LoadSpec, seconds: number): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-bench-wrk-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const callOff = atExit(remove);
   try {
     const script = join(folder, "load.lua");
     writeFileSync(script, lua(spec));
@@ -41,7 +43,8 @@ export async function wrkLoad(spec: LoadSpec, seconds: number): Promise<LoadResu
       problem: problems.join(", "),
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    callOff();
+    remove();
   }
 }
 

@@ -267,6 +267,7 @@ describe("features of the system", () => {
     ["whose subject is another", { sub: "other" }],
     ["that has expired", { iat: now - 600, exp: now - 300 }],
     ["that lives longer than an hour", { iat: now - 7200, exp: now + 7200 }],
+    ["that would live for two days", { iat: now, exp: now + 172800 }],
     ["from the future", { iat: now + 600, exp: now + 900 }],
   ];
   for (const [what, claims] of tokens) {
