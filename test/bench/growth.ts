@@ -58,6 +58,7 @@ async function casesOf({ targets, store, service }: Place): Promise<BenchCase[]>
   const search = (query: string, body: object[] = []) =>
     restSpec(service.port, `POST ${targetsPath}/_search?${query}`, {
       token,
+      connections: 16,
       body: body as { name: object }[] as never,
     });
   const page = search("query.limit=100");

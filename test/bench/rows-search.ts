@@ -9,6 +9,8 @@ import type { Bench, RowPlan } from "./rows.ts";
 import { newStore, startService, type Store } from "./store.ts";
 
 const floor = join(import.meta.dirname, "peers/floor-search.ts");
+// A page in the middle takes tens of milliseconds: more at once would only wait longer.
+const connections = 16;
 const namePrefix = "seeded 0000000";
 
 type Kind = "first10" | "first100" | "middle" | "name";
@@ -59,13 +61,17 @@ export function specOf(
     kind === "name"
       ? [{ name: { name: namePrefix, method: "TEXT_FILTER_METHOD_STARTS_WITH" } }]
       : [];
-  return restSpec(port, `POST /resources/v3alpha/targets/_search?${page}`, { token, body });
+  return restSpec(port, `POST /resources/v3alpha/targets/_search?${page}`, {
+    token,
+    body,
+    connections,
+  });
 }
 
 function rawSpec(port: number, kind: Kind, targets: number): LoadSpec {
   const page = `query.limit=${limitOf(kind)}&query.offset=${offsetOf(kind, targets)}`;
   const name = kind === "name" ? `&name=${encodeURIComponent(namePrefix)}` : "";
-  return restSpec(port, `GET /?${page}${name}`);
+  return restSpec(port, `GET /?${page}${name}`, { connections });
 }
 
 async function searchCase(name: string, { pid }: Child, load: LoadSpec, kind: Kind) {

@@ -27,7 +27,16 @@ export async function wrkLoad(spec: LoadSpec, seconds: number): Promise<LoadResu
     const script = join(folder, "load.lua");
     writeFileSync(script, lua(spec));
     const url = `http://127.0.0.1:${spec.port}${spec.path}`;
-    const flags = ["-t1", `-c${spec.connections}`, `-d${seconds}s`, "-s", script, url];
+    const flags = [
+      "-t1",
+      `-c${spec.connections}`,
+      `-d${seconds}s`,
+      "--timeout",
+      "30s",
+      "-s",
+      script,
+      url,
+    ];
     const out = await runPinned(loadCore, ["wrk", ...flags]);
     const [, json = "{}"] = /^RESULT (.*)$/m.exec(out) ?? [];
     const report = JSON.parse(json) as Report;
