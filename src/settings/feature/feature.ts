@@ -6,6 +6,7 @@ import {
   defineSettings,
   readSettings,
   resolve,
+  settingContexts,
   settingValues,
   systemLog,
   systemOwner,
@@ -24,24 +25,31 @@ export type FeatureDefaults = Readonly<Record<Feature, boolean>>;
 /** Feature flags, set for the system or for an instance. */
 export const featureSettings = defineSettings("feature", ["system", "instance"], features);
 
-/** The contexts whose flags count in an instance, nearest first; for the system only its own. */
-export async function featureChain(
-  db: Database,
+/** Gives the contexts whose flags count, nearest first; for the system only its own. */
+export type FeatureChain = (
   context: "system" | "instance",
   instanceId: string,
-): Promise<ContextSettings[]> {
-  const system = await readSettings(db, featureSettings.name, systemLog, systemOwner);
-  if (context === "system") return [system];
-  const owner = { type: "instance", id: instanceId } as const;
-  return [await readSettings(db, featureSettings.name, instanceId, owner), system];
+) => Promise<readonly ContextSettings[]>;
+
+export function featureChain(db: Database): FeatureChain {
+  // What the system sets counts in every instance: any commit on the tables makes the reads anew.
+  const read = cachedRead(db, [settingValues, settingContexts], (_, instanceId) =>
+    instanceId === systemLog
+      ? readSettings(db, featureSettings.name, systemLog, systemOwner)
+      : readSettings(db, featureSettings.name, instanceId, { type: "instance", id: instanceId }),
+  );
+  return async (context, instanceId) => {
+    const system = await read("", systemLog);
+    return context === "system" ? [system] : [await read("", instanceId), system];
+  };
 }
 
 /** Whether flags are on, for the calls they guard. */
 export function featureReader(db: Database, defaults: FeatureDefaults): FeatureReader {
-  // A flag of the system counts in every instance: any instance's commit on the table makes the read anew.
+  const chainOf = featureChain(db);
   const read = cachedRead(db, [settingValues], async (_, key) => {
     const [instanceId = "", feature = ""] = key.split("/");
-    const chain = await featureChain(db, "instance", instanceId);
+    const chain = await chainOf("instance", instanceId);
     return resolve(chain, feature, Reflect.get(defaults, feature) === true).value === true;
   });
   return { isOn: (instanceId, feature) => read("", `${instanceId}/${feature}`) };

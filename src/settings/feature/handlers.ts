@@ -16,8 +16,9 @@ export function featureHandlers(
   { db, events }: Deps,
   defaults: FeatureDefaults,
 ): Handlers<typeof FeatureService> {
+  const chain = featureChain(db);
   const chainOf = ({ context, instanceId }: Scope) =>
-    featureChain(db, context.type === "system" ? "system" : "instance", instanceId);
+    chain(context.type === "system" ? "system" : "instance", instanceId);
 
   return {
     async setFeatures({ settings }, scope) {
@@ -40,10 +41,10 @@ export function featureHandlers(
     },
 
     async resolveFeatures(_, scope) {
-      const chain = await chainOf(scope);
-      const [own] = chain;
+      const contexts = await chainOf(scope);
+      const [own] = contexts;
       const resolved = (feature: Feature) =>
-        toResolvedBool(resolve(chain, feature, defaults[feature]));
+        toResolvedBool(resolve(contexts, feature, defaults[feature]));
       return {
         ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
         settings: {
