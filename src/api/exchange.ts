@@ -79,10 +79,7 @@ export function http1Exchange(
       response.end(body);
     },
     stream(status, fields) {
-      response.writeHead(status, {
-        ...fields,
-        trailer: "grpc-status, grpc-message, grpc-status-details-bin",
-      });
+      response.writeHead(status, fields);
       response.flushHeaders();
       return {
         write: (piece) => writeTo(response, piece),

@@ -11,6 +11,7 @@ import { frame } from "./frame.ts";
 import { errorTrailers, type GrpcKind, grpcTimeout, readUnary, trailerFrame } from "./grpc.ts";
 
 const endOfStreamFlag = 2;
+const trailerNames = "grpc-status, grpc-message, grpc-status-details-bin";
 
 /** How a protocol opens a server stream, and how it ends one. */
 type Framing = {
@@ -99,6 +100,7 @@ async function serve(
   const pieces = exchange.stream(200, {
     "content-type": framing.contentType,
     ...(framing.protocol === "connect" ? {} : { "grpc-accept-encoding": acceptedEncodings }),
+    ...(framing.protocol === "grpc" ? { trailer: trailerNames } : {}),
   });
   const send = (bytes: Uint8Array) =>
     pieces.write(framing.text ? Buffer.from(bytes).toString("base64") : bytes);
