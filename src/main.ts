@@ -1,3 +1,9 @@
-import { run } from "./cli/run.ts";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 
+// Compiled code is kept beside the packages: whoever may write there could change the sources as well, which is not so
+// of the shared folder that Node would take. Where nothing can be written, nothing is kept.
+enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/idsvc"));
+
+const { run } = await import("./cli/run.ts");
 process.exitCode = await run(process.argv.slice(2), process.env);

@@ -2,21 +2,24 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
 import { invalidArgument, unimplemented } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
 import type { webHandler } from "./express.ts";
 import { connectCodec, respondConnectError, serveConnect } from "./rpc/connect.ts";
 import { grpcKind, serveGrpc } from "./rpc/grpc.ts";
 import { connectStreamCodec, serveConnectStream, serveGrpcStream } from "./rpc/stream.ts";
 import type { ServerOptions } from "./server.ts";
+import type { Probes } from "./system/readiness.ts";
 import { type RestRoutes, respondRestError, routeError, serveRest } from "./transcode/rest.ts";
 
 type Parts = {
   endpoints: readonly Endpoint[];
   routes: RestRoutes;
+  probes: Probes;
   /** Services that Connect's router serves, streams included. */
   streamServices: readonly DescService[];
-  streams: ReturnType<typeof connectNodeAdapter>;
-  web: ReturnType<typeof webHandler>;
+  /** Both are loaded by the first call that needs them. */
+  streams: () => Promise<ReturnType<typeof connectNodeAdapter>>;
+  web: () => Promise<ReturnType<typeof webHandler>>;
 };
 
 /** Tells the protocols of the one port apart: RPC paths by content type, then REST, then web endpoints. */
@@ -46,6 +49,11 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
         serveConnectCall(endpoint, exchange, contentType);
         return true;
       }
+      const probe = parts.probes.get(path);
+      if (probe !== undefined) {
+        serveProbe(exchange, probe);
+        return true;
+      }
       const match = parts.routes(httpMethod, path);
       if (match.kind === "found") {
         settle(exchange, serveRest(match, exchange));
@@ -57,16 +65,32 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
     },
 
     fallback(request, response, exchange) {
-      if (isStream(exchange.path)) return parts.streams(request, response);
-      parts.web(request, response, (allow) => {
+      if (isStream(exchange.path)) {
+        return settle(
+          exchange,
+          parts.streams().then((serve) => serve(request, response)),
+        );
+      }
+      const unmatched = (allow: string | undefined) => {
         const match =
           allow === undefined
             ? ({ kind: "notFound" } as const)
             : ({ kind: "methodNotAllowed", allow: allow.split(", ") } as const);
         respondRestError(exchange, routeError(match, exchange));
-      });
+      };
+      settle(
+        exchange,
+        parts.web().then((serve) => serve(request, response, unmatched)),
+      );
     },
   };
+}
+
+function serveProbe(exchange: Exchange, probe: () => Answer): void {
+  const { httpMethod } = exchange;
+  if (httpMethod === "GET" || httpMethod === "HEAD") return exchange.respond(probe());
+  const match = { kind: "methodNotAllowed" as const, allow: ["GET", "HEAD"] };
+  respondRestError(exchange, routeError(match, exchange));
 }
 
 function serveConnectCall(endpoint: Endpoint, exchange: Exchange, contentType: string): void {

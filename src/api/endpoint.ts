@@ -30,7 +30,9 @@ export async function callEndpoint<R>(
   how: How,
 ): Promise<Outcome<R>> {
   const call = newCall(rule, {
-    ...how,
+    protocol: how.protocol,
+    decode: how.decode,
+    timeoutMs: how.timeoutMs,
     headers: exchange.headers,
     host: exchange.host,
     scheme: exchange.scheme,

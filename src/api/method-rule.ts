@@ -5,6 +5,7 @@ import {
   PermissionContext,
   service as serviceOptions,
 } from "#gen/idsvc/options/v1/options_pb.ts";
+import type { ObjectPolicy } from "../authz/context.ts";
 import { knownPermissions } from "../authz/roles.ts";
 
 /** What the schema says of a method; read once, at start. */
@@ -15,6 +16,8 @@ export type MethodRule = {
   access: "public" | "authenticated" | "permission";
   permission: string;
   systemPermission: string;
+  /** What is needed on the object that the request names. */
+  policy: ObjectPolicy;
   permissionPlace: "anywhere" | "instance" | "system";
   feature: string;
   successStatus: number;
@@ -47,10 +50,11 @@ export function methodRule(
       `method ${path} states no permission: set (idsvc.options.v1.method).permission`,
     );
   }
-  const { permission, systemPermission } = options;
+  const { permission, systemPermission, objectPermission, readPermission } = options;
   const access =
     permission === "public" || permission === "authenticated" ? permission : "permission";
-  for (const named of [access === "permission" ? permission : "", systemPermission]) {
+  const ofAll = access === "permission" ? permission : "";
+  for (const named of [ofAll, systemPermission, objectPermission, readPermission]) {
     if (named !== "" && !knownPermissions.has(named)) {
       throw new Error(`method ${path} asks for ${named}, which no role gives`);
     }
@@ -63,6 +67,11 @@ export function methodRule(
     access,
     permission,
     systemPermission,
+    policy: {
+      act: objectPermission || ofAll,
+      read: readPermission || objectPermission || ofAll,
+      ownData: options.ownData,
+    },
     permissionPlace: places[options.permissionContext],
     feature: options.feature,
     successStatus: options.successCode === 0 ? 200 : options.successCode,

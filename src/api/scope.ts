@@ -6,20 +6,40 @@ import type { Call } from "./call.ts";
 export function scopeOf(call: Call): Scope {
   const { caller } = call;
   if (caller === undefined) throw unauthenticated("TOKEN_MISSING", "this needs a caller");
-  return {
-    instanceId: call.instanceId,
-    issuer: call.issuer,
-    caller,
-    permissions: call.permissions,
-    context: call.context,
-    requestId: call.requestId,
-    method: call.rule.path.slice(1),
-    get signal() {
-      // Most calls never look: a controller is made for those that do.
-      call.abort ??= new AbortController();
-      if (call.gone) call.abort.abort();
-      return call.abort.signal;
-    },
-    answer: call.answer,
-  };
+  return new CallScope(call, caller);
+}
+
+// A class, because an object literal with a getter is built anew for every call, which is twenty times as slow.
+class CallScope implements Scope {
+  readonly instanceId: string;
+  readonly issuer: string;
+  readonly caller: Scope["caller"];
+  readonly permissions: Scope["permissions"];
+  readonly context: Scope["context"];
+  readonly policy: Scope["policy"];
+  readonly requestId: string;
+  readonly method: string;
+  readonly answer: Scope["answer"];
+  readonly #call: Call;
+
+  constructor(call: Call, caller: Scope["caller"]) {
+    this.instanceId = call.instanceId;
+    this.issuer = call.issuer;
+    this.caller = caller;
+    this.permissions = call.permissions;
+    this.context = call.context;
+    this.policy = call.rule.policy;
+    this.requestId = call.requestId;
+    this.method = call.rule.path.slice(1);
+    this.answer = call.answer;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    const call = this.#call;
+    // Most calls never look: a controller is made for those that do.
+    call.abort ??= new AbortController();
+    if (call.gone) call.abort.abort();
+    return call.abort.signal;
+  }
 }

@@ -1,23 +1,18 @@
 import { readFileSync } from "node:fs";
-import { createRegistry } from "@bufbuild/protobuf";
-import { createValidator } from "@bufbuild/protovalidate";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.ts";
 import { dispatcher } from "../api/dispatch.ts";
 import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
-import { type WebEndpoint, webHandler } from "../api/express.ts";
+import type { WebEndpoint } from "../api/express.ts";
 import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
 import { resolveOrigin } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
-import { createReadiness, healthEndpoints, registerHealth } from "../api/system/health.ts";
-import { openApiDocument } from "../api/system/openapi.ts";
-import { registerReflection } from "../api/system/reflection.ts";
+import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
+import { protovalidate } from "../api/validation.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
@@ -28,6 +23,7 @@ import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Config } from "./config.ts";
+import { jobHandlers, startJobs } from "./jobs.ts";
 import type { Kernel } from "./kernel.ts";
 import { version } from "./version.ts";
 
@@ -41,11 +37,13 @@ const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
 export async function startApp(kernel: Kernel): Promise<App> {
   const { config, db, events, secrets, logger, now } = kernel;
   const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
+  const organizations = organizationReader(db);
   let served: string[] = [];
   const deps: Deps = {
     db,
     events,
     secrets,
+    organizations,
     newId: kernel.newId,
     now,
     limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
@@ -56,13 +54,13 @@ export async function startApp(kernel: Kernel): Promise<App> {
     },
   };
   const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
+  const handlers = jobHandlers(kernel.modules, deps);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
-  const organizations = organizationReader(db);
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
@@ -72,7 +70,7 @@ export async function startApp(kernel: Kernel): Promise<App> {
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
-    validator: createValidator({ registry: createRegistry(file_idsvc_options_v1_options) }),
+    validator: protovalidate(),
     logger,
     metrics,
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
@@ -90,18 +88,15 @@ export async function startApp(kernel: Kernel): Promise<App> {
 
   const readiness = createReadiness();
   const stopping = new AbortController();
-  const streams = connectNodeAdapter({
-    shutdownSignal: stopping.signal,
-    routes(router) {
-      registerHealth(
-        router,
-        readiness,
-        services.map(({ typeName }) => typeName),
-      );
-      registerReflection(router, [...services, ...publicServices]);
-    },
+  // What few calls need is loaded by the first of them: it would be half of the start and of the memory.
+  const streams = once(async () => {
+    const { systemRouter } = await import("../api/system/router.ts");
+    return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const web = webHandler([...healthEndpoints(readiness), ...documents(config, metrics, endpoints)]);
+  const web = once(async () => {
+    const { webHandler } = await import("../api/express.ts");
+    return webHandler(documents(config, metrics, endpoints));
+  });
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
@@ -117,11 +112,13 @@ export async function startApp(kernel: Kernel): Promise<App> {
     ...dispatcher({
       endpoints,
       routes: restRoutes(endpoints),
+      probes: probes(readiness),
       streamServices: publicServices,
       streams,
       web,
     }),
   });
+  const jobs = startJobs(kernel, handlers, metrics);
   readiness.set(true);
   return {
     port: listening.port,
@@ -130,9 +127,14 @@ export async function startApp(kernel: Kernel): Promise<App> {
       readiness.set(false);
       // Who watches the health gets to hear of it before his stream ends.
       setTimeout(() => stopping.abort(), lastWordMs);
-      await listening.stop(config.shutdownTimeoutMs);
+      await Promise.all([listening.stop(config.shutdownTimeoutMs), jobs[Symbol.asyncDispose]()]);
     },
   };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): WebEndpoint[] {
@@ -149,7 +151,8 @@ function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): Web
     {
       httpMethod: "GET",
       path: "/openapi.json",
-      handle() {
+      async handle() {
+        const { openApiDocument } = await import("../api/system/openapi.ts");
         const rules = endpoints.map(({ rule }) => rule);
         const issuer = config.externalUrl;
         openApi ??= JSON.stringify(openApiDocument(rules, { issuer, version }));

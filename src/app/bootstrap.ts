@@ -5,13 +5,14 @@ import { hostName, issuerOf } from "../authz/host.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import { addInstance, instance, instanceEvents, hasInstance } from "../resources/instance/index.ts";
-import { addInstanceMember, membership } from "../resources/membership/index.ts";
+import { addMember, membership } from "../resources/membership/index.ts";
 import { addOrganization, generatedDomain, organization } from "../resources/org/index.ts";
 import { addProject, project } from "../resources/project/index.ts";
 import {
-  addHuman,
-  addMachine,
   addPersonalAccessToken,
+  addUser,
+  builtInData,
+  changeContact,
   changePassword,
   passwordSecret,
   personalAccessTokenSecret,
@@ -84,7 +85,7 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
         organization,
         theOrganization,
         addOrganization(theOrganization.state, called),
-        ofOrganization,
+        ofInstance,
       );
       const ownProject = tx.begin(project, ids.project);
       const itself = {
@@ -127,19 +128,17 @@ async function makeAdmin(
   owner: OwnerRef,
 ): Promise<void> {
   const loaded = tx.begin(user, admin.user_id);
-  const human = {
-    organizationId,
-    username: adminName,
-    givenName: "Instance",
-    familyName: "Administrator",
-    displayName: "Instance Administrator",
-    preferredLanguage: "en",
-    email: admin.login_name,
-    isEmailVerified: true,
-  };
-  tx.record(user, loaded, addHuman(loaded.state, human), owner);
-  const state = { type: "human" as const, organizationId, username: adminName };
-  tx.record(user, loaded, changePassword(state, false));
+  const data = builtInData("human", {
+    given_name: "Instance",
+    family_name: "Administrator",
+    display_name: "Instance Administrator",
+    preferred_language: "en",
+  });
+  const called = { organizationId, username: adminName };
+  tx.record(user, loaded, addUser(loaded, { ...data, ...called }), owner);
+  const email = { address: admin.login_name, isVerified: true };
+  tx.record(user, loaded, changeContact(loaded.state, "email", email));
+  tx.record(user, loaded, changePassword(loaded.state, false));
   const at = { instanceId, userId: admin.user_id };
   tx.write(await passwordSecret(secrets, at, admin.password, tx.now));
 }
@@ -152,11 +151,11 @@ async function makeMachine(
 ): Promise<void> {
   const { instance_id: instanceId, organization_id: organizationId, machine } = made;
   const loaded = tx.begin(user, machine.user_id);
-  const config = { organizationId, username: machineName, name: "Machine user" };
-  tx.record(user, loaded, addMachine(loaded.state, config), owner);
+  const data = builtInData("machine", { name: "Machine user" });
+  const called = { organizationId, username: machineName };
+  tx.record(user, loaded, addUser(loaded, { ...data, ...called }), owner);
   const tokenId = kernel.newId();
-  const state = { type: "machine" as const, organizationId, username: machineName };
-  tx.record(user, loaded, addPersonalAccessToken(state, tokenId));
+  tx.record(user, loaded, addPersonalAccessToken(loaded.state, tokenId));
   const value = kernel.config.bootstrapToken;
   const { token, change } = await personalAccessTokenSecret(
     kernel.secrets,
@@ -176,12 +175,9 @@ async function makeLoginClient(
   owner: OwnerRef,
 ): Promise<void> {
   const loaded = tx.begin(user, kernel.newId());
-  const config = {
-    organizationId: made.organization_id,
-    username: loginClientName,
-    name: "Login client",
-  };
-  tx.record(user, loaded, addMachine(loaded.state, config), owner);
+  const data = builtInData("machine", { name: "Login client" });
+  const called = { organizationId: made.organization_id, username: loginClientName };
+  tx.record(user, loaded, addUser(loaded, { ...data, ...called }), owner);
   await makeMember(kernel, tx, made, loaded.id, "IAM_LOGIN_CLIENT");
 }
 
@@ -193,6 +189,7 @@ async function makeMember(
   role: string,
 ): Promise<void> {
   const loaded = tx.begin(membership, newId());
-  const added = addInstanceMember(loaded.state, { userId, roles: [role] });
+  const context = { type: "instance" as const };
+  const added = addMember(loaded.state, { userId, roles: [role], context });
   tx.record(membership, loaded, added, { type: "instance", id: made.instance_id });
 }

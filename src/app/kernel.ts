@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
-import { failedPrecondition } from "../errors.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
-import { createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
+import { checkMasterKey, createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
+import { jobs } from "../jobs/job.ts";
 import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
 import { rebuildProjections } from "../projection/rebuild.ts";
 import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
-import { openSqlite } from "../storage/sqlite/driver.ts";
+import type { Schema } from "../storage/schema.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Config } from "./config.ts";
 import { masterKey } from "./master-key.ts";
@@ -38,18 +38,22 @@ export type Surroundings = {
   moreModules?: Module[];
 };
 
+/** A driver is loaded only where it is used. */
+async function openStore(at: Config["databaseUrl"], schema: Schema): Promise<MigratableDatabase> {
+  if (at.kind === "sqlite") {
+    const { openSqlite } = await import("../storage/sqlite/driver.ts");
+    return openSqlite({ path: at.file, schema });
+  }
+  const { openPostgres } = await import("../storage/postgres/driver.ts");
+  return openPostgres({ url: at.url, schema });
+}
+
 /**
  * Opens the store of the configuration and brings it to this build's schema; projections of another shape are rebuilt
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, now = () => new Date(), moreModules = [] } = around;
-  if (config.databaseUrl.kind !== "sqlite") {
-    throw failedPrecondition(
-      "STORE_UNSUPPORTED",
-      "this build stores in SQLite: set IDSVC_DATABASE_URL to the path of a file",
-    );
-  }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
@@ -59,18 +63,17 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const modules = [...allModules(featureDefaults), ...moreModules];
   const projections = modules.flatMap((module) => module.projections);
   const projectionTables = projections.flatMap(({ tables }) => tables);
-  const state = modules.flatMap((module) => module.state ?? []);
+  const state = [jobs, ...modules.flatMap((module) => module.state ?? [])];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const db = openSqlite({
-    path: config.databaseUrl.file,
-    schema: { state, projections: projectionTables },
-  });
+  const db = await openStore(config.databaseUrl, { state, projections: projectionTables });
   try {
+    // Nobody with a wrong key changes anything, not even the schema (faults F21).
+    const isNewStore = await db.isNew();
+    const master = masterKey(config, isNewStore);
+    if (!isNewStore) await checkMasterKey(db, master);
     const stale = await db.migrate();
-    const isNewStore = (await db.heads()).size === 0;
-    const secrets = createSecretStore(db, masterKey(config, isNewStore));
-    await secrets.checkMasterKey();
+    const secrets = createSecretStore(db, master);
     const events = createEventStore({
       db,
       secrets,

@@ -133,10 +133,10 @@ export const origin = scalar(
 /** A PostgreSQL URL, or the path of an SQLite file; the password of the URL is never shown. */
 export const database: OptionType<DatabaseLocation> = {
   ...scalar<DatabaseLocation>(
-    "postgres://user:password@host:5432/name, or the path of an SQLite file, or :memory:",
+    "postgres://user:password@host:5432/name, or the path of an SQLite file",
     (given, wrong) => {
       const name = given.replace(/^(sqlite|file):(\/\/(?=\/))?/, "");
-      if (name === ":memory:") return { kind: "sqlite", file: name };
+      if (name === ":memory:") return wrong("the store must outlive the process");
       if (/^postgres(ql)?:\/\//.test(given))
         return URL.canParse(given) ? { kind: "postgres", url: given } : wrong();
       return name === "" || /^[a-z][a-z0-9+.-]*:/i.test(name)

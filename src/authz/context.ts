@@ -13,6 +13,16 @@ export type RequestedContext =
   | { type: "instance" }
   | { type: "organization"; organizationId: string };
 
+/** What the schema demands of a caller on the object that his request names (`object_permission` and its like). */
+export type ObjectPolicy = {
+  /** The permission the method needs on the object; empty where the slice knows better. */
+  act: string;
+  /** Who lacks it on the object does not learn that it is there. */
+  read: string;
+  /** A user may do this to what is his own. */
+  ownData: boolean;
+};
+
 /**
  * What a handler needs to know of the call it serves, set by the interceptors. Handlers see it only after the caller
  * is known and permitted.
@@ -24,6 +34,7 @@ export type Scope = {
   readonly caller: Caller;
   readonly permissions: Permissions;
   readonly context: RequestedContext;
+  readonly policy: ObjectPolicy;
   readonly requestId: string;
   /** Full name of the service and the method: `<package>.<Service>/<Method>`. */
   readonly method: string;

@@ -12,16 +12,33 @@ export type Place =
   | { type: "system" }
   | { type: "instance" }
   | { type: "organization"; id: string }
-  | { type: "project"; id: string; organizationId: string };
+  | { type: "project"; id: string; organizationId: string }
+  | { type: "projectGrant"; id: string; organizationId: string };
 
 /** What a caller may do, and where (background 6.3). */
 export type Permissions = {
   /** Held in any context: whether the call can matter at all (decisions B3). */
   holdsAnywhere(permission: string): boolean;
   holds(permission: string, place: Place): boolean;
+  /** Where below the instance it is held: what a search may show. */
+  reach(permission: string): Reach;
 };
 
-export const noPermissions: Permissions = { holdsAnywhere: () => false, holds: () => false };
+/** The contexts below the instance in which a permission is held. `everywhere` includes what comes later. */
+export type Reach = {
+  everywhere: boolean;
+  organizations: readonly string[];
+  projects: readonly string[];
+  projectGrants: readonly string[];
+};
+
+const nowhere: Reach = { everywhere: false, organizations: [], projects: [], projectGrants: [] };
+
+export const noPermissions: Permissions = {
+  holdsAnywhere: () => false,
+  holds: () => false,
+  reach: () => nowhere,
+};
 
 /**
  * Unites memberships. What an instance member holds, he holds in every organization of the instance; an organization's
@@ -60,8 +77,20 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
       if (place.type === "organization") return inContext(`organization/${place.id}`, permission);
       return (
         inContext(`organization/${place.organizationId}`, permission) ||
-        inContext(`project/${place.id}`, permission)
+        inContext(`${place.type}/${place.id}`, permission)
       );
+    },
+    reach(permission) {
+      const holding = (type: string) =>
+        [...byContext]
+          .filter(([key, held]) => key.startsWith(`${type}/`) && held.has(permission))
+          .map(([key]) => key.slice(type.length + 1));
+      return {
+        everywhere: belowInstance.has(permission),
+        organizations: holding("organization"),
+        projects: holding("project"),
+        projectGrants: holding("projectGrant"),
+      };
     },
   };
 }

@@ -24,7 +24,7 @@ export interface MembershipReader {
 export type TokenVerifier = (
   token: string,
   at: { instanceId: string; issuer: string },
-) => Promise<Caller | undefined>;
+) => Awaitable<Caller | undefined>;
 
 export interface FeatureReader {
   isOn(instanceId: string, feature: string): Awaitable<boolean>;

@@ -1,4 +1,4 @@
-import { invalidField } from "../errors.ts";
+import { invalidField, permissionDenied } from "../errors.ts";
 
 // A permission ending in a run of r, w, d is short for read, write, delete: `iam.rw` is `iam.read` and `iam.write`.
 const IAM = `iam.rw iam.policy.rwd iam.member.rwd iam.idp.rwd iam.action.rwd iam.flow.rwd iam.feature.rwd
@@ -32,7 +32,7 @@ const ORG_USER_PERMISSION_EDITOR = `org.read org.member.read user.read user.glob
  */
 const table = {
   SYSTEM_OWNER: `system.instance.rwd system.domain.rwd system.debug.rwd system.feature.rwd system.limits.wd
-    system.quota.wd system.iam.member.read`,
+    system.quota.wd system.iam.member.rwd`,
   SYSTEM_OWNER_VIEWER: `system.instance.read system.domain.read system.debug.read system.feature.read
     system.iam.member.read`,
 
@@ -145,6 +145,56 @@ export function requireRoles(context: RoleContext, roles: readonly string[], fie
     `"${wrong}" is no role of this context; available are ${available.join(", ")}`,
     { metadata: { role: wrong } },
   );
+}
+
+const members: Record<RoleContext, string> = {
+  system: "system.iam.member",
+  instance: "iam.member",
+  organization: "org.member",
+  project: "project.member",
+  projectGrant: "project.grant.member",
+};
+
+/** The permission that guards the members of a kind of context. */
+export const memberPermission = (context: RoleContext, verb: "read" | "write" | "delete"): string =>
+  `${members[context]}.${verb}`;
+
+const ownerOf: Record<RoleContext, Role> = {
+  system: "SYSTEM_OWNER",
+  instance: "IAM_OWNER",
+  organization: "ORG_OWNER",
+  project: "PROJECT_OWNER",
+  projectGrant: "PROJECT_GRANT_OWNER",
+};
+
+// Held by no owner, and nothing that an owner could not come by: logins, acting for others, and a caller's own things.
+const ownersMayGive: ReadonlySet<string> = new Set(
+  expand(`session.link admin.impersonation impersonation project.read:self user.self.delete
+    project.grant.user.grant.read iam.restrictions.rw`),
+);
+
+/**
+ * Refuses roles that give what the giver has not himself in the context. Who holds all that the owner of the context
+ * holds may also give the roles of login clients and impersonators.
+ *
+ * @throws PERMISSION_DENIED ROLE_NOT_GRANTABLE naming the role and the permission
+ */
+export function requireGrantable(
+  context: RoleContext,
+  roles: readonly string[],
+  holds: (permission: string) => boolean,
+): void {
+  const isOwner = [...permissionsOf(ownerOf[context])].every(holds);
+  for (const role of roles) {
+    const given = context === "instance" ? permissionsOnInstance(role) : permissionsOf(role);
+    const lacking = [...given].find((one) => !holds(one) && !(isOwner && ownersMayGive.has(one)));
+    if (lacking === undefined) continue;
+    throw permissionDenied(
+      "ROLE_NOT_GRANTABLE",
+      `${role} gives ${lacking}, which the caller lacks in this context: nobody gives more than he has`,
+      { metadata: { role, permission: lacking } },
+    );
+  }
 }
 
 function expand(list: string): string[] {

@@ -45,3 +45,14 @@ export function service<S extends DescService>(
     authorize: authorize as ServiceBinding["authorize"],
   };
 }
+
+/** The same check for every method whose request names an object by `id`. */
+export function authorizeById<S extends DescService>(
+  description: S,
+  check: (request: { id: string }, scope: Scope) => Promise<void>,
+): Authorize<S> {
+  const named = description.methods.filter(({ input }) => "id" in input.field);
+  // The methods are chosen by the very field that the check takes.
+  const checks: unknown = Object.fromEntries(named.map(({ localName }) => [localName, check]));
+  return checks as Authorize<S>;
+}

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { decodeJwt, jwtVerify } from "jose";
+import type { decodeJwt as DecodeJwt } from "jose";
 import { unauthenticated } from "../errors.ts";
+import type { Caller } from "./context.ts";
 import type { TokenVerifier } from "./ports.ts";
 
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"];
@@ -20,8 +21,10 @@ export function systemCallers(
   const keys = new Map<string, KeyObject>(
     callers.map(({ name, publicKey }) => [name, createPublicKey(publicKey)]),
   );
-  return async (token, { issuer }) => {
-    const name = keys.size === 0 ? undefined : namedBy(token);
+  const verify = async (token: string, issuer: string): Promise<Caller | undefined> => {
+    // Loaded for the first token that could be one: most services never see any.
+    const { decodeJwt, jwtVerify } = await import("jose");
+    const name = namedBy(token, decodeJwt);
     const key = name === undefined ? undefined : keys.get(name);
     if (name === undefined || key === undefined) return undefined;
     try {
@@ -49,10 +52,11 @@ export function systemCallers(
     }
     return { kind: "system", name };
   };
+  return (token, { issuer }) =>
+    keys.size === 0 || token.split(".").length !== 3 ? undefined : verify(token, issuer);
 }
 
-function namedBy(token: string): string | undefined {
-  if (token.split(".").length !== 3) return undefined;
+function namedBy(token: string, decodeJwt: typeof DecodeJwt): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {

@@ -17,8 +17,11 @@ export const aggregate = <E extends NewEvent, S>(
   evolve: (state: S, event: E) => S,
 ): Aggregate<S, E> => ({ type: events[definition].aggregateType, initial, evolve });
 
-/** The fields of a patch that differ from what is there. Undefined means "not in the patch". */
-export function changedFields<T extends object>(current: T, patch: Partial<T>): Partial<T> {
+/** What a patch gives: undefined means "not in the patch". */
+export type Patch<T> = { [K in keyof T]?: T[K] | undefined };
+
+/** The fields of a patch that differ from what is there. */
+export function changedFields<T extends object>(current: T, patch: Patch<T>): Partial<T> {
   const changed: Partial<T> = {};
   for (const key of Object.keys(patch) as (keyof T)[]) {
     const value = patch[key];

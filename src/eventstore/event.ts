@@ -44,9 +44,12 @@ export const holdAlso = (kind: string, value: string, systemWide = false): Claim
 export const release = (kind: string, value?: string): ClaimStatement =>
   value === undefined ? { op: "release", kind } : { op: "release", kind, value };
 
+// Of a union of shapes, the keys of every one.
+type KeyOfEach<P> = P extends unknown ? keyof P & string : never;
+
 export type PayloadRules<P> = {
   /** Texts that tell of a person: encrypted with the key of the user the event is about (decisions C7), empty once it is gone. */
-  personal?: (keyof P & string)[];
+  personal?: KeyOfEach<P>[];
   /** The user whose key encrypts; by default the aggregate. */
   subject?: (payload: P, aggregateId: string) => string;
   claims?: (payload: P) => ClaimStatement[];

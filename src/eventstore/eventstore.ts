@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, type SQL, sql } from "../storage/drizzle.ts";
 import type { Database } from "../storage/database.ts";
 import { events } from "../storage/kernel-tables.ts";
 import type { RowChange } from "../storage/row-change.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "../storage/drizzle.ts";
 import { digestSecret } from "../crypto/digests.ts";
 import {
   newSealingKey,
@@ -38,11 +38,6 @@ export type FoundSecret = {
  * which announces them.
  */
 export interface SecretStore {
-  /**
-   * Proves that the master key opens what is there.
-   * @throws FAILED_PRECONDITION MASTER_KEY_WRONG
-   */
-  checkMasterKey(): Promise<void>;
   /** Makes the keys of a new instance: they belong into the unit that creates it. */
   createInstanceKeys(instanceId: string, createdAt: Date): RowChange[];
   /** Makes the personal key of a new user. */
@@ -65,13 +60,43 @@ export interface SecretStore {
     kind: string,
     secret: string,
   ): FoundSecret | undefined | Promise<FoundSecret | undefined>;
+  /** The keyed digest of a short-lived secret that is kept elsewhere, for example of a code in a table of its own. */
+  digest(instanceId: string, secret: string): Promise<string>;
   remove(ref: SecretRef): RowChange;
+  /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
+  removeAllOf(owner: Pick<SecretRef, "instanceId" | "ownerType" | "ownerId">): RowChange;
 }
 
 const instanceKeyKinds = ["data_key", "digest_key", "pepper_key"] as const;
 type InstanceKeyKind = (typeof instanceKeyKinds)[number];
 const currentKeyId = "1";
 const personalKeyKind = "personal_key";
+
+/**
+ * Proves that the master key opens what is in the store; nothing is written. It reads no more than any build has stored,
+ * so that it can stand before the migration.
+ * @throws FAILED_PRECONDITION MASTER_KEY_WRONG
+ */
+export async function checkMasterKey(db: Database, master: SealingKey): Promise<void> {
+  const t = db.table(secrets);
+  const { instanceId, ownerType, ownerId, kind, id, sealed } = t;
+  const [row] = await db.read
+    .select({ instance: instanceId, ownerType, ownerId, kind, id, sealed })
+    .from(t)
+    .where(and(eq(ownerType, "instance"), eq(kind, "data_key")))
+    .limit(1);
+  if (!row?.sealed) return;
+  try {
+    const owner = { instance: row.instance, ownerType: row.ownerType, ownerId: row.ownerId };
+    unwrapKey(master, owner, `${row.kind}:${row.id}`, row.sealed);
+  } catch (cause) {
+    throw failedPrecondition(
+      "MASTER_KEY_WRONG",
+      "the master key does not open this store: give the one it was made with (IDSVC_MASTER_KEY, or master.key in the data folder)",
+      { cause },
+    );
+  }
+}
 
 export function createSecretStore(db: Database, master: SealingKey): SecretStore {
   const t = db.table(secrets);
@@ -168,24 +193,6 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
   }
 
   return {
-    async checkMasterKey() {
-      const [row] = await db.read
-        .select({ instanceId: t.instanceId })
-        .from(t)
-        .where(and(eq(t.ownerType, "instance"), eq(t.kind, "data_key")))
-        .limit(1);
-      if (row === undefined) return;
-      try {
-        await instanceKey(row.instanceId, "data_key");
-      } catch (cause) {
-        throw failedPrecondition(
-          "MASTER_KEY_WRONG",
-          "the master key does not open this store: give the one it was made with (IDSVC_MASTER_KEY, or master.key in the data folder)",
-          { cause },
-        );
-      }
-    },
-
     createInstanceKeys: (instanceId, createdAt) =>
       instanceKeyKinds.map((kind) => {
         const ref = refOf(instanceId, kind);
@@ -230,6 +237,9 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
       return find(instanceId, hash("sha256", secret, "base64url"), secret);
     },
 
+    digest: digestOf,
     remove: (ref) => deleteRows(secrets, ref),
+    removeAllOf: ({ instanceId, ownerType, ownerId }) =>
+      deleteRows(secrets, { instanceId, ownerType, ownerId }),
   };
 }

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq } from "../storage/drizzle.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { cursors } from "../storage/kernel-tables.ts";
 import { putRow } from "../storage/row-change.ts";

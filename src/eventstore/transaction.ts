@@ -34,10 +34,14 @@ export type Written = { id: string; sequence: bigint; changeDate: Date; owner: O
 /** One decision over any number of objects. Everything it loads must still be so when it commits. */
 export interface Transaction {
   readonly now: Date;
+  /** The state of an object; the same one however often it is asked for, with what was recorded meanwhile. */
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
   /** An object that does not exist yet, under a new id; nothing is read. */
   begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S>;
-  /** Adds events to an object. The owner is that of the object's first event. */
+  /**
+   * Adds events to an object and brings its state up to them, so that one decision can follow another. The owner is
+   * that of the object's first event.
+   */
   record<S, E extends NewEvent>(
     aggregate: Aggregate<S, E>,
     loaded: Loaded<S>,
@@ -109,18 +113,26 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
   let firstSequence = 0n;
 
+  function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
+    loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
+    return loaded;
+  }
+
   const transaction: Transaction = {
     now: createdAt,
-    async load(aggregate, id) {
-      const loaded = await parts.load(aggregate, at.instanceId, id);
-      loads.set(`${aggregate.type}/${id}`, { aggregateType: aggregate.type, loaded });
-      return loaded;
+    async load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string) {
+      const known = loads.get(`${aggregate.type}/${id}`);
+      // One aggregate type has one state type: what was loaded or begun under it before is of the type asked for.
+      if (known !== undefined) return known.loaded as Loaded<S>;
+      return remember(aggregate, await parts.load(aggregate, at.instanceId, id));
     },
-    begin: (aggregate, id) => ({ id, state: aggregate.initial, version: 0n, last: undefined }),
+    begin: (aggregate, id) =>
+      remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
       if (happened.length === 0) return;
       const key = `${aggregate.type}/${loaded.id}`;
       const recording = recordings.get(key);
+      loaded.state = happened.reduce(aggregate.evolve, loaded.state);
       const owned = loaded.last?.owner ?? recording?.owner ?? owner;
       if (owned === undefined)
         throw new Error(`the first event of a ${aggregate.type} needs an owner`);

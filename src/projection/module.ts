@@ -1,8 +1,10 @@
+import type { OrganizationReader } from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
+import type { JobHandlers } from "../jobs/job.ts";
 import type { Database } from "../storage/database.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Projection } from "./projection.ts";
@@ -12,6 +14,8 @@ export type Deps = {
   db: Database;
   events: EventStore;
   secrets: SecretStore;
+  /** The organizations that live. */
+  organizations: OrganizationReader;
   newId: () => string;
   now: () => Date;
   limits: { listDefault: number; listMax: number };
@@ -37,4 +41,6 @@ export type Module = {
   /** The refusal for each kind of uniqueness claim the slice takes. */
   claimErrors?: Record<string, () => DomainError>;
   services?: (deps: Deps) => ServiceBinding[];
+  /** What does the jobs that the slice enqueues. */
+  jobs?: (deps: Deps) => JobHandlers;
 };

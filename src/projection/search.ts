@@ -1,4 +1,14 @@
-import { and, asc, type Column, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  type Column,
+  count,
+  desc,
+  eq,
+  inArray,
+  type SQL,
+  sql,
+} from "../storage/drizzle.ts";
 import { invalidField } from "../errors.ts";
 import { caseFold } from "../storage/case-fold.ts";
 import type { Database } from "../storage/database.ts";

@@ -100,8 +100,17 @@ export interface Database extends AsyncDisposable {
    * @throws {ClaimTaken} when a claim is held by another object.
    */
   commit(unit: Unit): Promise<Committed>;
-  /** Counts the commits that touched any of the tables in this instance: a cached read is valid while it stands still. */
+  /**
+   * Counts the commits that touched any of the tables in this instance: a cached read is valid while it stands still.
+   * It moves before a commit of this process is acknowledged, and within a second of another's; while the store cannot
+   * tell about others it is NaN, which equals nothing (decisions B7).
+   */
   stamp(instanceId: string, dependencies: readonly Dependency[]): number;
+  /**
+   * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the stamps. What
+   * answers a read of the API from a cache calls it first (decisions C2).
+   */
+  catchUp(): Promise<void>;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
   /** With `thorough`, the engine checks all it holds, which takes time in proportion. */
@@ -109,6 +118,12 @@ export interface Database extends AsyncDisposable {
 }
 
 export type Heads = ReadonlyMap<string, bigint>;
+
+/** Brings copies of projection tables to a state of the log, by changes of replayed events. */
+export type Bring = (
+  heads: Heads,
+  apply: (changes: RowChange[]) => Promise<void>,
+) => Promise<void>;
 
 /**
  * Shadow copies of projection tables, filled by a replay while the real ones serve. There is one set at a time: making
@@ -118,15 +133,17 @@ export type Heads = ReadonlyMap<string, bigint>;
 export interface Shadow {
   /** Applies changes of replayed events, whose sequences are numbers, in one transaction. */
   apply(changes: RowChange[]): Promise<void>;
-  /** The number of rows that differ a table; undefined when the log has moved past `heads`. */
-  compare(heads: Heads): Promise<Map<string, number> | undefined>;
-  /** Puts the copies in the place of the real tables; false when the log has moved past `heads`. */
-  swap(heads: Heads): Promise<boolean>;
+  /** The number of rows that differ a table, both being at one state of the log, to which the copies are brought. */
+  compare(bring: Bring): Promise<Map<string, number>>;
+  /** Puts the copies in the place of the real tables, once they are brought to the end of the log. */
+  swap(bring: Bring): Promise<void>;
   drop(): Promise<void>;
 }
 
 /** A database that can be brought to the schema of this build. */
 export interface MigratableDatabase extends Database {
+  /** Whether no event was ever written; also before the first migration. */
+  isNew(): Promise<boolean>;
   /** Creates and widens tables; gives the projection tables that must be rebuilt from events before serving. */
   migrate(): Promise<AnyTable[]>;
   heads(): Promise<Heads>;

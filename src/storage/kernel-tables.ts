@@ -88,6 +88,13 @@ export const cursors = table(
   { key: ["name", "instanceId"] },
 );
 
+/** Who does what only one process may do; see `lease.ts`. */
+export const leases = table(
+  "leases",
+  { name: text(), holder: text(), token: int64(), expires: instant() },
+  { key: ["name"] },
+);
+
 /** Row totals kept by triggers for tables that declare `countedBy`. */
 export const rowCounts = table(
   "row_counts",
@@ -110,6 +117,7 @@ export const kernelTables = [
   claims,
   secrets,
   cursors,
+  leases,
   rowCounts,
   storeTables,
   storeFacts,

@@ -4,6 +4,7 @@ import type { AnyTable } from "./table.ts";
 
 // Reads of tables that span instances ask under the empty id.
 const everyInstance = "";
+const anyTable = "";
 
 /** What a cached read depends on: a table, or its rows with one value of the column `cachedBy`. */
 export type Dependency = AnyTable | { table: AnyTable; part: string };
@@ -32,6 +33,10 @@ export function createStamps() {
         }
       }
     },
+    /** Counts a commit of which only the instance is known. */
+    touchInstance(instanceId: string): void {
+      for (const scope of [instanceId, everyInstance]) count(scope, anyTable);
+    },
     touchAll(): void {
       everywhere += 1;
     },
@@ -39,6 +44,7 @@ export function createStamps() {
       const counts = byInstance.get(instanceId);
       let sum = everywhere;
       if (counts === undefined) return sum;
+      sum += counts.get(anyTable) ?? 0;
       for (const dependency of dependencies) {
         if ("part" in dependency) {
           const { name } = dependency.table;

@@ -1,19 +1,21 @@
-import {
-  type AnyPgTable,
-  boolean as pgBoolean,
-  customType as pgCustom,
-  integer as pgInteger,
-  jsonb as pgJsonb,
+import type { AnyPgTable } from "drizzle-orm/pg-core";
+import type { SQLiteColumnBuilderBase } from "drizzle-orm/sqlite-core";
+import { pgCore, sqliteCore } from "./drizzle.ts";
+
+const {
+  boolean: pgBoolean,
+  customType: pgCustom,
+  integer: pgInteger,
+  jsonb: pgJsonb,
   pgTable,
-  text as pgText,
-} from "drizzle-orm/pg-core";
-import {
-  type SQLiteColumnBuilderBase,
-  customType as sqliteCustom,
-  integer as sqliteInteger,
+  text: pgText,
+} = pgCore;
+const {
+  customType: sqliteCustom,
+  integer: sqliteInteger,
   sqliteTable,
-  text as sqliteText,
-} from "drizzle-orm/sqlite-core";
+  text: sqliteText,
+} = sqliteCore;
 
 /**
  * Neutral tables: one definition, one row type, a drizzle table for each dialect.

@@ -47,13 +47,13 @@ const maxDepth = 5;
  */
 export function createLogger(
   level: LogLevel,
-  stream: DestinationStream = destination({ fd: 1, sync: false }),
+  stream: DestinationStream = perTurn(() => destination({ fd: 1, sync: false })),
 ): Logger {
   return pino(
     {
       level,
       base: { service: "idsvc" },
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: () => `,"time":"${isoNow()}"`,
       formatters: {
         level: (label) => ({ level: label }),
         log: hideSecrets,
@@ -65,6 +65,47 @@ export function createLogger(
     },
     stream,
   );
+}
+
+let millisecond = 0;
+let text = "";
+
+/** The time in ISO 8601, UTC; written once a millisecond. */
+export function isoNow(): string {
+  const now = Date.now();
+  if (now !== millisecond) {
+    millisecond = now;
+    text = new Date(now).toISOString();
+  }
+  return text;
+}
+
+/** Sends the lines of one turn of the event loop in one write, and at the end of the process what is left. */
+function perTurn(open: () => ReturnType<typeof destination>): DestinationStream {
+  let lines = "";
+  const send = () => {
+    const sent = lines;
+    lines = "";
+    if (sent !== "") out.write(sent);
+  };
+  const out = open();
+  // Before the destination flushes and closes itself at the same event.
+  process.prependListener("exit", send);
+  return {
+    write(line) {
+      if (lines === "") setImmediate(send);
+      lines += line;
+    },
+    // pino calls these for a fatal line and when it is asked to flush.
+    flushSync() {
+      send();
+      out.flushSync();
+    },
+    flush(done: (error?: Error) => void) {
+      send();
+      out.flush(done);
+    },
+  } as DestinationStream;
 }
 
 /** A logger that says nothing, for tests and commands that print. */

@@ -1,17 +1,11 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Counter, Registry } from "prom-client";
 import { codes, type Kind } from "../errors.ts";
 
 /** The protocols of the one port, as a label. */
 export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
 
-export type RpcCall = {
-  service: string;
-  method: string;
-  /** `ok`, or the kind of the refusal. */
-  code: Kind | "ok";
-  protocol: Protocol;
-  seconds: number;
-};
+/** Counts and times one call of a method: its outcome (`ok`, or the kind of the refusal), protocol and seconds. */
+export type CountCall = (code: Kind | "ok", protocol: Protocol, seconds: number) => void;
 
 /** What may stand in a label: the methods of the schema and the names of the events, both known at start. */
 export type LabelSets = {
@@ -21,65 +15,128 @@ export type LabelSets = {
 };
 
 export type Metrics = {
-  rpcCalled(call: RpcCall): void;
+  /** What counts the calls of one method; asked for once a method. */
+  callsOf(service: string, method: string): CountCall;
   eventsAppended(type: string, count?: number): void;
-  /** For metrics of other parts, which keep their label values to closed sets too. */
-  registry: Registry;
+  /** A gauge of another part, read whenever somebody asks; its label values are of closed sets too. */
+  gauge(name: string, help: string, read: () => Promise<Value[]>): void;
   /** All values in the text format of Prometheus. */
   render(): Promise<{ contentType: string; body: string }>;
 };
 
-const labelNames = ["service", "method", "code", "protocol"] as const;
-const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest"]);
 const outcomes: ReadonlySet<string> = new Set(["ok", ...Object.keys(codes)]);
 
+type Labels = Record<string, string | number>;
+/** Calls of one outcome of one method: how many in all, and in each span of time up to its bound. */
+type Series = { labels: Labels; count: number; seconds: number; upTo: number[] };
+export type Value = { labels: Labels; value: number; metricName?: string };
+
 /**
- * The metrics of one running service, in a registry of their own.
+ * The metrics of one running service.
  *
  * No label takes a value from a caller: a service, method or event that is not in the sets is counted as `other`, so
  * that no request can grow the number of series.
+ *
+ * Calls are counted here, because prom-client makes and sorts a key of all labels each time, which costs more than the
+ * log line. It writes the text and knows the process, and is loaded when somebody asks.
  */
 export function createMetrics(sets: LabelSets): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const calls = new Counter({
-    name: "idsvc_rpc_calls_total",
-    help: "RPC calls answered, by service, method, code and protocol.",
-    labelNames,
-    registers: [registry],
-  });
-  const durations = new Histogram({
-    name: "idsvc_rpc_duration_seconds",
-    help: "Time from the whole request to the whole answer of an RPC.",
-    labelNames,
-    buckets: seconds,
-    registers: [registry],
-  });
-  const events = new Counter({
-    name: "idsvc_events_appended_total",
-    help: "Events committed, by type.",
-    labelNames: ["type"] as const,
-    registers: [registry],
-  });
   const methods = new Map([...sets.methods].map(([name, list]) => [name, new Set(list)]));
   const eventTypes = new Set(sets.eventTypes);
+  const series: Series[] = [];
+  const counters = new Map<string, CountCall>();
+  const events = new Map<string, number>();
+  const gauges: Parameters<Metrics["gauge"]>[] = [];
+  let registry: Promise<Registry> | undefined;
+
+  function counterOf(service: string, method: string): CountCall {
+    const byOutcome = new Map<string, Series>();
+    const newSeries = (code: string, protocol: string): Series => {
+      const upTo = bounds.map(() => 0);
+      const labels = { service, method, code, protocol };
+      const made: Series = { labels, count: 0, seconds: 0, upTo };
+      series.push(made);
+      return made;
+    };
+    return (code, protocol, seconds) => {
+      const outcome = outcomes.has(code) ? code : "other";
+      const known = protocols.has(protocol) ? protocol : "other";
+      const name = outcome === "ok" ? known : `${known} ${outcome}`;
+      let one = byOutcome.get(name);
+      if (one === undefined) byOutcome.set(name, (one = newSeries(outcome, known)));
+      one.count += 1;
+      one.seconds += seconds;
+      const at = bounds.findIndex((bound) => seconds <= bound);
+      if (at !== -1) one.upTo[at] = (one.upTo[at] ?? 0) + 1;
+    };
+  }
+
+  async function load(): Promise<Registry> {
+    const { collectDefaultMetrics, Registry: PromRegistry } = await import("prom-client");
+    const made = new PromRegistry();
+    collectDefaultMetrics({ register: made });
+    const add = (
+      name: string,
+      help: string,
+      type: string,
+      values: () => Value[] | Promise<Value[]>,
+    ): void => {
+      // A metric is to the registry whatever gives these; its types know only the classes of the library.
+      const metric = { name, get: async () => ({ name, help, type, values: await values() }) };
+      made.registerMetric(metric as unknown as Counter);
+    };
+    add(
+      "idsvc_rpc_calls_total",
+      "RPC calls answered, by service, method, code and protocol.",
+      "counter",
+      () => series.map(({ labels, count }) => ({ labels, value: count })),
+    );
+    add(
+      "idsvc_rpc_duration_seconds",
+      "Time from the whole request to the whole answer of an RPC.",
+      "histogram",
+      () => series.flatMap((one) => histogram("idsvc_rpc_duration_seconds", one)),
+    );
+    add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
+      [...events].map(([type, value]) => ({ labels: { type }, value })),
+    );
+    for (const [name, help, read] of gauges) add(name, help, "gauge", read);
+    return made;
+  }
 
   return {
-    registry,
-    rpcCalled({ service, method, code, protocol, seconds: duration }) {
-      const labels = {
-        service: methods.has(service) ? service : "other",
-        method: methods.get(service)?.has(method) ? method : "other",
-        code: outcomes.has(code) ? code : "other",
-        protocol: protocols.has(protocol) ? protocol : "other",
-      };
-      calls.inc(labels);
-      durations.observe(labels, duration);
+    callsOf(service, method) {
+      const known = methods.has(service) ? service : "other";
+      const named = methods.get(service)?.has(method) ? method : "other";
+      const name = `${known}/${named}`;
+      let counter = counters.get(name);
+      if (counter === undefined) counters.set(name, (counter = counterOf(known, named)));
+      return counter;
     },
     eventsAppended(type, count = 1) {
-      events.inc({ type: eventTypes.has(type) ? type : "other" }, count);
+      const known = eventTypes.has(type) ? type : "other";
+      events.set(known, (events.get(known) ?? 0) + count);
     },
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    gauge: (...gauge) => void gauges.push(gauge),
+    async render() {
+      const loaded = await (registry ??= load());
+      return { contentType: loaded.contentType, body: await loaded.metrics() };
+    },
   };
+}
+
+function histogram(name: string, { labels, count, seconds, upTo }: Series): Value[] {
+  let below = 0;
+  const buckets = bounds.map((bound, at) => {
+    below += upTo[at] ?? 0;
+    return { labels: { le: bound, ...labels }, value: below, metricName: `${name}_bucket` };
+  });
+  return [
+    ...buckets,
+    { labels: { le: "+Inf", ...labels }, value: count, metricName: `${name}_bucket` },
+    { labels, value: seconds, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ];
 }

@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import {
-  create,
-  createFileRegistry,
-  createRegistry,
-  type DescService,
-  setExtension,
-} from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescService, setExtension } from "@bufbuild/protobuf";
 import {
   FileDescriptorSetSchema,
   MethodOptionsSchema as ProtoMethodOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
-import { createValidator } from "@bufbuild/protovalidate";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import {
-  file_idsvc_options_v1_options,
-  method as methodOption,
-  MethodOptionsSchema,
-} from "#gen/idsvc/options/v1/options_pb.ts";
+import { method as methodOption, MethodOptionsSchema } from "#gen/idsvc/options/v1/options_pb.ts";
 import { compose, newCall } from "../../src/api/call.ts";
 import { dispatcher } from "../../src/api/dispatch.ts";
 import { createEndpoints } from "../../src/api/endpoints.ts";
@@ -25,6 +14,7 @@ import { interceptorsFor, order, type Ports } from "../../src/api/interceptors/i
 import { methodRule } from "../../src/api/method-rule.ts";
 import { listen } from "../../src/api/server.ts";
 import { restRoutes } from "../../src/api/transcode/rest.ts";
+import { protovalidate } from "../../src/api/validation.ts";
 import type { ServiceBinding } from "../../src/authz/service.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -81,7 +71,7 @@ const ports: Ports = {
     happened.push("executions");
     return next();
   },
-  validator: createValidator({ registry: createRegistry(file_idsvc_options_v1_options) }),
+  validator: protovalidate(),
   logger: silentLogger(),
   metrics: createMetrics({ methods: new Map(), eventTypes: [] }),
   externalUrl: new URL("http://localhost"),
@@ -99,8 +89,9 @@ const listening = await listen({
     endpoints,
     routes: restRoutes(endpoints),
     streamServices: [],
-    streams: () => {},
-    web: () => {},
+    probes: new Map(),
+    streams: async () => () => {},
+    web: async () => () => {},
   }),
 });
 const peer = connectPeer(listening.port);

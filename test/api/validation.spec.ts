@@ -111,7 +111,7 @@ describe("a request that breaks rules of the schema", () => {
   it("is refused with every field and the rule it breaks", () => {
     const request = create(CreateTargetRequestSchema, { target: { name: "" } });
     assert.throws(
-      () => requireValid(validator, CreateTargetRequestSchema)(request),
+      () => requireValid(() => validator, CreateTargetRequestSchema)(request),
       (error) => {
         assert.ok(error instanceof DomainError);
         assert.deepEqual([error.kind, error.reason], ["invalidArgument", "VALIDATION_FAILED"]);

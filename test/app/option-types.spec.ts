@@ -86,7 +86,7 @@ describe("values with a form of their own", () => {
     for (const url of ["/d/x.db", "sqlite:/d/x.db", "sqlite:///d/x.db", "file:/d/x.db"])
       assert.deepEqual(database(url), { kind: "sqlite", file: "/d/x.db" });
     assert.deepEqual(database("x.db"), { kind: "sqlite", file: resolve("x.db") });
-    assert.deepEqual(database(":memory:"), { kind: "sqlite", file: ":memory:" });
+    refused({ env: { IDSVC_DATABASE_URL: ":memory:" } }, "CONFIG_VALUE_WRONG", "outlive");
     assert.deepEqual(database("postgresql://h/d"), { kind: "postgres", url: "postgresql://h/d" });
     assert.deepEqual(database("postgres:///d?host=/run"), {
       kind: "postgres",

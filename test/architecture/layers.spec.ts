@@ -21,7 +21,7 @@ type Row = {
   open?: true;
 };
 
-const kernel = ["authz", "eventstore", "projection", "storage", "crypto", "errors.ts"];
+const kernel = ["authz", "eventstore", "jobs", "projection", "storage", "crypto", "errors.ts"];
 const slice = {
   band: "slice",
   mayImport: ["resources", "resources/object", "settings", "settings/object", ...kernel],
@@ -48,11 +48,16 @@ const rows: Record<string, Row> = {
   management: { ...slice },
   executor: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry"] },
 
-  projection: { band: "kernel", mayImport: ["authz", "eventstore", "storage", "errors.ts"] },
+  projection: {
+    band: "kernel",
+    mayImport: ["authz", "eventstore", "jobs", "storage", "errors.ts"],
+  },
+  jobs: { band: "kernel", mayImport: ["eventstore", "storage", "errors.ts"] },
   authz: { band: "kernel", mayImport: ["eventstore", "errors.ts"] },
   eventstore: { band: "kernel", mayImport: ["storage", "crypto", "telemetry", "errors.ts"] },
 
   "storage/sqlite": { band: "ground", mayImport: ["storage", "errors.ts"] },
+  "storage/postgres": { band: "ground", mayImport: ["storage", "errors.ts"] },
   storage: { band: "ground", mayImport: ["errors.ts"] },
   crypto: { band: "ground", mayImport: ["errors.ts"] },
   egress: { band: "ground", mayImport: ["errors.ts"] },
@@ -65,6 +70,7 @@ const slices = ["resources", "settings", "management", "executor"];
 /** Packages that have a home: nothing else imports them. The first pattern that fits counts. */
 const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^better-sqlite3$/, ["storage/sqlite"]],
+  [/^pg$/, ["storage/postgres"]],
   [/^drizzle-orm\/.*-core$/, ["storage"]],
   [/^drizzle-orm\//, ["storage"]],
   [/^drizzle-orm$/, ["storage", "eventstore", "projection", ...slices]],

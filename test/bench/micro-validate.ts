@@ -46,7 +46,7 @@ function worksOf<D extends DescMessage>(
   valid: MessageShape<D>,
   byHand: (message: MessageShape<D>) => boolean,
 ) {
-  const check = requireValid(validator, type);
+  const check = requireValid(() => validator, type);
   const times = (run: (message: MessageShape<D>) => unknown) => ({
     count: batch,
     run: () => {

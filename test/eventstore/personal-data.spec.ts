@@ -6,7 +6,14 @@ import { describe, it } from "node:test";
 import { loadConfig } from "../../src/app/config.ts";
 import { bootstrap } from "../../src/app/bootstrap.ts";
 import { openKernel } from "../../src/app/kernel.ts";
-import { addHuman, changePassword, passwordSecret, user } from "../../src/resources/user/index.ts";
+import {
+  addUser,
+  builtInData,
+  changeContact,
+  changePassword,
+  passwordSecret,
+  user,
+} from "../../src/resources/user/index.ts";
 import { deleteRows } from "../../src/storage/row-change.ts";
 import { secrets as secretsTable } from "../../src/storage/kernel-tables.ts";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
@@ -14,15 +21,9 @@ import { silentLogger } from "../../src/telemetry/logger.ts";
 import { connect } from "../storage/sqlite-place.ts";
 
 // Recognisable, so that a trace of them anywhere is found (faults 5.5, marker test).
-const human = {
-  username: "MARKERusername",
-  givenName: "MARKERgiven",
-  familyName: "MARKERfamily",
-  displayName: "MARKERdisplay",
-  preferredLanguage: "en",
-  email: "MARKERemail@example.com",
-  isEmailVerified: true,
-};
+const username = "MARKERusername";
+const data = { given_name: "MARKERgiven", family_name: "MARKERfamily" };
+const address = "MARKERemail@example.com";
 const password = "MARKERpassword-1";
 
 /** A store with one more human user. */
@@ -39,10 +40,10 @@ async function storeWithHuman() {
   const userId = kernel.newId();
   await kernel.events.transact(by, async (tx) => {
     const loaded = await tx.load(user, userId);
-    const added = addHuman(loaded.state, { ...human, organizationId });
+    const added = addUser(loaded, { ...builtInData("human", data), organizationId, username });
     tx.record(user, loaded, added, { type: "org", id: organizationId });
-    const state = { type: "human" as const, organizationId, username: human.username };
-    tx.record(user, loaded, changePassword(state, false));
+    tx.record(user, loaded, changeContact(loaded.state, "email", { address, isVerified: true }));
+    tx.record(user, loaded, changePassword(loaded.state, false));
     tx.write(await passwordSecret(kernel.secrets, { instanceId, userId }, password, tx.now));
   });
   const destroyKey = () =>
@@ -88,7 +89,7 @@ describe("what the store holds of a human user", () => {
     );
     assert.deepEqual(holding.map(String).toSorted(), ["claims", "users"]);
   });
-  for (const secret of [human.givenName, human.familyName, password, "MARKERtoken"])
+  for (const secret of [password, "MARKERtoken"])
     it(`is in no file of the data folder where nothing shows it: ${secret}`, async () => {
       await using store = await storeWithHuman();
       for (const file of readdirSync(store.dataDir)) {
@@ -101,14 +102,16 @@ describe("what the store holds of a human user", () => {
   it("is what the service reads back, with his key", async () => {
     await using store = await storeWithHuman();
     const { state } = await store.kernel.events.load(user, store.instanceId, store.userId);
-    assert.equal(state?.username, human.username);
+    assert.equal(state?.username, username);
+    assert.deepEqual(state?.data, data);
   });
   it("cannot be read from his events once his key is destroyed, and they still fold", async () => {
     await using store = await storeWithHuman();
     await store.destroyKey();
     const { kernel, instanceId, userId } = store;
     const { state, version } = await kernel.events.load(user, instanceId, userId);
-    assert.deepEqual([state?.type, state?.username, version], ["human", "", 2n]);
+    assert.deepEqual([state?.schemaType, state?.username, version], ["human", "", 4n]);
+    assert.deepEqual([state?.data, state?.email?.address], [{}, ""]);
   });
   it("does not keep projections from being rebuilt once his key is destroyed", async () => {
     await using store = await storeWithHuman();

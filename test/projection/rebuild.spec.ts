@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { eq } from "drizzle-orm";
+import { eq } from "../../src/storage/drizzle.ts";
 import { rebuildProjections, verifyProjections } from "../../src/projection/rebuild.ts";
 import { executions } from "../../src/resources/action/execution/projection.ts";
 import { startActionPeer } from "../resources/action/action-peer.ts";
-import { connect, type Connection } from "../storage/sqlite-place.ts";
+import { engine } from "../support/app.ts";
+import { beside } from "../support/beside.ts";
 
 const peer = await startActionPeer();
 after(() => peer[Symbol.asyncDispose]());
@@ -21,20 +21,18 @@ async function differing(): Promise<string[]> {
 }
 const rebuild = () => rebuildProjections(kernel, tables);
 
-/** Changes the store beside the service, as a person with the file could. */
-function tamper(statement: string): void {
-  using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
-  assert.ok(connection.prepare(statement).run().changes > 0, "the statement changes something");
+async function tamper(statement: string): Promise<void> {
+  const { changes } = await beside(kernel, statement);
+  assert.ok(changes > 0, "the statement changes something");
 }
 
-const dump = (connection: Connection): unknown[] =>
-  [...tables, { name: "row_counts" }].map(({ name }) => [
-    name,
-    connection.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2, 3`).raw().all(),
-  ]);
-function allRows(): unknown[] {
-  using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
-  return dump(connection);
+async function allRows(): Promise<unknown[]> {
+  const dump: unknown[] = [];
+  for (const { name } of [...tables, { name: "row_counts" }]) {
+    const { rows } = await beside(kernel, `SELECT * FROM "${name}" ORDER BY 1, 2, 3`);
+    dump.push([name, rows]);
+  }
+  return dump;
 }
 
 /** One of every command there is, more than once. */
@@ -69,9 +67,9 @@ describe("projections", () => {
   });
   it("are the same rows and counts after a rebuild", async () => {
     await commands();
-    const before = allRows();
+    const before = await allRows();
     await rebuild();
-    assert.deepEqual(allRows(), before);
+    assert.deepEqual(await allRows(), before);
   });
   it("keep the date of creation of an execution that is put again", async () => {
     const target = await peer.addTarget();
@@ -110,15 +108,20 @@ describe("verifying projections", () => {
   ] as const)
     it(`finds ${what}, and a rebuild repairs it`, async () => {
       await peer.addTarget();
-      tamper(statement);
+      await tamper(statement);
       assert.deepEqual(await differing(), expected);
       await rebuild();
       assert.deepEqual(await differing(), []);
     });
   it("leaves no trace in the store", async () => {
     await differing();
-    using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
-    const names = connection.prepare("SELECT name FROM sqlite_schema").pluck().all().map(String);
+    const list =
+      engine === "sqlite"
+        ? "SELECT name FROM sqlite_schema"
+        : "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+    const { rows } = await beside(kernel, list);
+    const names = rows.map(([name]) => String(name));
+    assert.ok(names.includes("targets"));
     assert.deepEqual(
       names.filter((name) => name.includes("rebuild")),
       [],
@@ -141,10 +144,10 @@ describe("rebuilding projections", () => {
   it("counts right what is written after it", async () => {
     await rebuild();
     await peer.addTarget();
-    using connection = connect(join(kernel.config.dataDir, "idsvc.db"));
-    const one = (sql: string): unknown => connection.prepare(sql).pluck().get();
-    const counted = one("SELECT sum(rows) FROM row_counts WHERE table_name = 'targets'");
-    assert.equal(counted, one("SELECT count(*) FROM targets"));
+    const one = async (sql: string): Promise<number> =>
+      Number((await beside(kernel, sql)).rows[0]?.[0]);
+    const counted = await one("SELECT sum(rows) FROM row_counts WHERE table_name = 'targets'");
+    assert.equal(counted, await one("SELECT count(*) FROM targets"));
   });
 });
 

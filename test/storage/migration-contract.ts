@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { DomainError } from "../../src/errors.ts";
-import type { MigratableDatabase } from "../../src/storage/database.ts";
+import { type Bring, Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
 import { rowCounts } from "../../src/storage/kernel-tables.ts";
 import { deleteRows, insertRow } from "../../src/storage/row-change.ts";
 import type { Schema } from "../../src/storage/schema.ts";
@@ -14,6 +15,9 @@ const otherNotes = table(
   { key: ["instanceId", "id"], countedBy: "instanceId" },
 );
 const withTitles: Schema = { state: [samples], projections: [otherNotes] };
+
+/** The copies are where they should be. */
+const done: Bring = async () => {};
 
 const widerTable = <C extends Parameters<typeof table>[1]>(more: C) =>
   table("tokens", { id: text(), ...more }, { key: ["id"] });
@@ -57,7 +61,7 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await shadow.apply([
         insertRow(otherNotes, { instanceId: "one", id: "a", title: "x", sequence: 1n }),
       ]);
-      assert.equal(await shadow.swap(await db.heads()), true);
+      await shadow.swap(done);
       assert.deepEqual(await db.migrate(), []);
       const rows = await db.read.select().from(db.table(otherNotes));
       assert.deepEqual(rows, [{ instanceId: "one", id: "a", title: "x", sequence: 1n }]);
@@ -95,6 +99,33 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
         { id: "u", hint: "h" },
       ]);
     });
+    it("makes the indexes and counters that a table of state has got since", async () => {
+      await using place = await newPlace();
+      const columns = { id: text(), kind: text() };
+      const bare = table("tokens", columns, { key: ["id"] });
+      const { db: first } = await opened(place, { state: [bare], projections: [] });
+      await first.commit(unit({ changes: [insertRow(bare, { id: "t", kind: "k" })] }));
+      await first[Symbol.asyncDispose]();
+      const decorated = table("tokens", columns, {
+        key: ["id"],
+        indexes: [{ columns: ["kind"], unique: true }],
+        countedBy: "kind",
+      });
+      const { db } = await opened(place, { state: [decorated], projections: [] });
+      await using _ = db;
+      const twice = unit({ changes: [insertRow(decorated, { id: "u", kind: "k" })] });
+      await assert.rejects(db.commit(twice), Conflict);
+      await db.commit(unit({ changes: [insertRow(decorated, { id: "u", kind: "l" })] }));
+      const counts = await db.read.select().from(db.table(rowCounts));
+      assert.deepEqual(
+        new Map(counts.map(({ counted, rows }) => [counted, rows])),
+        new Map([
+          ["k", 1n],
+          ["l", 1n],
+        ]),
+      );
+      assert.deepEqual(await db.migrate(), []);
+    });
     it("refuses to widen a table of state by a column that must have a value", async () => {
       await using place = await newPlace();
       const { db: first } = await opened(place, { state: [widerTable({})], projections: [] });
@@ -117,7 +148,7 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await using db = await filled(place);
       const shadow = await db.shadow([notes]);
       await shadow.apply([row("a", "x")]);
-      assert.deepEqual(await shadow.compare(await db.heads()), new Map([["notes", 0]]));
+      assert.deepEqual(await shadow.compare(done), new Map([["notes", 0]]));
       await shadow.drop();
     });
     it("counts rows that are missing, too many, or changed", async () => {
@@ -126,19 +157,47 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       const shadow = await db.shadow([notes]);
       await shadow.apply([row("a", "other"), row("b", "x")]);
       // The changed row counts on both sides, the one too many on one.
-      assert.deepEqual(await shadow.compare(await db.heads()), new Map([["notes", 3]]));
+      assert.deepEqual(await shadow.compare(done), new Map([["notes", 3]]));
       await shadow.drop();
     });
-    it("neither compares nor swaps once the log has moved on", async () => {
+    it("is brought to where the log stands, before it is compared or swapped", async () => {
       await using place = await newPlace();
       await using db = await filled(place);
-      const heads = await db.heads();
       const shadow = await db.shadow([notes]);
-      await db.commit(unit({ events: [happened("a", 2n)] }));
-      assert.equal(await shadow.compare(heads), undefined);
-      assert.equal(await shadow.swap(heads), false);
+      await shadow.apply([row("a", "x")]);
+      const steps: (bigint | undefined)[] = [];
+      const bringing =
+        (id: string): Bring =>
+        async (heads, apply) => {
+          steps.push(heads.get("one"));
+          await apply([row(id, "x")]);
+        };
+      await db.commit(unit({ events: [happened("a", 2n)], changes: [row("b", "x")] }));
+      assert.deepEqual(await shadow.compare(bringing("b")), new Map([["notes", 0]]));
+      await db.commit(unit({ events: [happened("a", 3n)], changes: [row("c", "x")] }));
+      await shadow.swap(bringing("c"));
+      assert.deepEqual(steps, [2n, 3n]);
       await shadow.drop();
-      assert.equal((await db.read.select().from(db.table(notes))).length, 1);
+      assert.equal((await db.read.select().from(db.table(notes))).length, 3);
+    });
+    it("loses no unit that comes between the last replay and the swap", async () => {
+      await using place = await newPlace();
+      await using db = await filled(place);
+      const shadow = await db.shadow([notes]);
+      let late: Promise<unknown> | undefined;
+      const replayed = new Set<string>();
+      await shadow.swap(async (heads, apply) => {
+        late ??= db.commit(unit({ events: [happened("a", 2n)], changes: [row("b", "x")] }));
+        await delay(20);
+        const wanted = heads.get("one") === 1n ? ["a"] : ["a", "b"];
+        await apply(wanted.filter((id) => !replayed.has(id)).map((id) => row(id, "x")));
+        for (const id of wanted) replayed.add(id);
+      });
+      await late;
+      await shadow.drop();
+      const t = db.table(notes);
+      const rows = await db.read.select({ id: t.id }).from(t).orderBy(t.id);
+      assert.deepEqual(rows, [{ id: "a" }, { id: "b" }]);
     });
     it("that was left behind by a crash is in nobody's way", async () => {
       await using place = await newPlace();
@@ -146,21 +205,20 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await (await db.shadow([notes])).apply([row("left", "behind")]);
       const shadow = await db.shadow([notes]);
       await shadow.apply([row("a", "x")]);
-      assert.deepEqual(await shadow.compare(await db.heads()), new Map([["notes", 0]]));
+      assert.deepEqual(await shadow.compare(done), new Map([["notes", 0]]));
       await shadow.drop();
     });
     it("is nobody's but the last one's who made it: the one before is refused, and swaps nothing (F14)", async () => {
       await using place = await newPlace();
       await using db = await filled(place);
       await using other = await place.open(schema);
-      const heads = await db.heads();
       const first = await db.shadow([notes]);
       await first.apply([row("a", "x")]);
       const second = await other.shadow([notes]);
       const steps = [
         () => first.apply([row("b", "x")]),
-        () => first.compare(heads),
-        () => first.swap(heads),
+        () => first.compare(done),
+        () => first.swap(done),
       ];
       for (const step of steps) {
         await assert.rejects(step, (error) => {
@@ -171,7 +229,7 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       }
       await first.drop();
       await second.apply([row("a", "x")]);
-      assert.deepEqual(await second.compare(heads), new Map([["notes", 0]]));
+      assert.deepEqual(await second.compare(done), new Map([["notes", 0]]));
       assert.equal((await db.read.select().from(db.table(notes))).length, 1);
       await second.drop();
     });
@@ -180,7 +238,7 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await using db = await filled(place);
       const shadow = await db.shadow([notes]);
       await shadow.apply([row("b", "x"), row("c", "x")]);
-      assert.equal(await shadow.swap(await db.heads()), true);
+      await shadow.swap(done);
       await shadow.drop();
       await db.commit(unit({ changes: [row("d", "x"), deleteRows(notes, { id: "b" })] }));
       const t = db.table(notes);
@@ -194,7 +252,7 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       await using db = await filled(place);
       await db.commit(unit({ changes: [insertRow(samples, someSample)] }));
       const shadow = await db.shadow([notes]);
-      assert.equal(await shadow.swap(await db.heads()), true);
+      await shadow.swap(done);
       assert.equal((await db.read.select().from(db.table(samples))).length, 1);
     });
   });

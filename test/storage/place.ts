@@ -21,6 +21,8 @@ export type Place = AsyncDisposable & {
   open(schema: Schema): Promise<MigratableDatabase>;
   /** Runs a statement beside the service, as a person with access to the database could. */
   execute(statement: string): Promise<void>;
+  /** A statement of the dialect that puts another row in the place of the first event of instance "one". */
+  replaceEvent: string;
 };
 
 /** A projection whose rows are counted. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { asc, count, eq } from "drizzle-orm";
+import { asc, count, eq } from "../../src/storage/drizzle.ts";
 import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
 import { deleteRows, insertRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";

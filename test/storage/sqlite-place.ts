@@ -21,6 +21,9 @@ export async function filePlace(): Promise<FilePlace> {
   const path = join(folder, "idsvc.db");
   return {
     path,
+    replaceEvent: `INSERT OR REPLACE INTO events SELECT instance_id, sequence, aggregate_type, aggregate_id,
+      aggregate_version, 'note.removed', revision, payload, owner_type, owner_id, editor_id, service, client_id,
+      request_id, created_at FROM events`,
     open: async (schema) => openSqlite({ path, schema }),
     async execute(statement) {
       using connection = connect(path);

@@ -6,16 +6,18 @@ import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import type { Module } from "../../src/projection/module.ts";
-import { addInstanceMember, membership } from "../../src/resources/membership/index.ts";
+import { addMember, membership } from "../../src/resources/membership/index.ts";
 import {
-  addMachine,
+  addUser,
+  builtInData,
   addPersonalAccessToken,
   personalAccessTokenSecret,
   user,
 } from "../../src/resources/user/index.ts";
-import { silentLogger } from "../../src/telemetry/logger.ts";
+import { freshDatabase, type TestDatabase } from "./postgres.ts";
+import { createLogger, logLevels, silentLogger } from "../../src/telemetry/logger.ts";
 
-/** The whole service on a free port, with an SQLite store of its own, in this process. */
+/** The whole service on a free port, with a store of its own, in this process; on the engine that the run is for. */
 export type TestApp = AsyncDisposable & {
   url: string;
   port: number;
@@ -33,6 +35,32 @@ export type TestOptions = {
   moreModules?: Module[];
 };
 
+/** Which engine the run is for: `IDSVC_TEST_ENGINE`, or the embedded one. */
+export const engine = process.env["IDSVC_TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
+
+/** Says nothing, unless `IDSVC_TEST_LOG` names a level: then failures inside the service can be seen. */
+const testLogger = () => {
+  const level = logLevels.find((each) => each === process.env["IDSVC_TEST_LOG"]);
+  return level === undefined ? silentLogger() : createLogger(level);
+};
+
+// The store of a data folder, for tests that start again where they stopped.
+const databases = new Map<string, Promise<TestDatabase>>();
+
+/** What the configuration says of the store that belongs to a data folder. */
+export async function storeEnv(dataDir: string): Promise<Record<string, string>> {
+  if (engine === "sqlite") return {};
+  let database = databases.get(dataDir);
+  if (database === undefined) databases.set(dataDir, (database = freshDatabase()));
+  return { IDSVC_DATABASE_URL: (await database).url };
+}
+
+async function dropStore(dataDir: string): Promise<void> {
+  await (await databases.get(dataDir))?.[Symbol.asyncDispose]();
+  databases.delete(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
 export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "idsvc-test-"));
   const config = loadConfig({
@@ -42,12 +70,13 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       IDSVC_DATA_DIR: dataDir,
       IDSVC_PORT: "0",
       IDSVC_EXTERNAL_URL: "http://localhost:8080",
+      ...(await storeEnv(dataDir)),
       ...options.env,
     },
   });
   const clock = options.now === undefined ? {} : { now: options.now };
   const { moreModules = [] } = options;
-  const kernel = await openKernel(config, { logger: silentLogger(), moreModules, ...clock });
+  const kernel = await openKernel(config, { logger: testLogger(), moreModules, ...clock });
   const made = await bootstrap(kernel);
   if (made === undefined) throw new Error("the store of a test is empty at first");
   const app = await startApp(kernel);
@@ -61,21 +90,24 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     async [Symbol.asyncDispose]() {
       await app[Symbol.asyncDispose]();
       await kernel[Symbol.asyncDispose]();
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      if (options.dataDir === undefined) await dropStore(dataDir);
     },
   };
 }
 
 let names = 0;
 
-/** Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. */
+/**
+ * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. He
+ * belongs to the default organization unless told otherwise.
+ */
 export async function addCaller(
   { kernel, made }: Pick<TestApp, "kernel" | "made">,
   roles: string[],
+  organizationId = made.organization_id,
 ): Promise<{ userId: string; token: string }> {
   const { events, secrets, newId } = kernel;
   const userId = newId();
-  const organizationId = made.organization_id;
   const by = {
     instanceId: made.instance_id,
     editorId: "test",
@@ -90,19 +122,28 @@ export async function addCaller(
     tx.record(
       user,
       loaded,
-      addMachine(loaded.state, { organizationId, username, name: username }),
+      addUser(loaded, {
+        ...builtInData("machine", { name: username }),
+        organizationId,
+        username,
+      }),
       owner,
     );
     const tokenId = newId();
-    const state = { type: "machine" as const, organizationId, username };
-    tx.record(user, loaded, addPersonalAccessToken(state, tokenId));
+    tx.record(user, loaded, addPersonalAccessToken(loaded.state, tokenId));
     const at = { instanceId: made.instance_id, userId };
     const secret = await personalAccessTokenSecret(secrets, at, { id: tokenId, createdAt: tx.now });
     tx.write(secret.change);
     if (roles.length > 0) {
       const member = await tx.load(membership, newId());
+      const context = { type: "instance" as const };
       const ofInstance = { type: "instance" as const, id: made.instance_id };
-      tx.record(membership, member, addInstanceMember(member.state, { userId, roles }), ofInstance);
+      tx.record(
+        membership,
+        member,
+        addMember(member.state, { userId, roles, context }),
+        ofInstance,
+      );
     }
     return secret.token;
   });

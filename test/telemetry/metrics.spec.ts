@@ -6,39 +6,46 @@ const sets = {
   methods: new Map([["idsvc.ActionService", ["GetTarget", "CreateTarget"]]]),
   eventTypes: ["target.added"],
 };
-const call = {
-  service: "idsvc.ActionService",
-  method: "GetTarget",
-  code: "ok",
-  protocol: "grpc",
-  seconds: 0.002,
-} as const;
+const service = "idsvc.ActionService";
 
 const render = async (metrics: ReturnType<typeof createMetrics>) => (await metrics.render()).body;
 
 describe("counting calls", () => {
   it("counts and times them by service, method, code and protocol", async () => {
     const metrics = createMetrics(sets);
-    metrics.rpcCalled(call);
-    metrics.rpcCalled({ ...call, code: "notFound", protocol: "rest" });
+    const count = metrics.callsOf(service, "GetTarget");
+    count("ok", "grpc", 0.002);
+    count("ok", "grpc", 0.002);
+    count("ok", "grpc", 100);
+    count("notFound", "rest", 0.002);
     const text = await render(metrics);
     const labels = 'service="idsvc.ActionService",method="GetTarget"';
     assert.match(
       text,
-      new RegExp(`idsvc_rpc_calls_total\\{${labels},code="ok",protocol="grpc"\\} 1`),
+      new RegExp(`idsvc_rpc_calls_total\\{${labels},code="ok",protocol="grpc"\\} 3`),
     );
     assert.match(
       text,
       new RegExp(`idsvc_rpc_calls_total\\{${labels},code="notFound",protocol="rest"\\} 1`),
     );
-    assert.match(text, /idsvc_rpc_duration_seconds_bucket\{le="0\.0025",.*code="ok".*\} 1/);
+    const ok = `${labels},code="ok",protocol="grpc"`;
+    const duration = (line: string) =>
+      assert.ok(text.includes(`idsvc_rpc_duration_seconds_${line}\n`), line);
+    duration(`bucket{le="0.001",${ok}} 0`);
+    duration(`bucket{le="0.0025",${ok}} 2`);
+    duration(`bucket{le="30",${ok}} 2`);
+    duration(`bucket{le="+Inf",${ok}} 3`);
+    duration(`sum{${ok}} 100.004`);
+    duration(`count{${ok}} 3`);
+    assert.match(text, /# TYPE idsvc_rpc_duration_seconds histogram/);
+    assert.match(text, /# TYPE idsvc_rpc_calls_total counter/);
   });
 
   it("never makes a series from what a caller sent", async () => {
     const metrics = createMetrics(sets);
-    for (let n = 0; n < 1000; n++)
-      metrics.rpcCalled({ ...call, service: `evil${n}`, method: `m${n}` });
-    metrics.rpcCalled({ ...call, method: "constructor" });
+    for (let n = 0; n < 1000; n++) metrics.callsOf(`evil${n}`, `m${n}`)("ok", "grpc", 0.002);
+    metrics.callsOf(service, "constructor")("ok", "grpc", 0.002);
+    metrics.callsOf(service, "GetTarget")("evil" as never, "evil" as never, 0.002);
     metrics.eventsAppended("made.up");
     const text = await render(metrics);
     assert.ok(!text.includes("evil"));

@@ -15,19 +15,30 @@ export const authenticate =
   (ports: Ports): InterceptorFactory =>
   ({ access }) => {
     if (access === "public") return undefined;
-    return async (call, next) => {
-      const caller = await callerOf(ports, call);
-      call.caller = caller;
-      if (caller.kind === "system") {
-        const roles = ["SYSTEM_OWNER"];
-        call.permissions = permissionsFrom([{ contextType: "system", contextId: "", roles }]);
-      } else {
-        const held = ports.memberships.ofUser(call.instanceId, caller.userId);
-        call.permissions = permissionsOf(held instanceof Promise ? await held : held);
-      }
-      return next();
+    return {
+      check: (call) => {
+        const caller = callerOf(ports, call);
+        return caller instanceof Promise
+          ? caller.then((found) => admit(ports, call, found))
+          : admit(ports, call, caller);
+      },
     };
   };
+
+function admit({ memberships }: Ports, call: Call, caller: Caller): void | Promise<void> {
+  call.caller = caller;
+  if (caller.kind === "system") {
+    const roles = ["SYSTEM_OWNER"];
+    call.permissions = permissionsFrom([{ contextType: "system", contextId: "", roles }]);
+    return undefined;
+  }
+  const held = memberships.ofUser(call.instanceId, caller.userId);
+  if (held instanceof Promise) {
+    return held.then((found) => void (call.permissions = permissionsOf(found)));
+  }
+  call.permissions = permissionsOf(held);
+  return undefined;
+}
 
 // Memberships are cached lists: the same list gives the same permissions, so they are united once.
 const united = new WeakMap<object, ReturnType<typeof permissionsFrom>>();
@@ -41,7 +52,7 @@ function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0]) {
   return permissions;
 }
 
-async function callerOf({ tokens }: Ports, call: Call): Promise<Caller> {
+function callerOf({ tokens }: Ports, call: Call): Caller | Promise<Caller> {
   const header = call.headers.get("authorization");
   if (header === undefined) {
     throw unauthenticated("TOKEN_MISSING", "send the header Authorization: Bearer <token>", {
@@ -56,11 +67,20 @@ async function callerOf({ tokens }: Ports, call: Call): Promise<Caller> {
       { headers: challenge },
     );
   }
-  for (const verify of tokens) {
-    const caller = await verify(token, { instanceId: call.instanceId, issuer: call.issuer });
-    if (caller !== undefined) return caller;
-  }
-  throw tokenInvalid();
+  return firstToKnow(tokens, token, call, 0);
+}
+
+function firstToKnow(
+  tokens: Ports["tokens"],
+  token: string,
+  call: Call,
+  from: number,
+): Caller | Promise<Caller> {
+  const verify = tokens[from];
+  if (verify === undefined) throw tokenInvalid();
+  const caller = verify(token, call);
+  const orNext = (found: Caller | undefined) => found ?? firstToKnow(tokens, token, call, from + 1);
+  return caller instanceof Promise ? caller.then(orNext) : orNext(caller);
 }
 
 /** The answer to every token that does not hold, whatever the cause: nobody learns which it was. */

@@ -9,8 +9,5 @@ export const authorize =
   ({ method }) => {
     const check = binding.authorize[method.localName];
     if (check === undefined) return undefined;
-    return async (call, next) => {
-      await check(call.request as never, scopeOf(call));
-      return next();
-    };
+    return { check: (call) => check(call.request as never, scopeOf(call)) };
   };

@@ -8,6 +8,7 @@ import type { InterceptorFactory } from "../call.ts";
  */
 export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
   const ms = Math.min(call.timeoutMs ?? rule.timeoutMs, rule.timeoutMs);
+  const answer = next();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       call.abort?.abort();
@@ -15,8 +16,15 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
     }, ms);
     call.onGone = () => reject(cancelled("CANCELLED", "the caller has gone"));
     if (call.gone) call.onGone();
-    next()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    answer.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 };

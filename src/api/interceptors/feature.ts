@@ -11,15 +11,18 @@ export const feature =
   ({ features }: Ports): InterceptorFactory =>
   ({ feature: flag }) => {
     if (flag === "") return undefined;
-    return async (call, next) => {
-      const on = features.isOn(call.instanceId, flag);
-      if (!(on instanceof Promise ? await on : on)) {
-        throw failedPrecondition(
-          "FEATURE_DISABLED",
-          `the feature ${flag} is switched off: PATCH /settings/v3alpha/features switches it on`,
-          { metadata: { feature: flag } },
-        );
-      }
-      return next();
+    const require = (isOn: boolean): void => {
+      if (isOn) return;
+      throw failedPrecondition(
+        "FEATURE_DISABLED",
+        `the feature ${flag} is switched off: PATCH /settings/v3alpha/features switches it on`,
+        { metadata: { feature: flag } },
+      );
+    };
+    return {
+      check(call) {
+        const isOn = features.isOn(call.instanceId, flag);
+        return isOn instanceof Promise ? isOn.then(require) : require(isOn);
+      },
     };
   };

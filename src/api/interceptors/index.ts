@@ -1,4 +1,3 @@
-import type { Validator } from "@bufbuild/protovalidate";
 import type { Logger } from "pino";
 import type {
   FeatureReader,
@@ -11,6 +10,7 @@ import type { ServiceBinding } from "../../authz/service.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
+import type { Judge } from "../validation.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { deadline } from "./deadline.ts";
@@ -33,7 +33,7 @@ export type Ports = {
   tokens: readonly TokenVerifier[];
   /** Calls targets around a method; installed by the executor. */
   executions?: InterceptorFactory;
-  validator: Validator;
+  validator: Judge;
   logger: Logger;
   metrics: Metrics;
   /** Absent where calls are not limited. */

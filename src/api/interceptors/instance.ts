@@ -1,6 +1,6 @@
 import { hostName, issuerOf } from "../../authz/host.ts";
 import { invalidField, notFound } from "../../errors.ts";
-import type { InterceptorFactory } from "../call.ts";
+import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
 /**
@@ -11,18 +11,24 @@ import type { Ports } from "./index.ts";
  */
 export const instance =
   ({ instances, externalUrl }: Ports): InterceptorFactory =>
-  () =>
-  async (call, next) => {
-    if (call.headers.count("host") > 1) {
-      throw invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
-    }
-    const domain = hostName(call.host);
-    const found = instances.byDomain(domain);
-    const owner = found instanceof Promise ? await found : found;
-    if (owner === undefined) throw unknownHost(call.host, externalUrl);
-    call.instanceId = owner.id;
-    call.issuer = issuerOf(externalUrl, domain);
-    return next();
+  () => {
+    const enter = (call: Call, domain: string, owner: { id: string } | undefined): void => {
+      if (owner === undefined) throw unknownHost(call.host, externalUrl);
+      call.instanceId = owner.id;
+      call.issuer = issuerOf(externalUrl, domain);
+    };
+    return {
+      check(call) {
+        if (call.headers.count("host") > 1) {
+          throw invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
+        }
+        const domain = hostName(call.host);
+        const found = instances.byDomain(domain);
+        return found instanceof Promise
+          ? found.then((owner) => enter(call, domain, owner))
+          : enter(call, domain, found);
+      },
+    };
   };
 
 export function unknownHost(host: string, externalUrl: URL) {

@@ -21,11 +21,16 @@ export const organization =
     const field = method.input.field["ctx"];
     const hasContext =
       field?.fieldKind === "message" && field.message.typeName === RequestContextSchema.typeName;
-    return async (call, next) => {
-      const asked = hasContext ? contextOf(call.request) : undefined;
-      if (asked !== undefined) call.context = await fromRequest(ports, call, asked.context);
-      else if (call.headers.get(header) !== undefined) call.context = await fromHeader(ports, call);
-      return next();
+    const enter = async (call: Call, found: Promise<RequestedContext>) => {
+      call.context = await found;
+    };
+    return {
+      check(call) {
+        const asked = hasContext ? contextOf(call.request) : undefined;
+        if (asked !== undefined) return enter(call, fromRequest(ports, call, asked.context));
+        if (call.headers.get(header) === undefined) return undefined;
+        return enter(call, fromHeader(ports, call));
+      },
     };
   };
 

@@ -10,14 +10,14 @@ import type { MethodRule } from "../method-rule.ts";
  */
 export const permission = (): InterceptorFactory => (rule) => {
   if (rule.access === "public") return undefined;
-  return async (call, next) => {
-    const missing = missingPermission(rule, call);
-    if (missing !== undefined) {
+  return {
+    check(call) {
+      const missing = missingPermission(rule, call);
+      if (missing === undefined) return;
       throw permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${missing}`, {
         metadata: { permission: missing },
       });
-    }
-    return next();
+    },
   };
 };
 

@@ -41,10 +41,7 @@ export const rateLimit =
   ({ limitRate }: Ports): InterceptorFactory =>
   ({ access }) => {
     if (limitRate === undefined || access === "public") return undefined;
-    return (call, next) => {
-      limitRate(callerOf(call));
-      return next();
-    };
+    return { check: (call) => limitRate(callerOf(call)) };
   };
 
 const callerOf = ({ instanceId, caller }: Call): string =>

@@ -11,8 +11,7 @@ export const validate =
   ({ validator }: Ports): InterceptorFactory =>
   ({ method }) => {
     const check = requireValid(validator, method.input);
-    return async (call, next) => {
-      if (call.request !== undefined) check(call.request);
-      return next();
+    return {
+      check: ({ request }) => (request === undefined ? undefined : check(request)),
     };
   };

@@ -15,12 +15,16 @@ const decompressors: ReadonlyMap<string, Decompress> = new Map([
 export const acceptedEncodings = "gzip,deflate,br,identity";
 
 /**
- * Undoes a compression, without ever holding more than `limit` bytes of the result.
+ * Undoes a compression, without ever holding more than `limit` bytes of the result; no promise where there is none.
  *
  * @throws BODY_TOO_LARGE, ENCODING_UNSUPPORTED, ENCODING_MALFORMED
  */
-export function decompress(encoding: string, body: Uint8Array, limit: number): Promise<Uint8Array> {
-  if (encoding === "identity" || encoding === "") return Promise.resolve(body);
+export function decompress(
+  encoding: string,
+  body: Uint8Array,
+  limit: number,
+): Uint8Array | Promise<Uint8Array> {
+  if (encoding === "identity" || encoding === "") return body;
   const run = decompressors.get(encoding);
   if (run === undefined) {
     return Promise.reject(

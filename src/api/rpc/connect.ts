@@ -1,4 +1,4 @@
-import { Code } from "@connectrpc/connect";
+import { Code } from "#gen/google/rpc/code_pb.ts";
 import { invalidArgument } from "../../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
@@ -56,12 +56,14 @@ export function connectError(thrown: unknown) {
     type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
     value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
   }));
-  return { error, body: { code: codeName(status.code), message: status.message, details } };
+  return { error, body: { code: codeNames.get(status.code) ?? "unknown", message: status.message, details } };
 }
 
-// Connect spells the canonical codes in snake case.
-const codeName = (code: number): string =>
-  (Code[code] ?? "Unknown").replace(/(?<!^)([A-Z])/g, "_$1").toLowerCase();
+// Connect spells the canonical codes in lower case, and one of them as in America.
+const codeNames = new Map<number, string>([
+  ...Object.entries(Code).map(([name, code]): [number, string] => [code, name.toLowerCase()]),
+  [Code.CANCELLED, "canceled"],
+]);
 
 export function connectTimeout(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;

@@ -4,35 +4,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "#gen/grpc/health/v1/health_pb.ts";
-import type { WebEndpoint } from "../express.ts";
-
-/** Whether the process wants traffic, and who must hear of it. */
-export type Readiness = {
-  isReady(): boolean;
-  set(ready: boolean): void;
-  /** Calls the listener after each change; the answer ends that. */
-  onChange(listener: () => void): () => void;
-};
-
-/** A readiness that begins as not ready: traffic comes once the start is done (decisions H4 for the end). */
-export function createReadiness(): Readiness {
-  let ready = false;
-  const listeners = new Set<() => void>();
-  return {
-    isReady: () => ready,
-    set(value) {
-      if (value === ready) return;
-      ready = value;
-      for (const listener of listeners) listener();
-    },
-    onChange(listener) {
-      // Wrapped, so that a function given twice is two listeners.
-      const own = () => listener();
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
-  };
-}
+import type { Readiness } from "./readiness.ts";
 
 /**
  * Answers health checks for the process, which is the empty name, and for the named services; all share its readiness.
@@ -64,26 +36,6 @@ export function registerHealth(
       for await (const status of changes(readiness, statusNow, signal)) yield { status };
     },
   });
-}
-
-/** Liveness and readiness for load balancers: `/healthz` and `/readyz`, and the same below `/debug` (decisions A10). */
-export function healthEndpoints(readiness: Readiness): WebEndpoint[] {
-  const live = () => answer(200, "text/plain; charset=utf-8", "ok");
-  const ready = () => {
-    const [code, status] = readiness.isReady() ? [200, "ready"] : [503, "not ready"];
-    return answer(code, "application/json", JSON.stringify({ status }));
-  };
-  return [
-    { httpMethod: "GET", path: "/healthz", handle: live },
-    { httpMethod: "GET", path: "/debug/healthz", handle: live },
-    { httpMethod: "GET", path: "/readyz", handle: ready },
-    { httpMethod: "GET", path: "/debug/ready", handle: ready },
-  ];
-}
-
-function answer(status: number, contentType: string, body: string): Response {
-  const headers = { "content-type": contentType, "cache-control": "no-store" };
-  return new Response(body, { status, headers });
 }
 
 /** Yields the status, and again whenever it differs from the one yielded last, until the signal. */

@@ -1,4 +1,5 @@
 import {
+  create,
   type DescField,
   type DescMessage,
   type DescMethod,
@@ -8,6 +9,7 @@ import {
   type JsonValue,
   type Message,
   type Registry,
+  ScalarType,
 } from "@bufbuild/protobuf";
 import { http } from "#gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "#gen/google/api/http_pb.ts";
@@ -32,6 +34,8 @@ export type Binding = Placement & {
   template: PathTemplate;
   /** The field of the response that is the answer's body; undefined when all of it is. */
   responseBody: DescField | undefined;
+  /** Whether every variable of the path is a text, and a field of the request itself. */
+  hasTextsOnly: boolean;
 };
 
 /** A REST request whose path led to `binding`. */
@@ -66,6 +70,9 @@ export function restBindings(method: DescMethod): Binding[] {
  */
 export function bindRequest(request: RestRequest): Message {
   const { method, binding, ignoreUnknownFields, registry } = request;
+  if (binding.hasTextsOnly && request.body.length === 0 && request.query === "") {
+    return ofTexts(method.input, request);
+  }
   const json = readBody(request);
   // Where all of the request is the body and is not an object, the reader below says so.
   if (isObject(json)) {
@@ -74,6 +81,26 @@ export function bindRequest(request: RestRequest): Message {
   }
   return readMessage(method.input, json, { ignoreUnknownFields, registry });
 }
+
+// What most calls are, a GET by id: the texts of the path are the fields, and there is nothing else to read.
+function ofTexts(input: DescMessage, { binding, variables }: RestRequest): Message {
+  const message = create(input);
+  for (const [name, text] of variables) {
+    const field = binding.variables.get(name)?.[0];
+    if (field !== undefined) Reflect.set(message, field.localName, text);
+  }
+  return message;
+}
+
+const isText = (path: FieldPath): boolean => {
+  const [field] = path;
+  return (
+    path.length === 1 &&
+    field?.fieldKind === "scalar" &&
+    field.scalar === ScalarType.STRING &&
+    field.oneof === undefined
+  );
+};
 
 function readBody({ binding, body, contentType }: RestRequest): JsonValue {
   if (body.length === 0) return emptyObject();
@@ -132,6 +159,7 @@ function toBinding(method: DescMethod, top: HttpRule, rule: HttpRule): Binding {
     httpMethod,
     template,
     variables,
+    hasTextsOnly: [...variables.values()].every(isText),
     body: rule.body === "*" ? "all" : rule.body === "" ? "none" : fieldOf(method.input, rule.body),
     responseBody: rule.responseBody === "" ? undefined : fieldOf(method.output, rule.responseBody),
   };

@@ -33,21 +33,22 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
   const { endpoint, binding } = found.value;
   const { rule } = endpoint;
   try {
+    const bind = (body: Uint8Array): Message =>
+      bindRequest({
+        method: rule.method,
+        binding,
+        variables: found.variables,
+        query: exchange.query,
+        body,
+        contentType: exchange.headers.get("content-type"),
+        ignoreUnknownFields: rule.ignoreUnknownFields,
+      });
     const how = {
       protocol: "rest" as const,
       timeoutMs: undefined,
-      async decode() {
-        const encoding = exchange.headers.get("content-encoding") ?? "";
-        const raw = await exchange.readBody(rule.maxBodyBytes);
-        return bindRequest({
-          method: rule.method,
-          binding,
-          variables: found.variables,
-          query: exchange.query,
-          body: await decompress(encoding, raw, rule.maxBodyBytes),
-          contentType: exchange.headers.get("content-type"),
-          ignoreUnknownFields: rule.ignoreUnknownFields,
-        });
+      decode() {
+        const body = readPlain(exchange, rule.maxBodyBytes);
+        return body instanceof Promise ? body.then(bind) : bind(body);
       },
     };
     const write = (message: Message) =>
@@ -62,6 +63,14 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
   } catch (thrown) {
     respondRestError(exchange, thrown, rule.jsonNames);
   }
+}
+
+function readPlain(exchange: Exchange, limit: number): Uint8Array | Promise<Uint8Array> {
+  const raw = exchange.readBody(limit);
+  const encoding = exchange.headers.get("content-encoding") ?? "";
+  return raw instanceof Promise
+    ? raw.then((body) => decompress(encoding, body, limit))
+    : decompress(encoding, raw, limit);
 }
 
 /** A server stream as NDJSON: one message a line; a stream that breaks ends with a line `{"error": ...}`. */

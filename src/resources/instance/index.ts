@@ -4,7 +4,7 @@ import { instanceDomainClaim, instanceEvents } from "./events.ts";
 import { instanceProjection } from "./projection.ts";
 
 export { instanceEvents } from "./events.ts";
-export { addInstance, instance } from "./instance.ts";
+export { addInstance, instance, setDefaultOrganization } from "./instance.ts";
 export { hasInstance, instanceReader } from "./queries.ts";
 
 export const instanceModule: Module = {

@@ -50,3 +50,20 @@ export function addInstance(
     instanceEvents["domain.primary.set"]({ domain: primary }),
   ];
 }
+
+/** Logins and registrations that name no organization happen in this one from now on. */
+export function setDefaultOrganization(
+  state: Instance | undefined,
+  { id, isActive }: { id: string; isActive: boolean },
+): InstanceEvent[] {
+  if (state?.defaultOrganizationId === id) {
+    throw failedPrecondition("ORGANIZATION_IS_DEFAULT", "the organization is the default already");
+  }
+  if (!isActive) {
+    throw failedPrecondition(
+      "ORGANIZATION_INACTIVE",
+      "an inactive organization cannot be the default: activate it first",
+    );
+  }
+  return [instanceEvents["default.org.set"]({ organizationId: id })];
+}

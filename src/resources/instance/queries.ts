@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq } from "../../storage/drizzle.ts";
 import type { InstanceReader } from "../../authz/ports.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";

@@ -1,16 +1,66 @@
-import { defineEvents, type EventOf, hold, payload } from "../../eventstore/event.ts";
+import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
 
 export const membershipClaim = "membership";
 
+/** Where roles are held. Below the instance, the organization tells who owns the membership. */
+export type MemberContext =
+  | { type: "system" }
+  | { type: "instance" }
+  | { type: "organization"; organizationId: string }
+  | { type: "project"; projectId: string; organizationId: string }
+  | { type: "projectGrant"; grantId: string; projectId: string; organizationId: string };
+
 export type Member = { userId: string; roles: string[] };
+type OrganizationMember = Member & { organizationId: string };
+type ProjectMember = OrganizationMember & { projectId: string };
+type GrantMember = ProjectMember & { grantId: string };
 
-const memberClaim = ({ userId }: Member) => [hold(membershipClaim, `instance/${userId}`)];
+type Changed = { roles: string[] };
+type Removed = { userId: string };
 
-/** Facts about the members of an instance: users and the roles they hold on it. */
+// One membership for a user in a context (decisions C4).
+const lifeOf = <M extends Member>(place: (member: M) => string) => ({
+  added: payload<M>({
+    claims: (member) => [hold(membershipClaim, `${place(member)}/${member.userId}`)],
+  }),
+  changed: payload<Changed>(),
+  removed: payload<Removed>({ claims: () => [release(membershipClaim)] }),
+  /** It went with its user or its context. */
+  "cascade.removed": payload<Removed>({ claims: () => [release(membershipClaim)] }),
+});
+
+const aggregateType = "membership";
+
+/** Facts about the members of each kind of context: users and the roles they hold there. */
+export const systemMemberEvents = defineEvents(
+  "system.member",
+  lifeOf<Member>(() => "system"),
+  aggregateType,
+);
 export const instanceMemberEvents = defineEvents(
   "instance.member",
-  { added: payload<Member>({ claims: memberClaim }) },
-  "membership",
+  lifeOf<Member>(() => "instance"),
+  aggregateType,
+);
+export const organizationMemberEvents = defineEvents(
+  "org.member",
+  lifeOf<OrganizationMember>(({ organizationId }) => `org/${organizationId}`),
+  aggregateType,
+);
+export const projectMemberEvents = defineEvents(
+  "project.member",
+  lifeOf<ProjectMember>(({ projectId }) => `project/${projectId}`),
+  aggregateType,
+);
+export const grantMemberEvents = defineEvents(
+  "project.grant.member",
+  lifeOf<GrantMember>(({ grantId }) => `grant/${grantId}`),
+  aggregateType,
 );
 
-export type InstanceMemberEvent = EventOf<typeof instanceMemberEvents>;
+export type MemberEvent =
+  | EventOf<typeof systemMemberEvents>
+  | EventOf<typeof instanceMemberEvents>
+  | EventOf<typeof organizationMemberEvents>
+  | EventOf<typeof projectMemberEvents>
+  | EventOf<typeof grantMemberEvents>;

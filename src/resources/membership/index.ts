@@ -1,16 +1,37 @@
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
-import { instanceMemberEvents, membershipClaim } from "./events.ts";
+import {
+  grantMemberEvents,
+  instanceMemberEvents,
+  membershipClaim,
+  organizationMemberEvents,
+  projectMemberEvents,
+  systemMemberEvents,
+} from "./events.ts";
+import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
 
-export { addInstanceMember, membership } from "./membership.ts";
+export { addMember, cascadeMember, membership } from "./membership.ts";
+export { removeMembershipsOf } from "./remove-memberships.ts";
 export { membershipReader } from "./queries.ts";
 
+/** Memberships: who administers what (resources, Memberships). */
 export const membershipModule: Module = {
-  events: [instanceMemberEvents],
+  events: [
+    systemMemberEvents,
+    instanceMemberEvents,
+    organizationMemberEvents,
+    projectMemberEvents,
+    grantMemberEvents,
+  ],
   projections: [membershipProjection],
   claimErrors: {
     [membershipClaim]: () =>
       alreadyExists("MEMBERSHIP_EXISTS", "the user is a member of this context already"),
   },
+  services: (deps) => [
+    service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),
+  ],
 };

@@ -1,7 +1,15 @@
-import { begin, on, projection } from "../../projection/projection.ts";
-import { insertRow } from "../../storage/row-change.ts";
+import type { AnyEvents, Recorded } from "../../eventstore/event.ts";
+import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { instant, int64, json, table, text } from "../../storage/table.ts";
-import { instanceMemberEvents } from "./events.ts";
+import {
+  grantMemberEvents,
+  instanceMemberEvents,
+  type Member,
+  organizationMemberEvents,
+  projectMemberEvents,
+  systemMemberEvents,
+} from "./events.ts";
 
 export const memberships = table(
   "memberships",
@@ -11,26 +19,101 @@ export const memberships = table(
     userId: text(),
     contextType: text(),
     contextId: text(),
+    /** Empty above organizations. */
+    organizationId: text(),
+    /** Empty above projects. */
+    projectId: text(),
     roles: json<string[]>(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
   },
-  { key: ["instanceId", "id"], indexes: [{ columns: ["instanceId", "userId"] }] },
+  {
+    key: ["instanceId", "id"],
+    indexes: [
+      { columns: ["instanceId", "userId"] },
+      { columns: ["instanceId", "contextType", "contextId"] },
+      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "creationDate", "id"] },
+    ],
+    countedBy: "instanceId",
+  },
 );
+
+type Place = { contextType: string; contextId: string; organizationId: string; projectId: string };
+
+const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: string }) => ({
+  instanceId,
+  id: aggregateId,
+});
+
+// The four facts are the same for every kind of context; only where the roles count differs.
+function lifeOf<M extends Member>(
+  prefix: string,
+  events: AnyEvents,
+  placeOf: (member: M, event: Recorded) => Place,
+) {
+  const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
+  return on(events, {
+    [`${prefix}.added`]: (event: Recorded) => {
+      const member = event.payload as M;
+      const { userId, roles } = member;
+      return [
+        insertRow(memberships, { ...begin(event), userId, roles, ...placeOf(member, event) }),
+      ];
+    },
+    [`${prefix}.changed`]: (event: Recorded) => {
+      const { roles } = event.payload as { roles: string[] };
+      return [updateRows(memberships, row(event), { roles, ...touch(event) })];
+    },
+    [`${prefix}.removed`]: remove,
+    [`${prefix}.cascade.removed`]: remove,
+  });
+}
+
+const nowhere = { organizationId: "", projectId: "" };
 
 export const membershipProjection = projection(
   "memberships",
   [memberships],
-  on(instanceMemberEvents, {
-    "instance.member.added": (event) => [
-      insertRow(memberships, {
-        ...begin(event),
-        userId: event.payload.userId,
-        contextType: "instance",
-        contextId: event.instanceId,
-        roles: event.payload.roles,
-      }),
-    ],
-  }),
+  lifeOf("system.member", systemMemberEvents, () => ({
+    ...nowhere,
+    contextType: "system",
+    contextId: "",
+  })),
+  lifeOf("instance.member", instanceMemberEvents, (_, { instanceId }) => ({
+    ...nowhere,
+    contextType: "instance",
+    contextId: instanceId,
+  })),
+  lifeOf<Member & { organizationId: string }>(
+    "org.member",
+    organizationMemberEvents,
+    ({ organizationId }) => ({
+      contextType: "organization",
+      contextId: organizationId,
+      organizationId,
+      projectId: "",
+    }),
+  ),
+  lifeOf<Member & { organizationId: string; projectId: string }>(
+    "project.member",
+    projectMemberEvents,
+    ({ organizationId, projectId }) => ({
+      contextType: "project",
+      contextId: projectId,
+      organizationId,
+      projectId,
+    }),
+  ),
+  lifeOf<Member & { organizationId: string; projectId: string; grantId: string }>(
+    "project.grant.member",
+    grantMemberEvents,
+    ({ organizationId, projectId, grantId }) => ({
+      contextType: "projectGrant",
+      contextId: grantId,
+      organizationId,
+      projectId,
+    }),
+  ),
 );

@@ -36,6 +36,14 @@ export const toInstanceOwnedDetails = (row: {
   changeDate: Date;
 }) => toDetails({ ...row, owner: { type: "instance", id: row.instanceId } satisfies OwnerRef });
 
+/** The Details of an object that an organization owns, from its row. */
+export const toOrganizationOwnedDetails = (row: {
+  organizationId: string;
+  id: string;
+  sequence: bigint;
+  changeDate: Date;
+}) => toDetails({ ...row, owner: { type: "org", id: row.organizationId } satisfies OwnerRef });
+
 /** What a search says of its result; sequence and time are the head of the log that it saw (decisions C2). */
 export const toListDetails = (
   found: Found<unknown>,

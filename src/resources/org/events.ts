@@ -1,14 +1,30 @@
 import { caseFold } from "../../storage/case-fold.ts";
-import { defineEvents, type EventOf, hold, holdAlso, payload } from "../../eventstore/event.ts";
+import {
+  defineEvents,
+  type EventOf,
+  hold,
+  holdAlso,
+  payload,
+  release,
+} from "../../eventstore/event.ts";
 
 export const organizationNameClaim = "org.name";
 export const organizationDomainClaim = "org.domain";
 
+const nameClaim = ({ name }: { name: string }) => [hold(organizationNameClaim, caseFold(name))];
+
 /** Facts about an organization: who owns users, projects and settings of their own. */
 export const organizationEvents = defineEvents("org", {
-  added: payload<{ name: string }>({
-    claims: ({ name }) => [hold(organizationNameClaim, caseFold(name))],
+  added: payload<{ name: string }>({ claims: nameClaim }),
+  changed: payload<{ name: string }>({ claims: nameClaim }),
+  deactivated: payload<Record<string, never>>(),
+  reactivated: payload<Record<string, never>>(),
+  /** From here on everything below it is dead, though it may still have rows. */
+  removed: payload<{ name: string; domains: string[] }>({
+    claims: () => [release(organizationNameClaim), release(organizationDomainClaim)],
   }),
+  /** Nothing of what it held is left. */
+  "contents.removed": payload<Record<string, never>>(),
   "domain.added": payload<{ domain: string }>(),
   "domain.verified": payload<{ domain: string }>({
     claims: ({ domain }) => [holdAlso(organizationDomainClaim, domain)],

@@ -1,18 +1,38 @@
+import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
 import { organizationDomainClaim, organizationEvents, organizationNameClaim } from "./events.ts";
+import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
-export { addOrganization, generatedDomain, organization } from "./org.ts";
-export { organizationReader } from "./queries.ts";
+export { addOrganization, generatedDomain, organization, organizationNotFound } from "./org.ts";
+export { organizationReader, verifiedDomains } from "./queries.ts";
+export {
+  callerId,
+  createTenancy,
+  mayOn,
+  organizationOf,
+  type Owned,
+  permissionMissing,
+  requireOrganization,
+  type Tenancy,
+} from "./tenancy.ts";
 
+/** Organizations: the tenants of an instance (resources, Organizations). */
 export const organizationModule: Module = {
   events: [organizationEvents],
   projections: [organizationProjection],
   claimErrors: {
     [organizationNameClaim]: () =>
-      alreadyExists("ORGANIZATION_NAME_TAKEN", "an organization of this name exists"),
+      alreadyExists(
+        "ORGANIZATION_NAME_TAKEN",
+        "an organization of this name exists, in this or a like spelling",
+      ),
     [organizationDomainClaim]: () =>
       alreadyExists("ORGANIZATION_DOMAIN_TAKEN", "the domain is verified by another organization"),
   },
+  services: (deps) => [
+    service(OrganizationService, organizationHandlers(deps), organizationAuthorize(deps)),
+  ],
 };

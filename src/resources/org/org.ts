@@ -1,26 +1,35 @@
-import { failedPrecondition } from "../../errors.ts";
+import { failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { type OrganizationEvent, organizationEvents } from "./events.ts";
 
-export type Organization = { name: string; domains: string[]; primaryDomain: string };
+export type Organization = {
+  name: string;
+  state: "active" | "inactive";
+  domains: string[];
+  primaryDomain: string;
+};
 
-export const organization = aggregate(
-  organizationEvents,
-  undefined as Organization | undefined,
-  evolve,
-);
+type State = Organization | undefined;
 
-function evolve(
-  state: Organization | undefined,
-  event: OrganizationEvent,
-): Organization | undefined {
+export const organization = aggregate(organizationEvents, undefined as State, evolve);
+
+function evolve(state: State, event: OrganizationEvent): State {
   if (event.type === "org.added") {
-    return { name: event.payload.name, domains: [], primaryDomain: "" };
+    return { name: event.payload.name, state: "active", domains: [], primaryDomain: "" };
   }
   if (state === undefined) return undefined;
   switch (event.type) {
+    case "org.changed":
+      return { ...state, name: event.payload.name };
+    case "org.deactivated":
+      return { ...state, state: "inactive" };
+    case "org.reactivated":
+      return { ...state, state: "active" };
+    case "org.removed":
+      return undefined;
     case "org.domain.added":
       return { ...state, domains: [...state.domains, event.payload.domain] };
+    case "org.contents.removed":
     case "org.domain.verified":
       return state;
     case "org.domain.primary.set":
@@ -30,9 +39,9 @@ function evolve(
   }
 }
 
-/** A new organization; its generated domain is verified and primary, since it lies below the instance's own. */
+/** A new organization, with its primary domain. */
 export function addOrganization(
-  state: Organization | undefined,
+  state: State,
   { name, domain }: { name: string; domain: string },
 ): OrganizationEvent[] {
   if (state !== undefined) {
@@ -46,17 +55,67 @@ export function addOrganization(
   ];
 }
 
+/** A patch that changes nothing is no event and no error. */
+export function patchOrganization(state: State, { name }: { name?: string }): OrganizationEvent[] {
+  if (state === undefined) throw organizationNotFound();
+  return name === undefined || name === state.name ? [] : [organizationEvents.changed({ name })];
+}
+
+/** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT, since logins that name no organization happen there */
+export function deactivateOrganization(state: State, isDefault: boolean): OrganizationEvent[] {
+  if (state === undefined) throw organizationNotFound();
+  if (state.state === "inactive") {
+    throw failedPrecondition("ORGANIZATION_INACTIVE", "the organization is inactive already");
+  }
+  if (isDefault) throw organizationIsDefault("deactivated");
+  return [organizationEvents.deactivated({})];
+}
+
+export function activateOrganization(state: State): OrganizationEvent[] {
+  if (state === undefined) throw organizationNotFound();
+  if (state.state === "active") {
+    throw failedPrecondition("ORGANIZATION_ACTIVE", "the organization is active already");
+  }
+  return [organizationEvents.reactivated({})];
+}
+
+/** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT, ORGANIZATION_HOLDS_SERVICE */
+export function removeOrganization(
+  state: State,
+  { isDefault, holdsService }: { isDefault: boolean; holdsService: boolean },
+): OrganizationEvent[] {
+  if (state === undefined) throw organizationNotFound();
+  if (isDefault) throw organizationIsDefault("deleted");
+  if (holdsService) {
+    throw failedPrecondition(
+      "ORGANIZATION_HOLDS_SERVICE",
+      "the organization holds the project of the service itself and cannot be deleted",
+    );
+  }
+  const { name, domains } = state;
+  return [organizationEvents.removed({ name, domains })];
+}
+
 /**
  * The domain of an organization that brings none: its name, cleaned to what a DNS label may hold, below the domain of
- * the instance (resources, Organizations).
+ * the instance (resources, Organizations). The suffix tells apart names that clean to the same.
  */
-export function generatedDomain(name: string, instanceDomain: string): string {
+export function generatedDomain(name: string, instanceDomain: string, suffix = ""): string {
   const label = name
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "")
-    .slice(0, 63)
+    .slice(0, 63 - suffix.length)
     .replace(/-+$/, "");
-  return `${label === "" ? "org" : label}.${instanceDomain}`;
+  return `${label === "" ? "org" : label}${suffix}.${instanceDomain}`;
 }
+
+export const organizationNotFound = () =>
+  notFound("ORGANIZATION_NOT_FOUND", "the organization does not exist");
+
+const organizationIsDefault = (what: string) =>
+  failedPrecondition(
+    "ORGANIZATION_IS_DEFAULT",
+    `the default organization of the instance cannot be ${what}: make another one the default first`,
+  );

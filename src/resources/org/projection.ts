@@ -1,6 +1,6 @@
 import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { insertRow, updateRows } from "../../storage/row-change.ts";
+import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int64, table, text } from "../../storage/table.ts";
 import { organizationEvents } from "./events.ts";
 
@@ -17,7 +17,21 @@ export const organizations = table(
     creationDate: instant(),
     changeDate: instant(),
   },
-  { key: ["instanceId", "id"], countedBy: "instanceId" },
+  {
+    key: ["instanceId", "id"],
+    indexes: [
+      { columns: ["instanceId", "creationDate", "id"] },
+      { columns: ["instanceId", "nameFolded", "id"] },
+    ],
+    countedBy: "instanceId",
+  },
+);
+
+/** Organizations that were removed and whose contents still have rows: nothing below them may be seen. */
+export const leavingOrganizations = table(
+  "leaving_organizations",
+  { instanceId: text(), organizationId: text() },
+  { key: ["instanceId", "organizationId"] },
 );
 
 export const organizationDomains = table(
@@ -44,7 +58,7 @@ const ofOrganization = ({ instanceId, aggregateId }: Event) => ({
 
 export const organizationProjection = projection(
   "organizations",
-  [organizations, organizationDomains],
+  [organizations, organizationDomains, leavingOrganizations],
   on(organizationEvents, {
     "org.added": (event) => [
       insertRow(organizations, {
@@ -55,6 +69,25 @@ export const organizationProjection = projection(
         primaryDomain: "",
       }),
     ],
+    "org.changed": (event) => [
+      updateRows(organizations, row(event), {
+        name: event.payload.name,
+        nameFolded: caseFold(event.payload.name),
+        ...touch(event),
+      }),
+    ],
+    "org.deactivated": (event) => [
+      updateRows(organizations, row(event), { state: "inactive", ...touch(event) }),
+    ],
+    "org.reactivated": (event) => [
+      updateRows(organizations, row(event), { state: "active", ...touch(event) }),
+    ],
+    "org.removed": (event) => [
+      deleteRows(organizations, row(event)),
+      deleteRows(organizationDomains, ofOrganization(event)),
+      insertRow(leavingOrganizations, ofOrganization(event)),
+    ],
+    "org.contents.removed": (event) => [deleteRows(leavingOrganizations, ofOrganization(event))],
     "org.domain.added": (event) => [
       insertRow(organizationDomains, {
         ...ofOrganization(event),

@@ -1,8 +1,21 @@
-import { and, eq } from "drizzle-orm";
+import { and, asc, type Column, desc, eq, exists, sql } from "../../storage/drizzle.ts";
+import {
+  OrganizationFieldName,
+  type OrganizationSearchFilter,
+} from "#gen/idsvc/resources/org/v3alpha/query_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
+import type { Deps } from "../../projection/module.ts";
+import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
+import { hasId, hasName, hasState, matches } from "../object/filters.ts";
+import { organizationNotFound } from "./org.ts";
 import { organizationDomains, organizations } from "./projection.ts";
+import type { Tenancy } from "./tenancy.ts";
+
+export type OrganizationRow = Row<typeof organizations>;
 
 export function organizationReader(db: Database): OrganizationReader {
   const t = db.table(organizations);
@@ -22,5 +35,100 @@ export function organizationReader(db: Database): OrganizationReader {
         .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)));
       return row;
     }),
+  };
+}
+
+/** The verified domains of an organization, the primary one first: what login names end in. */
+export function verifiedDomains(db: Database) {
+  const d = db.table(organizationDomains);
+  return cachedRead(db, [organizationDomains], async (instanceId, organizationId) => {
+    const rows = await db.read
+      .select({ domain: d.domain })
+      .from(d)
+      .where(
+        and(
+          eq(d.instanceId, instanceId),
+          eq(d.organizationId, organizationId),
+          eq(d.isVerified, true),
+        ),
+      )
+      .orderBy(desc(d.isPrimary), asc(d.domain));
+    return rows.map(({ domain }) => domain);
+  });
+}
+
+export type OrganizationQueries = {
+  get(instanceId: string, id: string): Promise<OrganizationRow>;
+  search(
+    scope: Scope,
+    asked: {
+      filters: OrganizationSearchFilter[];
+      sortingColumn: OrganizationFieldName;
+      page: Page;
+    },
+  ): Promise<Found<OrganizationRow>>;
+};
+
+export function organizationQueries(
+  { db, limits }: Pick<Deps, "db" | "limits">,
+  tenancy: Tenancy,
+): OrganizationQueries {
+  const t = db.table(organizations);
+  const d = db.table(organizationDomains);
+  const columns: Record<number, Column> = {
+    [OrganizationFieldName.ID]: t.id,
+    [OrganizationFieldName.CREATION_DATE]: t.creationDate,
+    [OrganizationFieldName.CHANGE_DATE]: t.changeDate,
+    [OrganizationFieldName.NAME]: t.name,
+  };
+
+  const condition = ({ filter }: OrganizationSearchFilter) => {
+    switch (filter.case) {
+      case "inIds":
+        return hasId(t.id, filter.value);
+      case "name":
+        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
+      case "state":
+        return hasState(t.state, filter.value);
+      case "domain": {
+        const { domain, method } = filter.value;
+        const columns = { exact: d.domain, folded: d.domain };
+        const matching = db.read
+          .select({ one: sql`1` })
+          .from(d)
+          .where(
+            and(
+              eq(d.instanceId, t.instanceId),
+              eq(d.organizationId, t.id),
+              eq(d.isVerified, true),
+              matches(db, columns, method, domain.toLowerCase()),
+            ),
+          );
+        return exists(matching);
+      }
+      default:
+        return undefined;
+    }
+  };
+
+  return {
+    async get(instanceId, id) {
+      const [row] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      if (row === undefined) throw organizationNotFound();
+      return row;
+    },
+    async search(scope, { filters, sortingColumn, page }) {
+      const visible = await tenancy.visible(scope, { organizationId: t.id });
+      return search(db, organizations, {
+        instanceId: scope.instanceId,
+        filters: [...visible, ...filters.map(condition)],
+        order: columns[sortingColumn] ?? t.creationDate,
+        page,
+        limits,
+      });
+    },
   };
 }

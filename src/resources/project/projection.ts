@@ -1,6 +1,6 @@
-import { begin, on, projection } from "../../projection/projection.ts";
+import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { insertRow } from "../../storage/row-change.ts";
+import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int64, table, text } from "../../storage/table.ts";
 import { projectEvents } from "./events.ts";
 
@@ -20,8 +20,21 @@ export const projects = table(
     creationDate: instant(),
     changeDate: instant(),
   },
-  { key: ["instanceId", "id"], indexes: [{ columns: ["instanceId", "organizationId"] }] },
+  {
+    key: ["instanceId", "id"],
+    indexes: [
+      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "creationDate", "id"] },
+      { columns: ["instanceId", "nameFolded", "id"] },
+    ],
+    countedBy: "instanceId",
+  },
 );
+
+const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: string }) => ({
+  instanceId,
+  id: aggregateId,
+});
 
 export const projectProjection = projection(
   "projects",
@@ -36,5 +49,17 @@ export const projectProjection = projection(
         state: "active",
       }),
     ],
+    "project.changed": (event) => {
+      const { name } = event.payload;
+      const named = name === undefined ? {} : { nameFolded: caseFold(name) };
+      return [updateRows(projects, row(event), { ...event.payload, ...named, ...touch(event) })];
+    },
+    "project.deactivated": (event) => [
+      updateRows(projects, row(event), { state: "inactive", ...touch(event) }),
+    ],
+    "project.reactivated": (event) => [
+      updateRows(projects, row(event), { state: "active", ...touch(event) }),
+    ],
+    "project.removed": (event) => [deleteRows(projects, row(event))],
   }),
 );

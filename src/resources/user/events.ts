@@ -1,11 +1,20 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { caseFold } from "../../storage/case-fold.ts";
-import { defineEvents, type EventOf, hold, payload } from "../../eventstore/event.ts";
+import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
 
 export const usernameClaim = "user.username";
 
-export type Human = {
-  organizationId: string;
-  username: string;
+type Named = { organizationId: string; username: string };
+
+/** What a new user is. `data` follows his schema; it is JSON text where it tells of a person. */
+export type AddedUser<D> = Named & {
+  schemaId: string;
+  schemaType: string;
+  schemaRevision: number;
+  data: D;
+};
+/** The first shape of `user.human.added`, before there were schemas. */
+type FirstHuman = Named & {
   givenName: string;
   familyName: string;
   displayName: string;
@@ -13,27 +22,52 @@ export type Human = {
   email: string;
   isEmailVerified: boolean;
 };
-export type Machine = {
-  organizationId: string;
-  username: string;
-  name: string;
+type FirstMachine = Named & { name: string };
+
+export type ChangedData<D> = {
+  schemaId: string;
+  schemaType: string;
+  schemaRevision: number;
+  data: D;
 };
 
 // A username is unique within its organization (decisions C4).
-const usernameClaims = ({
-  organizationId,
-  username,
-}: Pick<Machine, "organizationId" | "username">) => [
+const usernameClaims = ({ organizationId, username }: Named) => [
   hold(usernameClaim, `${organizationId}/${caseFold(username)}`),
 ];
+const personalData = payload<ChangedData<string>>({ personal: ["data"] });
+const nothing = () => payload<Record<string, never>>();
 
-/** Facts about a user, human or machine. What tells of a person is encrypted with his own key (decisions C7). */
+/** Facts about a user. What tells of a person is encrypted with his own key (decisions C7). */
 export const userEvents = defineEvents("user", {
-  "human.added": payload<Human>({
-    personal: ["username", "givenName", "familyName", "displayName", "email"],
+  "human.added": payload<AddedUser<string> | FirstHuman>({
+    personal: ["username", "data", "givenName", "familyName", "displayName", "email"],
     claims: usernameClaims,
+    revision: 2,
   }),
-  "machine.added": payload<Machine>({ claims: usernameClaims }),
+  "machine.added": payload<AddedUser<JsonObject> | FirstMachine>({
+    claims: usernameClaims,
+    revision: 2,
+  }),
+  /** A user of a schema of the instance's own. */
+  added: payload<AddedUser<string>>({ personal: ["username", "data"], claims: usernameClaims }),
+  "human.profile.changed": personalData,
+  "machine.changed": payload<ChangedData<JsonObject>>(),
+  changed: personalData,
+  "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
+  deactivated: nothing(),
+  reactivated: nothing(),
+  locked: nothing(),
+  unlocked: nothing(),
+  removed: payload<{ organizationId: string }>({ claims: () => [release(usernameClaim)] }),
+  "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
+  "human.email.verified": nothing(),
+  "human.email.verification.failed": nothing(),
+  "human.email.code.added": nothing(),
+  "human.phone.changed": payload<{ number: string }>({ personal: ["number"] }),
+  "human.phone.verified": nothing(),
+  "human.phone.verification.failed": nothing(),
+  "human.phone.code.added": nothing(),
   "human.password.changed": payload<{ changeRequired: boolean }>(),
   "pat.added": payload<{ tokenId: string; expirationDate: string | undefined }>(),
 });

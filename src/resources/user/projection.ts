@@ -1,8 +1,11 @@
 import { begin, on, projection, touch } from "../../projection/projection.ts";
+import type { Recorded } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { insertRow, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, optionalText, table, text } from "../../storage/table.ts";
-import { userEvents } from "./events.ts";
+import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
+import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type UserEvent, userEvents } from "./events.ts";
+import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
 export const users = table(
   "users",
@@ -10,19 +13,36 @@ export const users = table(
     instanceId: text(),
     id: text(),
     organizationId: text(),
-    type: text(),
+    schemaId: text(),
+    schemaType: text(),
+    schemaRevision: int(),
     state: text(),
+    /** Whether he ever had something to log in with. */
+    wasSetUp: bool(),
     username: text(),
     usernameFolded: text(),
     displayName: text(),
+    displayNameFolded: text(),
+    data: json<JsonObject>(),
     email: optionalText(),
+    emailFolded: optionalText(),
+    isEmailVerified: bool(),
+    phone: optionalText(),
+    isPhoneVerified: bool(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
   },
   {
     key: ["instanceId", "id"],
-    indexes: [{ columns: ["instanceId", "organizationId", "usernameFolded"] }],
+    indexes: [
+      { columns: ["instanceId", "organizationId", "usernameFolded"] },
+      { columns: ["instanceId", "creationDate", "id"] },
+      { columns: ["instanceId", "usernameFolded", "id"] },
+      { columns: ["instanceId", "displayNameFolded", "id"] },
+      { columns: ["instanceId", "emailFolded", "id"] },
+      { columns: ["instanceId", "schemaId"] },
+    ],
     countedBy: "instanceId",
   },
 );
@@ -32,34 +52,81 @@ const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: str
   id: aggregateId,
 });
 
+type Of<T extends UserEvent["type"]> = Recorded<Extract<UserEvent, { type: T }>>;
+
+function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">): RowChange[] {
+  const first = firstData(event);
+  const email = firstEmail(event);
+  return [
+    insertRow(users, {
+      ...begin(event),
+      ...first,
+      ...shownName(first.data),
+      usernameFolded: caseFold(first.username),
+      state: "active",
+      wasSetUp: false,
+      isEmailVerified: email?.isVerified ?? false,
+      isPhoneVerified: false,
+      ...(email === undefined ? {} : addressOf(email.address)),
+    }),
+  ];
+}
+
+function shownName(data: JsonObject) {
+  const displayName = displayNameOf(data);
+  return { displayName, displayNameFolded: caseFold(displayName) };
+}
+
+const addressOf = (address: string) => ({ email: address, emailFolded: caseFold(address) });
+
+function changeData(
+  event: Of<"user.human.profile.changed" | "user.machine.changed" | "user.changed">,
+): RowChange[] {
+  const data = parseData(event.payload.data);
+  return [
+    updateRows(users, row(event), {
+      ...event.payload,
+      data,
+      ...shownName(data),
+      ...touch(event),
+    }),
+  ];
+}
+
+const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>>[2]) => [
+  updateRows(users, row(event), { ...values, ...touch(event) }),
+];
+
 export const userProjection = projection(
   "users",
   [users],
   on(userEvents, {
-    "user.human.added": (event) => [
-      insertRow(users, {
-        ...begin(event),
-        organizationId: event.payload.organizationId,
-        type: "human",
-        state: "active",
-        username: event.payload.username,
-        usernameFolded: caseFold(event.payload.username),
-        displayName: event.payload.displayName,
-        email: event.payload.email,
-      }),
-    ],
-    "user.machine.added": (event) => [
-      insertRow(users, {
-        ...begin(event),
-        organizationId: event.payload.organizationId,
-        type: "machine",
-        state: "active",
-        username: event.payload.username,
-        usernameFolded: caseFold(event.payload.username),
-        displayName: event.payload.name,
-      }),
-    ],
-    "user.human.password.changed": (event) => [updateRows(users, row(event), touch(event))],
-    "user.pat.added": (event) => [updateRows(users, row(event), touch(event))],
+    "user.human.added": add,
+    "user.machine.added": add,
+    "user.added": add,
+    "user.human.profile.changed": changeData,
+    "user.machine.changed": changeData,
+    "user.changed": changeData,
+    "user.username.changed": (event) => {
+      const { username } = event.payload;
+      return set(event, { username, usernameFolded: caseFold(username) });
+    },
+    "user.deactivated": (event) => set(event, { state: "inactive" }),
+    "user.reactivated": (event) => set(event, { state: "active" }),
+    "user.locked": (event) => set(event, { state: "locked" }),
+    "user.unlocked": (event) => set(event, { state: "active" }),
+    "user.removed": (event) => [deleteRows(users, row(event))],
+    "user.human.email.changed": (event) =>
+      set(event, { ...addressOf(event.payload.address), isEmailVerified: false }),
+    "user.human.email.verified": (event) => set(event, { isEmailVerified: true }),
+    "user.human.email.verification.failed": (event) => set(event, {}),
+    "user.human.email.code.added": (event) => set(event, {}),
+    "user.human.phone.changed": (event) =>
+      set(event, { phone: event.payload.number, isPhoneVerified: false }),
+    "user.human.phone.verified": (event) => set(event, { isPhoneVerified: true }),
+    "user.human.phone.verification.failed": (event) => set(event, {}),
+    "user.human.phone.code.added": (event) => set(event, {}),
+    "user.human.password.changed": (event) => set(event, { wasSetUp: true }),
+    "user.pat.added": (event) => set(event, {}),
   }),
 );

@@ -1,41 +1,172 @@
-import { and, eq } from "drizzle-orm";
-import type { OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
-import type { SecretStore } from "../../eventstore/secret-store.ts";
-import type { Database } from "../../storage/database.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
-import { personalAccessTokenKind } from "./credentials.ts";
+import {
+  UserFieldName,
+  type UserSearchFilter,
+} from "#gen/idsvc/resources/user/v3alpha/query_pb.ts";
+import { UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
+import type { Scope } from "../../authz/context.ts";
+import { invalidField } from "../../errors.ts";
+import type { Deps } from "../../projection/module.ts";
+import { type Found, type Page, search } from "../../projection/search.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { and, type Column, eq, not, or, type SQL, sql } from "../../storage/drizzle.ts";
+import type { Row } from "../../storage/table.ts";
+import { hasId, hasName } from "../object/filters.ts";
+import type { Tenancy } from "../org/index.ts";
 import { users } from "./projection.ts";
 
-type ActiveUser = { id: string; organizationId: string; state: string };
+export type UserRow = Row<typeof users>;
 
-/**
- * Recognises personal access tokens (decisions B5). The token counts only while its user and his organization are
- * active; both are read anew after every write that touched them (decisions B7).
- */
-export function personalAccessTokens(parts: {
-  db: Database;
-  secrets: SecretStore;
-  organizations: OrganizationReader;
-  now: () => Date;
-}): TokenVerifier {
-  const { db, secrets, organizations, now } = parts;
+const deepest = 3;
+
+export type UserQueries = {
+  find(instanceId: string, id: string): Promise<UserRow | undefined>;
+  /** The user who logs in by this name: `<username>@<verified domain>`, split at the last `@` (decisions C4). */
+  byLoginName(instanceId: string, loginName: string): Promise<UserRow | undefined>;
+  search(
+    scope: Scope,
+    asked: { filters: UserSearchFilter[]; sortingColumn: UserFieldName; page: Page },
+  ): Promise<Found<UserRow>>;
+  /** Some users of an organization, in no order. */
+  someOf(instanceId: string, organizationId: string, limit: number): Promise<{ id: string }[]>;
+};
+
+export function userQueries(
+  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
+  tenancy: Tenancy,
+): UserQueries {
   const t = db.table(users);
-  const userById = cachedRead<ActiveUser | undefined>(db, [users], async (instanceId, id) => {
-    const [row] = await db.read
-      .select({ id: t.id, organizationId: t.organizationId, state: t.state })
+  const columns: Record<number, Column> = {
+    [UserFieldName.ID]: t.id,
+    [UserFieldName.CREATION_DATE]: t.creationDate,
+    [UserFieldName.CHANGE_DATE]: t.changeDate,
+    [UserFieldName.USERNAME]: t.username,
+    [UserFieldName.EMAIL]: t.email,
+    [UserFieldName.PHONE]: t.phone,
+    [UserFieldName.STATE]: t.state,
+    [UserFieldName.SCHEMA_ID]: t.schemaId,
+    [UserFieldName.SCHEMA_TYPE]: t.schemaType,
+    [UserFieldName.DISPLAY_NAME]: t.displayName,
+  };
+  const nobody = sql`1 = 0`;
+  const isInitial = and(eq(t.state, "active"), eq(t.schemaType, "human"), eq(t.wasSetUp, false));
+  const hasState = (state: UserState): SQL | undefined => {
+    switch (state) {
+      case UserState.ACTIVE:
+        return and(eq(t.state, "active"), isInitial && not(isInitial));
+      case UserState.INACTIVE:
+        return eq(t.state, "inactive");
+      case UserState.LOCKED:
+        return eq(t.state, "locked");
+      case UserState.INITIAL:
+        return isInitial;
+      default:
+        return nobody;
+    }
+  };
+
+  const byUsername = async (instanceId: string, organizationId: string, username: string) =>
+    db.read
+      .select()
       .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          eq(t.organizationId, organizationId),
+          eq(t.usernameFolded, caseFold(username)),
+        ),
+      );
+
+  async function byLoginName(instanceId: string, loginName: string): Promise<UserRow | undefined> {
+    const at = loginName.lastIndexOf("@");
+    if (at === -1) return undefined;
+    const domain = loginName.slice(at + 1).toLowerCase();
+    const organization = await organizations.byDomain(instanceId, domain);
+    if (organization === undefined) return undefined;
+    const [row] = await byUsername(instanceId, organization.id, loginName.slice(0, at));
     return row;
-  });
-  return async (token, { instanceId }) => {
-    const found = await secrets.find(instanceId, personalAccessTokenKind, token);
-    if (found === undefined) return undefined;
-    if (found.expiresAt !== null && found.expiresAt <= now()) return undefined;
-    const user = await userById(instanceId, found.ownerId);
-    if (user?.state !== "active") return undefined;
-    const organization = await organizations.byId(instanceId, user.organizationId);
-    if (organization?.state !== "active") return undefined;
-    const { id: userId, organizationId } = user;
-    return { kind: "user", userId, organizationId, tokenKind: personalAccessTokenKind };
+  }
+
+  async function condition(
+    scope: Scope,
+    { filter }: UserSearchFilter,
+    depth = 1,
+  ): Promise<SQL | undefined> {
+    if (depth > deepest) {
+      throw invalidField("filters", "FILTER_TOO_DEEP", `filters nest ${deepest} deep at most`);
+    }
+    const all = ({ filters }: { filters: UserSearchFilter[] }) =>
+      Promise.all(filters.map((each) => condition(scope, each, depth + 1)));
+    const { instanceId } = scope;
+    switch (filter.case) {
+      case "inIds":
+        return hasId(t.id, filter.value);
+      case "inSchemaIds":
+        return hasId(t.schemaId, filter.value);
+      case "organization": {
+        const { case: by, value = "" } = filter.value.org;
+        const found =
+          by === "orgDomain"
+            ? await organizations.byDomain(instanceId, value.toLowerCase())
+            : { id: value };
+        return found === undefined ? nobody : eq(t.organizationId, found.id);
+      }
+      case "username":
+        return hasName(db, { exact: t.username, folded: t.usernameFolded }, filter.value);
+      case "displayName":
+        return hasName(db, { exact: t.displayName, folded: t.displayNameFolded }, filter.value);
+      case "email":
+        return hasName(db, { exact: t.email, folded: t.emailFolded }, filter.value);
+      case "phone":
+        return hasName(db, { exact: t.phone, folded: t.phone }, filter.value);
+      case "schemaType":
+        return hasName(db, { exact: t.schemaType, folded: t.schemaType }, filter.value);
+      case "state":
+        return hasState(filter.value.state);
+      case "loginName": {
+        const row = await byLoginName(instanceId, filter.value.loginName);
+        return row === undefined ? nobody : eq(t.id, row.id);
+      }
+      case "or":
+        return or(...(await all(filter.value)));
+      case "and":
+        return and(...(await all(filter.value)));
+      case "not": {
+        const inner = await condition(scope, filter.value, depth + 1);
+        // A column without value matches nothing; what does not match is kept all the same.
+        return inner === undefined ? nobody : sql`not coalesce(${inner}, ${sql`1 = 0`})`;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  return {
+    byLoginName,
+    async find(instanceId, id) {
+      const [row] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row;
+    },
+    async search(scope, { filters, sortingColumn, page }) {
+      const visible = await tenancy.visible(scope, {
+        organizationId: t.organizationId,
+        userId: t.id,
+      });
+      return search(db, users, {
+        instanceId: scope.instanceId,
+        filters: [...visible, ...(await Promise.all(filters.map((one) => condition(scope, one))))],
+        order: columns[sortingColumn] ?? t.creationDate,
+        page,
+        limits,
+      });
+    },
+    someOf: (instanceId, organizationId, limit) =>
+      db.read
+        .select({ id: t.id })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.organizationId, organizationId)))
+        .limit(limit),
   };
 }

@@ -1,56 +1,212 @@
-import { failedPrecondition, notFound } from "../../errors.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
-import { type Human, type Machine, type UserEvent, userEvents } from "./events.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { type ChangedData, type UserEvent, userEvents } from "./events.ts";
+import { firstData, firstEmail, parseData } from "./user-data.ts";
 
-export type User = { type: "human" | "machine"; organizationId: string; username: string };
+export type Proven<A> = A & { isVerified: boolean };
 
-export const user = aggregate(userEvents, undefined as User | undefined, evolve);
+export type User = {
+  organizationId: string;
+  username: string;
+  schemaId: string;
+  schemaType: string;
+  schemaRevision: number;
+  data: JsonObject;
+  state: "active" | "inactive" | "locked";
+  email: Proven<{ address: string }> | undefined;
+  phone: Proven<{ number: string }> | undefined;
+  hasPassword: boolean;
+};
 
-function evolve(state: User | undefined, event: UserEvent): User | undefined {
+type State = User | undefined;
+
+export const user = aggregate(userEvents, undefined as State, evolve);
+
+function evolve(state: State, event: UserEvent): State {
   switch (event.type) {
     case "user.human.added":
-    case "user.machine.added": {
-      const { organizationId, username } = event.payload;
-      return {
-        type: event.type === "user.human.added" ? "human" : "machine",
-        organizationId,
-        username,
-      };
-    }
+    case "user.machine.added":
+    case "user.added":
+      return { ...newUser, ...firstData(event), email: firstEmail(event) };
+    case "user.removed":
+      return undefined;
+    default:
+      return state === undefined ? undefined : { ...state, ...changeOf(state, event) };
+  }
+}
+
+const newUser = {
+  state: "active",
+  email: undefined,
+  phone: undefined,
+  hasPassword: false,
+} as const;
+
+type Later = Exclude<
+  UserEvent,
+  { type: "user.human.added" | "user.machine.added" | "user.added" | "user.removed" }
+>;
+
+function changeOf({ email, phone }: User, event: Later): Partial<User> {
+  switch (event.type) {
+    case "user.human.profile.changed":
+    case "user.machine.changed":
+    case "user.changed":
+      return { ...event.payload, data: parseData(event.payload.data) };
+    case "user.username.changed":
+      return { username: event.payload.username };
+    case "user.deactivated":
+      return { state: "inactive" };
+    case "user.locked":
+      return { state: "locked" };
+    case "user.reactivated":
+    case "user.unlocked":
+      return { state: "active" };
+    case "user.human.email.changed":
+      return { email: { ...event.payload, isVerified: false } };
+    case "user.human.email.verified":
+      return email === undefined ? {} : { email: { ...email, isVerified: true } };
+    case "user.human.phone.changed":
+      return { phone: { ...event.payload, isVerified: false } };
+    case "user.human.phone.verified":
+      return phone === undefined ? {} : { phone: { ...phone, isVerified: true } };
     case "user.human.password.changed":
+      return { hasPassword: true };
+    case "user.human.email.verification.failed":
+    case "user.human.email.code.added":
+    case "user.human.phone.verification.failed":
+    case "user.human.phone.code.added":
     case "user.pat.added":
-      return state;
+      return {};
     default:
       return event satisfies never;
   }
 }
 
-export function addHuman(state: User | undefined, human: Human): UserEvent[] {
-  requireNew(state);
-  return [userEvents["human.added"](human)];
+export type NewUser = ChangedData<JsonObject> & { organizationId: string; username: string };
+
+/** Data of one of the schemas that every instance has. */
+export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
+  schemaId: schema,
+  schemaType: schema,
+  schemaRevision: 1,
+  data,
+});
+
+/** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of his may pass to another */
+export function addUser({ version }: Loaded<State>, wanted: NewUser): UserEvent[] {
+  if (version > 0n) throw alreadyExists("USER_ID_TAKEN", "the id is or was a user's");
+  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
+  switch (wanted.schemaType) {
+    case "human":
+      return [userEvents["human.added"](asText)];
+    case "machine":
+      return [userEvents["machine.added"](wanted)];
+    default:
+      return [userEvents.added(asText)];
+  }
 }
 
-export function addMachine(state: User | undefined, machine: Machine): UserEvent[] {
-  requireNew(state);
-  return [userEvents["machine.added"](machine)];
+/** The same data under the same schema are no event. */
+export function changeData(state: State, wanted: ChangedData<JsonObject>): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  const { schemaId, schemaRevision, data } = state;
+  const now = JSON.stringify([schemaId, schemaRevision, sorted(data)]);
+  const then = JSON.stringify([wanted.schemaId, wanted.schemaRevision, sorted(wanted.data)]);
+  if (now === then) return [];
+  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
+  switch (wanted.schemaType) {
+    case "human":
+      return [userEvents["human.profile.changed"](asText)];
+    case "machine":
+      return [userEvents["machine.changed"](wanted)];
+    default:
+      return [userEvents.changed(asText)];
+  }
+}
+
+// The order of members means nothing in JSON.
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : value !== null && typeof value === "object"
+      ? Object.entries(value)
+          .map(([name, each]): [string, unknown] => [name, sorted(each)])
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      : value;
+
+export function changeUsername(state: State, username: string): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  const { organizationId } = state;
+  return username === state.username
+    ? []
+    : [userEvents["username.changed"]({ organizationId, username })];
+}
+
+export function deactivateUser(state: State): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  if (state.state === "inactive") {
+    throw failedPrecondition("USER_INACTIVE", "the user is deactivated already");
+  }
+  return [userEvents.deactivated({})];
+}
+
+export function activateUser(state: State): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  if (state.state !== "inactive") {
+    throw failedPrecondition("USER_NOT_INACTIVE", "the user is not deactivated");
+  }
+  return [userEvents.reactivated({})];
+}
+
+export function lockUser(state: State): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  if (state.state === "locked") {
+    throw failedPrecondition("USER_LOCKED", "the user is locked already");
+  }
+  if (state.state === "inactive") {
+    throw failedPrecondition("USER_INACTIVE", "a deactivated user cannot be locked: activate him");
+  }
+  return [userEvents.locked({})];
+}
+
+export function unlockUser(state: State): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  if (state.state !== "locked") {
+    throw failedPrecondition("USER_NOT_LOCKED", "the user is not locked");
+  }
+  return [userEvents.unlocked({})];
+}
+
+export function removeUser(state: State): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  return [userEvents.removed({ organizationId: state.organizationId })];
 }
 
 /** Announces a new password; its hash goes into the secrets of the same unit. */
-export function changePassword(state: User | undefined, changeRequired: boolean): UserEvent[] {
-  if (state?.type !== "human") throw notFound("USER_NOT_FOUND", "the user does not exist");
+export function changePassword(state: State, changeRequired: boolean): UserEvent[] {
+  if (state === undefined) throw userNotFound();
   return [userEvents["human.password.changed"]({ changeRequired })];
 }
 
 /** Announces a personal access token; its digest goes into the secrets of the same unit. */
 export function addPersonalAccessToken(
-  state: User | undefined,
+  state: State,
   tokenId: string,
   expirationDate?: Date,
 ): UserEvent[] {
-  if (state === undefined) throw notFound("USER_NOT_FOUND", "the user does not exist");
+  if (state === undefined) throw userNotFound();
   return [userEvents["pat.added"]({ tokenId, expirationDate: expirationDate?.toISOString() })];
 }
 
-function requireNew(state: User | undefined): void {
-  if (state !== undefined) throw failedPrecondition("USER_EXISTS", "a user with this id exists");
+/** Makes sure that the user is still there when the unit commits. */
+export async function requireUser(tx: Transaction, id: string): Promise<User> {
+  const { state } = await tx.load(user, id);
+  if (state === undefined) throw userNotFound();
+  return state;
 }
+
+export const userNotFound = () => notFound("USER_NOT_FOUND", "the user does not exist");

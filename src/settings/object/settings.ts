@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq } from "../../storage/drizzle.ts";
 import { aggregate, type Aggregate } from "../../eventstore/aggregate.ts";
 import {
   type AnyEvents,

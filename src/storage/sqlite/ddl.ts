@@ -30,34 +30,63 @@ export const addColumn = (table: AnyTable, key: string): string => {
   return `ALTER TABLE "${table.name}" ADD COLUMN "${columnName(key)}" ${columnType(column)}`;
 };
 
-/** Indexes and triggers, made after the rows so that a rebuild fills a bare table. */
-export function decorateTable(table: AnyTable): string[] {
-  const indexes = table.indexes.map(
-    ({ columns, unique }) =>
-      `CREATE ${unique ? "UNIQUE " : ""}INDEX "${table.name}_${columns.map(columnName).join("_")}"
-       ON "${table.name}" (${list(columns)})`,
-  );
-  return [...indexes, ...countTriggers(table), ...(table.name === events.name ? guardEvents : [])];
+/**
+ * Indexes and triggers, made after the rows so that a rebuild fills a bare table; without those that are there already.
+ */
+export function decorateTable(table: AnyTable, present: ReadonlySet<string> = new Set()): string[] {
+  const indexes = table.indexes.map(({ columns, unique }): Decoration => {
+    const name = `${table.name}_${columns.map(columnName).join("_")}`;
+    const index = `CREATE ${unique ? "UNIQUE " : ""}INDEX "${name}" ON "${table.name}" (${list(columns)})`;
+    return [name, index];
+  });
+  const guards = table.name === events.name ? guardEvents(table) : [];
+  return [...indexes, ...countTriggers(table), ...guards]
+    .filter(([name]) => !present.has(name))
+    .flatMap(([, ...statements]) => statements);
 }
 
-function countTriggers(table: AnyTable): string[] {
+type Decoration = [name: string, ...statements: string[]];
+
+function countTriggers(table: AnyTable): Decoration[] {
   if (table.countedBy === undefined) return [];
   const column = columnName(table.countedBy);
   const counts = rowCounts.name;
+  const [into, out] = [`${table.name}_counted_in`, `${table.name}_counted_out`];
   return [
-    `INSERT INTO "${counts}" SELECT '${table.name}', "${column}", count(*) FROM "${table.name}"
-       WHERE true GROUP BY 2 ON CONFLICT DO UPDATE SET rows = excluded.rows`,
-    `CREATE TRIGGER "${table.name}_counted_in" AFTER INSERT ON "${table.name}" BEGIN
-       INSERT INTO "${counts}" VALUES ('${table.name}', NEW."${column}", 1)
-       ON CONFLICT DO UPDATE SET rows = rows + 1; END`,
-    `CREATE TRIGGER "${table.name}_counted_out" AFTER DELETE ON "${table.name}" BEGIN
-       UPDATE "${counts}" SET rows = rows - 1 WHERE table_name = '${table.name}' AND counted = OLD."${column}"; END`,
+    [
+      into,
+      `INSERT INTO "${counts}" SELECT '${table.name}', "${column}", count(*) FROM "${table.name}"
+         WHERE true GROUP BY 2 ON CONFLICT DO UPDATE SET rows = excluded.rows`,
+      `CREATE TRIGGER "${into}" AFTER INSERT ON "${table.name}" BEGIN
+         INSERT INTO "${counts}" VALUES ('${table.name}', NEW."${column}", 1)
+         ON CONFLICT DO UPDATE SET rows = rows + 1; END`,
+    ],
+    [
+      out,
+      `CREATE TRIGGER "${out}" AFTER DELETE ON "${table.name}" BEGIN
+         UPDATE "${counts}" SET rows = rows - 1 WHERE table_name = '${table.name}' AND counted = OLD."${column}"; END`,
+    ],
   ];
 }
 
-/** Events are append-only: the database itself refuses to change or remove one. */
-const guardEvents = ["UPDATE", "DELETE"].map(
-  (verb) =>
-    `CREATE TRIGGER "${events.name}_no_${verb.toLowerCase()}" BEFORE ${verb} ON "${events.name}" BEGIN
-       SELECT RAISE(ABORT, 'events are append-only'); END`,
-);
+/**
+ * Events are append-only: the database itself refuses to change or remove one. Putting one in the place of another
+ * (`INSERT OR REPLACE`) removes it without a delete trigger, so an insert looks for what it would replace.
+ */
+function guardEvents({ name, key, indexes }: AnyTable): Decoration[] {
+  const unique = [key, ...indexes.filter((index) => index.unique).map(({ columns }) => columns)];
+  const same = (columns: string[]) =>
+    columns.map((each) => `"${columnName(each)}" = NEW."${columnName(each)}"`).join(" AND ");
+  const replaces = unique.map((each) => `EXISTS (SELECT 1 FROM "${name}" WHERE ${same(each)})`);
+  const refuse = "BEGIN SELECT RAISE(ABORT, 'events are append-only'); END";
+  return [
+    ...["UPDATE", "DELETE"].map((verb): Decoration => {
+      const trigger = `${name}_no_${verb.toLowerCase()}`;
+      return [trigger, `CREATE TRIGGER "${trigger}" BEFORE ${verb} ON "${name}" ${refuse}`];
+    }),
+    [
+      `${name}_no_replace`,
+      `CREATE TRIGGER "${name}_no_replace" BEFORE INSERT ON "${name}" WHEN ${replaces.join(" OR ")} ${refuse}`,
+    ],
+  ];
+}

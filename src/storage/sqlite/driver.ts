@@ -1,6 +1,5 @@
 import Sqlite from "better-sqlite3";
-import { sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/better-sqlite3";
+import type * as Driver from "drizzle-orm/better-sqlite3";
 import { failedPrecondition, unavailable } from "../../errors.ts";
 import {
   type Committed,
@@ -10,12 +9,15 @@ import {
   type Reader,
   type Unit,
 } from "../database.ts";
+import { loadDrizzle, sql } from "../drizzle.ts";
 import { createStamps } from "../stamps.ts";
 import type { Schema } from "../schema.ts";
+import { checkTexts } from "../texts.ts";
 import { createWriter } from "./append.ts";
-import { migrate } from "./migrate.ts";
+import { isNew, migrate } from "./migrate.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 
+const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const oldestSqlite = [3, 51, 3];
 const otherProcessPollMs = 250;
 const busyRetryMs = 5;
@@ -46,11 +48,12 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
 
   // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
   let version = connection.pragma("data_version", { simple: true });
-  const watch = setInterval(() => {
+  const noticeOthers = (): void => {
     const now = connection.pragma("data_version", { simple: true });
     if (now !== version) stamps.touchAll();
     version = now;
-  }, otherProcessPollMs).unref();
+  };
+  const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   function schedule(delayMs = 0): void {
     if (scheduled) return;
@@ -124,10 +127,12 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       closed
         ? Promise.reject(storeClosed())
         : new Promise((resolve, reject) => {
+            checkTexts(unit);
             waiting.push({ unit, since: Date.now(), resolve, reject });
             schedule();
           }),
     stamp: stamps.read,
+    catchUp: async () => noticeOthers(),
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -137,6 +142,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       const sound = !thorough || reading.pragma("integrity_check", { simple: true }) === "ok";
       return { engine: "sqlite", version: sqlite, sound };
     },
+    isNew: async () => isNew(reading),
     migrate: async () => migrate(connection, options.schema),
     heads: async () => readHeads(reading),
     shadow: async (tables) => createShadow(connection, writer, tables),

@@ -9,7 +9,7 @@ type Connection = SqliteDatabase.Database;
 
 /**
  * Brings the file to the schema of this build, in one transaction. Kernel and state tables are only ever widened by
- * nullable columns; a projection of another shape is left for a rebuild.
+ * nullable columns, indexes and triggers; a projection of another shape is left for a rebuild.
  */
 export function migrate(connection: Connection, schema: Schema): AnyTable[] {
   return exclusively(connection, () => {
@@ -22,19 +22,22 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
     }
     if (!exists(connection, storeTables.name)) for (const t of kernelTables) make(connection, t);
     connection.pragma(`user_version = ${storeFormat}`, { simple: true });
-    const eventful = connection.prepare(`SELECT 1 FROM ${sequences.name} LIMIT 1`).pluck().get();
+    const eventful = !isNew(connection);
     const stale: AnyTable[] = [];
     for (const { table, role } of allTables(schema)) {
       if (!exists(connection, table.name)) {
         make(connection, table);
-        if (role === "projection" && eventful !== undefined) stale.push(table);
+        if (role === "projection" && eventful) stale.push(table);
         else record(connection, table, role);
-      } else if (recordedShape(connection, table) !== shapeOf(table)) {
-        if (role === "projection") stale.push(table);
-        else {
+      } else if (role === "projection") {
+        if (recordedShape(connection, table) !== shapeOf(table)) stale.push(table);
+      } else {
+        if (recordedShape(connection, table) !== shapeOf(table)) {
           widen(connection, table);
           record(connection, table, role);
         }
+        const present = decorationsOf(connection, table);
+        for (const statement of decorateTable(table, present)) connection.exec(statement);
       }
     }
     return stale;
@@ -53,6 +56,11 @@ export function exclusively<T>(connection: Connection, work: () => T): T {
     connection.pragma("busy_timeout = 0", { simple: true });
   }
 }
+
+/** Whether no event was ever written. */
+export const isNew = (connection: Connection): boolean =>
+  !exists(connection, sequences.name) ||
+  connection.prepare(`SELECT 1 FROM ${sequences.name} LIMIT 1`).pluck().get() === undefined;
 
 const exists = (connection: Connection, name: string): boolean =>
   connection
@@ -77,6 +85,15 @@ function recordedShape(connection: Connection, table: AnyTable): unknown {
     .pluck()
     .get(table.name);
 }
+
+const decorationsOf = (connection: Connection, { name }: AnyTable): Set<string> =>
+  new Set(
+    connection
+      .prepare("SELECT name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ?")
+      .pluck()
+      .all(name)
+      .map(String),
+  );
 
 function widen(connection: Connection, table: AnyTable): void {
   const present = new Set(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type SqliteDatabase from "better-sqlite3";
 import { aborted } from "../../errors.ts";
-import type { Heads, Shadow } from "../database.ts";
+import type { Bring, Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
 import type { Writer } from "./append.ts";
@@ -9,6 +9,7 @@ import { createTable, decorateTable } from "./ddl.ts";
 import { exclusively, record } from "./migrate.ts";
 
 const tokenName = "shadow";
+const maxRounds = 100;
 const shadowName = (name: string): string => `${name}__rebuild`;
 
 export function readHeads(connection: SqliteDatabase.Database): Heads {
@@ -62,22 +63,30 @@ export function createShadow(
     return Number(count().pluck().get()) + Number(count(pair[1], pair[0]).pluck().get());
   };
 
-  return {
-    async apply(changes) {
-      asOwner(() => {
-        for (const change of changes) writer.change(change, 0n, shadowName);
-      });
-    },
-    async compare(heads) {
-      return asOwner(() =>
-        sameHeads(readHeads(connection), heads)
-          ? new Map(tables.map((table) => [table.name, different(table)]))
-          : undefined,
+  const apply: Shadow["apply"] = async (changes) =>
+    asOwner(() => {
+      for (const change of changes) writer.change(change, 0n, shadowName);
+    });
+
+  // Units come between the steps; what is left of the log gets shorter with every round.
+  const atEndOfLog = async <T>(bring: Bring, work: () => T): Promise<T> => {
+    for (let round = 0; round < maxRounds; round++) {
+      const heads = readHeads(connection);
+      await bring(heads, apply);
+      const done = asOwner(() =>
+        sameHeads(readHeads(connection), heads) ? { result: work() } : undefined,
       );
-    },
-    async swap(heads) {
-      return asOwner(() => {
-        if (!sameHeads(readHeads(connection), heads)) return false;
+      if (done !== undefined) return done.result;
+    }
+    throw new Error("the log grows faster than it can be replayed");
+  };
+
+  return {
+    apply,
+    compare: (bring) =>
+      atEndOfLog(bring, () => new Map(tables.map((table) => [table.name, different(table)]))),
+    swap: (bring) =>
+      atEndOfLog(bring, () => {
         for (const table of tables) {
           connection.exec(`DROP TABLE "${table.name}"`);
           connection.exec(`ALTER TABLE "${shadowName(table.name)}" RENAME TO "${table.name}"`);
@@ -85,9 +94,7 @@ export function createShadow(
           for (const statement of decorateTable(table)) connection.exec(statement);
           record(connection, table, "projection");
         }
-        return true;
-      });
-    },
+      }),
     async drop() {
       exclusively(connection, () => {
         if (isMine()) drop();

@@ -26,7 +26,8 @@ import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import * as v1 from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import * as v1alpha from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { createReadiness, registerHealth } from "../../../src/api/system/health.ts";
+import { registerHealth } from "../../../src/api/system/health.ts";
+import { createReadiness } from "../../../src/api/system/readiness.ts";
 import { registerReflection } from "../../../src/api/system/reflection.ts";
 import { codecOf, type RouterServer, serveRouter } from "./router-server.ts";
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray } from "../../../storage/drizzle.ts";
 import {
   type ExecutionSearchFilter,
   ExecutionType,

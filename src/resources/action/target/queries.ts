@@ -1,4 +1,4 @@
-import { and, type Column, eq, sql } from "drizzle-orm";
+import { and, type Column, eq, sql } from "../../../storage/drizzle.ts";
 import {
   TargetFieldName,
   type TargetSearchFilter,

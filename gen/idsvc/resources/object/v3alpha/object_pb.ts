@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/object/v3alpha/object.proto.
  */
 export const file_idsvc_resources_object_v3alpha_object: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvb2JqZWN0L3YzYWxwaGEvb2JqZWN0LnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEijQEKB0RldGFpbHMSCgoCaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQSLwoLY2hhbmdlX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKDnJlc291cmNlX293bmVyGAQgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXIiawoGUGFyZW50EisKBnBhcmVudBgBIAEoCzIbLmlkc3ZjLm9iamVjdC52M2FscGhhLk93bmVyEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlIlAKC1N0YXRlRmlsdGVyEkEKBXN0YXRlGAEgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlQgu6SAjIAQGCAQIQASI3CglMaXN0UXVlcnkSDgoGb2Zmc2V0GAEgASgEEg0KBWxpbWl0GAIgASgNEgsKA2FzYxgDIAEoCCKaAQoLTGlzdERldGFpbHMSFQoNYXBwbGllZF9saW1pdBgBIAEoDRITCgtlbmRfb2ZfbGlzdBgCIAEoCBIUCgx0b3RhbF9yZXN1bHQYAyABKAQSGgoScHJvY2Vzc2VkX3NlcXVlbmNlGAQgASgEEi0KCXRpbWVzdGFtcBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAqYgoFU3RhdGUSHwobRUZGRUNUSVZFX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWRUZGRUNUSVZFX1NUQVRFX0FDVElWRRABEhwKGEVGRkVDVElWRV9TVEFURV9JTkFDVElWRRACKn0KC1N0YXRlUG9saWN5EhwKGFNUQVRFX1BPTElDWV9VTlNQRUNJRklFRBAAEhkKFVNUQVRFX1BPTElDWV9BQ1RJVkFURRABEhsKF1NUQVRFX1BPTElDWV9ERUFDVElWQVRFEAISGAoUU1RBVEVfUE9MSUNZX0lOSEVSSVQQAyrOAgoQVGV4dEZpbHRlck1ldGhvZBIdChlURVhUX0ZJTFRFUl9NRVRIT0RfRVFVQUxTEAASKQolVEVYVF9GSUxURVJfTUVUSE9EX0VRVUFMU19JR05PUkVfQ0FTRRABEiIKHlRFWFRfRklMVEVSX01FVEhPRF9TVEFSVFNfV0lUSBACEi4KKlRFWFRfRklMVEVSX01FVEhPRF9TVEFSVFNfV0lUSF9JR05PUkVfQ0FTRRADEh8KG1RFWFRfRklMVEVSX01FVEhPRF9DT05UQUlOUxAEEisKJ1RFWFRfRklMVEVSX01FVEhPRF9DT05UQUlOU19JR05PUkVfQ0FTRRAFEiAKHFRFWFRfRklMVEVSX01FVEhPRF9FTkRTX1dJVEgQBhIsCihURVhUX0ZJTFRFUl9NRVRIT0RfRU5EU19XSVRIX0lHTk9SRV9DQVNFEAcqLQoQTGlzdEZpbHRlck1ldGhvZBIZChVMSVNUX0ZJTFRFUl9NRVRIT0RfSU4QACrdAQoVVGltZXN0YW1wRmlsdGVyTWV0aG9kEiIKHlRJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0VRVUFMUxAAEiMKH1RJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0dSRUFURVIQARItCilUSU1FU1RBTVBfRmlsdGVyX01FVEhPRF9HUkVBVEVSX09SX0VRVUFMUxACEiAKHFRJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0xFU1MQAxIqCiZUSU1FU1RBTVBfRmlsdGVyX01FVEhPRF9MRVNTX09SX0VRVUFMUxAEYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvb2JqZWN0L3YzYWxwaGEvb2JqZWN0LnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEijQEKB0RldGFpbHMSCgoCaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQSLwoLY2hhbmdlX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKDnJlc291cmNlX293bmVyGAQgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXIiawoGUGFyZW50EisKBnBhcmVudBgBIAEoCzIbLmlkc3ZjLm9iamVjdC52M2FscGhhLk93bmVyEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlIlAKC1N0YXRlRmlsdGVyEkEKBXN0YXRlGAEgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlQgu6SAjIAQGCAQIQASJwCgpOYW1lRmlsdGVyEhYKBG5hbWUYASABKAlCCLpIBXIDGMgBEkoKBm1ldGhvZBgCIAEoDjIwLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5UZXh0RmlsdGVyTWV0aG9kQgi6SAWCAQIQASIuCgtJbklEc0ZpbHRlchIfCgNpZHMYASADKAlCErpID5IBDBDoByIHcgUQARjIASI3CglMaXN0UXVlcnkSDgoGb2Zmc2V0GAEgASgEEg0KBWxpbWl0GAIgASgNEgsKA2FzYxgDIAEoCCKaAQoLTGlzdERldGFpbHMSFQoNYXBwbGllZF9saW1pdBgBIAEoDRITCgtlbmRfb2ZfbGlzdBgCIAEoCBIUCgx0b3RhbF9yZXN1bHQYAyABKAQSGgoScHJvY2Vzc2VkX3NlcXVlbmNlGAQgASgEEi0KCXRpbWVzdGFtcBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAqYgoFU3RhdGUSHwobRUZGRUNUSVZFX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWRUZGRUNUSVZFX1NUQVRFX0FDVElWRRABEhwKGEVGRkVDVElWRV9TVEFURV9JTkFDVElWRRACKn0KC1N0YXRlUG9saWN5EhwKGFNUQVRFX1BPTElDWV9VTlNQRUNJRklFRBAAEhkKFVNUQVRFX1BPTElDWV9BQ1RJVkFURRABEhsKF1NUQVRFX1BPTElDWV9ERUFDVElWQVRFEAISGAoUU1RBVEVfUE9MSUNZX0lOSEVSSVQQAyrOAgoQVGV4dEZpbHRlck1ldGhvZBIdChlURVhUX0ZJTFRFUl9NRVRIT0RfRVFVQUxTEAASKQolVEVYVF9GSUxURVJfTUVUSE9EX0VRVUFMU19JR05PUkVfQ0FTRRABEiIKHlRFWFRfRklMVEVSX01FVEhPRF9TVEFSVFNfV0lUSBACEi4KKlRFWFRfRklMVEVSX01FVEhPRF9TVEFSVFNfV0lUSF9JR05PUkVfQ0FTRRADEh8KG1RFWFRfRklMVEVSX01FVEhPRF9DT05UQUlOUxAEEisKJ1RFWFRfRklMVEVSX01FVEhPRF9DT05UQUlOU19JR05PUkVfQ0FTRRAFEiAKHFRFWFRfRklMVEVSX01FVEhPRF9FTkRTX1dJVEgQBhIsCihURVhUX0ZJTFRFUl9NRVRIT0RfRU5EU19XSVRIX0lHTk9SRV9DQVNFEAcqLQoQTGlzdEZpbHRlck1ldGhvZBIZChVMSVNUX0ZJTFRFUl9NRVRIT0RfSU4QACrdAQoVVGltZXN0YW1wRmlsdGVyTWV0aG9kEiIKHlRJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0VRVUFMUxAAEiMKH1RJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0dSRUFURVIQARItCilUSU1FU1RBTVBfRmlsdGVyX01FVEhPRF9HUkVBVEVSX09SX0VRVUFMUxACEiAKHFRJTUVTVEFNUF9GaWx0ZXJfTUVUSE9EX0xFU1MQAxIqCiZUSU1FU1RBTVBfRmlsdGVyX01FVEhPRF9MRVNTX09SX0VRVUFMUxAEYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
 
 /**
  * What is known about every resource, whatever its kind.
@@ -113,6 +113,55 @@ export const StateFilterSchema: GenMessage<StateFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_object_v3alpha_object, 2);
 
 /**
+ * Compares the name of a resource with a text.
+ *
+ * @generated from message idsvc.resources.object.v3alpha.NameFilter
+ */
+export type NameFilter = Message<"idsvc.resources.object.v3alpha.NameFilter"> & {
+  /**
+   * The text to compare with.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How to compare.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.TextFilterMethod method = 2;
+   */
+  method: TextFilterMethod;
+};
+
+/**
+ * Describes the message idsvc.resources.object.v3alpha.NameFilter.
+ * Use `create(NameFilterSchema)` to create a new message.
+ */
+export const NameFilterSchema: GenMessage<NameFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_object_v3alpha_object, 3);
+
+/**
+ * Keeps resources by their IDs.
+ *
+ * @generated from message idsvc.resources.object.v3alpha.InIDsFilter
+ */
+export type InIDsFilter = Message<"idsvc.resources.object.v3alpha.InIDsFilter"> & {
+  /**
+   * The IDs to keep. An empty list keeps none.
+   *
+   * @generated from field: repeated string ids = 1;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message idsvc.resources.object.v3alpha.InIDsFilter.
+ * Use `create(InIDsFilterSchema)` to create a new message.
+ */
+export const InIDsFilterSchema: GenMessage<InIDsFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_object_v3alpha_object, 4);
+
+/**
  * Which part of a list to return, and in which direction.
  *
  * @generated from message idsvc.resources.object.v3alpha.ListQuery
@@ -146,7 +195,7 @@ export type ListQuery = Message<"idsvc.resources.object.v3alpha.ListQuery"> & {
  * Use `create(ListQuerySchema)` to create a new message.
  */
 export const ListQuerySchema: GenMessage<ListQuery> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_object_v3alpha_object, 3);
+  messageDesc(file_idsvc_resources_object_v3alpha_object, 5);
 
 /**
  * What is known about a list as a whole.
@@ -195,7 +244,7 @@ export type ListDetails = Message<"idsvc.resources.object.v3alpha.ListDetails"> 
  * Use `create(ListDetailsSchema)` to create a new message.
  */
 export const ListDetailsSchema: GenMessage<ListDetails> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_object_v3alpha_object, 4);
+  messageDesc(file_idsvc_resources_object_v3alpha_object, 6);
 
 /**
  * The state that counts, after all state policies have been applied.

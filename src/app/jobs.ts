@@ -1,0 +1,43 @@
+import { hostname } from "node:os";
+import type { JobHandlers } from "../jobs/job.ts";
+import { countJobs } from "../jobs/metrics.ts";
+import { type JobFailure, startJobWorker } from "../jobs/worker.ts";
+import type { Deps, Module } from "../projection/module.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** The handlers of all slices; a kind that has two stops the start. */
+export function jobHandlers(modules: readonly Module[], deps: Deps): JobHandlers {
+  const handlers: JobHandlers = {};
+  for (const [kind, handler] of modules.flatMap(({ jobs }) => Object.entries(jobs?.(deps) ?? {}))) {
+    if (Object.hasOwn(handlers, kind)) throw new Error(`two slices do jobs of the kind ${kind}`);
+    handlers[kind] = handler;
+  }
+  return handlers;
+}
+
+/** Begins to work on the jobs of all slices, until disposed. */
+export function startJobs(
+  kernel: Kernel,
+  handlers: JobHandlers,
+  metrics: Metrics,
+): AsyncDisposable {
+  const { config, db, logger, now } = kernel;
+  metrics.gauge("idsvc_jobs", "Stored jobs, by kind and state (open, dead).", () =>
+    countJobs(db, Object.keys(handlers)),
+  );
+  return startJobWorker({
+    db,
+    handlers,
+    holder: `${hostname()}/${process.pid}/${kernel.newId()}`,
+    now,
+    pace: { stopWithinMs: config.shutdownTimeoutMs },
+    onFailure({ error: err, job, next }: JobFailure) {
+      const about = job && { job: job.id, kind: job.kind, instance: job.instanceId };
+      const facts = { err, ...about, attempt: job?.attempts };
+      if (next === "dead") logger.error(facts, "a job is given up");
+      else if (next === undefined) logger.error(facts, "a job cannot be read or kept");
+      else logger.warn({ ...facts, next }, "a job failed and is tried again");
+    },
+  });
+}

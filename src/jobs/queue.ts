@@ -1,0 +1,157 @@
+import { aborted, DomainError } from "../errors.ts";
+import { Conflict, type Database, type Expectation } from "../storage/database.ts";
+import { and, asc, eq, gt, gte, isNull, lte, or, sql } from "../storage/drizzle.ts";
+import { deleteRows, type RowChange, type RowPart, updateRows } from "../storage/row-change.ts";
+import { nextTry } from "./back-off.ts";
+import { free, type JobOutcome, type JobRow, jobs } from "./job.ts";
+
+/** Where a walk over due jobs has come to. */
+export type Place = { dueAt: Date; id: string };
+
+// The first of its key. Jobs at work stand in the table, so whoever is first has none of his key beside him.
+const hasTurn = sql<boolean | number>`not exists (
+  select 1 from jobs as earlier
+  where earlier.instance_id = jobs.instance_id and earlier.kind = jobs.kind and earlier."key" = jobs."key"
+    and earlier.dead_at is null and (earlier."position", earlier.id) < (jobs."position", jobs.id)
+)`;
+
+/** So many due jobs of a kind, dead ones left out, from a place on; `ready`: free, and its turn has come. */
+export async function dueJobs(
+  db: Database,
+  kind: string,
+  now: Date,
+  from: Place | undefined,
+  limit: number,
+): Promise<{ job: JobRow; ready: boolean }[]> {
+  const t = db.table(jobs);
+  // In this form the index is entered at the place; an "or" of both comparisons would be read from its start.
+  const later =
+    from && and(gte(t.dueAt, from.dueAt), or(gt(t.dueAt, from.dueAt), gt(t.id, from.id)));
+  const rows = await db.read
+    .select({ job: t, turn: hasTurn })
+    .from(t)
+    .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later))
+    .orderBy(asc(t.dueAt), asc(t.id))
+    .limit(limit);
+  return rows.map(({ job, turn }) => ({ job, ready: Boolean(turn) && job.leaseUntil <= now }));
+}
+
+/**
+ * Takes a job, as it was read, for a time. Of several workers that try, one gets it.
+ *
+ * A lease that ran out tells of a crash, which counts as a failure, so that a job that kills its process dies at last.
+ * @returns the job as it is now; undefined if it has gone to another, or to the dead
+ */
+export async function claim(
+  db: Database,
+  job: JobRow,
+  by: { holder: string; now: Date; until: Date },
+): Promise<JobRow | undefined> {
+  const crashed = job.leaseUntil.getTime() !== free.leaseUntil.getTime();
+  const failingSince = job.failingSince ?? (crashed ? by.now : null);
+  const isOver =
+    crashed &&
+    failingSince !== null &&
+    nextTry({ attempts: job.attempts, failingSince, now: by.now }, 0) === "dead";
+  const changed: Partial<JobRow> = isOver
+    ? { ...free, token: job.token + 1, deadAt: by.now, lastError: "JOB_CRASHED" }
+    : {
+        leaseHolder: by.holder,
+        leaseUntil: by.until,
+        token: job.token + 1,
+        attempts: job.attempts + 1,
+        failingSince,
+      };
+  const unchanged = {
+    ...fenceOf(job),
+    where: { ...fenceOf(job).where, leaseUntil: job.leaseUntil },
+  };
+  const taken = await commit(db, job, [unchanged], updateRows(jobs, keyOf(job), changed));
+  return taken && !isOver ? { ...job, ...changed } : undefined;
+}
+
+/** Keeps a job for longer; false when it is another's. */
+export const renew = (db: Database, job: JobRow, until: Date): Promise<boolean> =>
+  commit(db, job, [fenceOf(job)], updateRows(jobs, keyOf(job), { leaseUntil: until }));
+
+/** Puts a job back as it was before its claim. */
+export const release = (db: Database, job: JobRow): Promise<boolean> =>
+  settle(db, job, { attempts: job.attempts - 1 });
+
+/** Ends an attempt that did its work, or a part of it. */
+export function succeed(
+  db: Database,
+  job: JobRow,
+  outcome: JobOutcome<unknown>,
+  now: Date,
+): Promise<boolean> {
+  if (outcome === "done") return commit(db, job, [fenceOf(job)], deleteRows(jobs, keyOf(job)));
+  const payload = outcome === "again" ? {} : { payload: outcome.again };
+  return settle(db, job, {
+    ...payload,
+    dueAt: now,
+    attempts: 0,
+    failingSince: null,
+    lastError: null,
+  });
+}
+
+/** Ends an attempt that failed: the job waits, or is dead. */
+export async function fail(
+  db: Database,
+  job: JobRow,
+  error: unknown,
+  at: { now: Date; random: number },
+): Promise<Date | "dead"> {
+  const failingSince = job.failingSince ?? at.now;
+  const next = nextTry({ attempts: job.attempts, failingSince, now: at.now }, at.random);
+  const lastError = error instanceof DomainError ? error.reason : "INTERNAL";
+  const fate = next === "dead" ? { deadAt: at.now } : { dueAt: next };
+  await settle(db, job, { ...fate, failingSince, lastError });
+  return next;
+}
+
+/** What must hold for a worker to write in the name of a job. */
+export const fenceOf = (job: JobRow) =>
+  ({
+    kind: "rows",
+    table: jobs,
+    where: { ...keyOf(job), token: job.token },
+    count: 1,
+  }) satisfies Expectation;
+
+export const leaseLost = () =>
+  aborted("JOB_LEASE_LOST", "another worker has taken the job over: what this one did is void");
+
+/** Whether the worker that claimed the job so still has it. */
+export async function isHeld(db: Database, job: JobRow): Promise<boolean> {
+  const t = db.table(jobs);
+  const [row] = await db.read
+    .select({ token: t.token })
+    .from(t)
+    .where(and(eq(t.instanceId, job.instanceId), eq(t.id, job.id)));
+  return row?.token === job.token;
+}
+
+export const keyOf = ({ instanceId, id }: JobRow) => ({ instanceId, id });
+
+// A new token, so that a renewal under way does not lease what is free again.
+const settle = (db: Database, job: JobRow, part: RowPart<typeof jobs>): Promise<boolean> => {
+  const values = { ...free, token: job.token + 1, ...part };
+  return commit(db, job, [fenceOf(job)], updateRows(jobs, keyOf(job), values));
+};
+
+async function commit(
+  db: Database,
+  { instanceId }: JobRow,
+  expect: Expectation[],
+  change: RowChange,
+): Promise<boolean> {
+  try {
+    await db.commit({ instanceId, expect, claims: [], events: [], changes: [change] });
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,228 @@
+import type { Database } from "../storage/database.ts";
+import { deleteRows } from "../storage/row-change.ts";
+import { type JobHandler, type JobHandlers, type JobRow, jobs, type RunningJob } from "./job.ts";
+import {
+  claim,
+  dueJobs,
+  fail,
+  fenceOf,
+  isHeld,
+  keyOf,
+  leaseLost,
+  type Place,
+  release,
+  renew,
+  succeed,
+} from "./queue.ts";
+
+/** How jobs are worked on, in one process. */
+export type Pace = {
+  /** Jobs of one kind at work at once. */
+  parallel: number;
+  /** How long a crashed worker's job waits. Longer than clocks of replicas differ, or they steal from each other. */
+  leaseMs: number;
+  renewMs: number;
+  /** How soon jobs are seen that fall due, or that another process wrote. */
+  pollMs: number;
+  /** How long a stop waits for handlers before it ends them. */
+  stopWithinMs: number;
+};
+
+const usualPace: Pace = {
+  parallel: 8,
+  leaseMs: 60_000,
+  renewMs: 10_000,
+  pollMs: 1_000,
+  stopWithinMs: 10_000,
+};
+
+// A walk looks at so many due jobs and goes on from there the next time: one key with very many jobs, of which only the
+// first may run, then costs little and hides no other key.
+const pageSize = 64;
+const pagesAWalk = 8;
+const lastWordMs = 1_000;
+
+/** A failed attempt and when the next one is; or, without a job or a fate, a failure of the store. */
+export type JobFailure = { error: unknown; job?: JobRow; next?: Date | "dead" };
+
+export type WorkerParts = {
+  db: Database;
+  handlers: JobHandlers;
+  /** Names this process, unlike any other. */
+  holder: string;
+  now: () => Date;
+  onFailure: (failure: JobFailure) => void;
+  random?: () => number;
+  pace?: Partial<Pace>;
+};
+
+/**
+ * Works on the stored jobs of the kinds that have a handler, at least once each, beside workers of other processes.
+ *
+ * Each kind has places of its own, so that a slow one holds up no other. Disposing begins nothing more, waits for the
+ * handlers at work, then fires their signals; a job that does not end is another's when its lease has run out.
+ */
+export function startJobWorker(parts: WorkerParts): AsyncDisposable {
+  const { db } = parts;
+  const pace = { ...usualPace, ...parts.pace };
+  const ending = new AbortController();
+  const lanes = Object.entries(parts.handlers).map(([kind, handler]) =>
+    createLane({ ...parts, kind, handler, pace, ending: ending.signal }),
+  );
+  const wake = () => lanes.forEach((lane) => lane.wake());
+
+  // Most commits enqueue nothing: the stamp of the table tells.
+  const stamps = new Map<string, number>();
+  const forget = db.onCommit((instanceId) => {
+    const stamp = db.stamp(instanceId, [jobs]);
+    if (stamp === stamps.get(instanceId)) return;
+    stamps.set(instanceId, stamp);
+    wake();
+  });
+  const timer = setInterval(wake, pace.pollMs).unref();
+  wake();
+
+  return {
+    async [Symbol.asyncDispose]() {
+      forget();
+      clearInterval(timer);
+      const stopped = Promise.all(lanes.map((lane) => lane.stop()));
+      if (await within(pace.stopWithinMs, stopped)) return;
+      ending.abort();
+      await within(lastWordMs, stopped);
+    },
+  };
+}
+
+type LaneParts = WorkerParts & {
+  kind: string;
+  handler: JobHandler;
+  pace: Pace;
+  ending: AbortSignal;
+};
+
+function createLane(parts: LaneParts) {
+  const { db, kind, pace } = parts;
+  const running = new Set<Promise<void>>();
+  let place: Place | undefined;
+  let walking: Promise<void> | undefined;
+  let woken = false;
+  let stopped = false;
+
+  function wake(): void {
+    if (stopped) return;
+    woken = true;
+    walking ??= walkWhileWoken()
+      .catch((error: unknown) => parts.onFailure({ error }))
+      .finally(() => (walking = undefined));
+  }
+
+  async function walkWhileWoken(): Promise<void> {
+    while (woken && !stopped) {
+      woken = false;
+      await walk();
+    }
+  }
+
+  async function walk(): Promise<void> {
+    for (let page = 0; page < pagesAWalk; page++) {
+      const vacant = pace.parallel - running.size;
+      if (stopped || vacant === 0) return;
+      const seen = await dueJobs(db, kind, parts.now(), place, pageSize);
+      const ready = seen.filter((each) => each.ready).map(({ job }) => job);
+      await Promise.all(ready.slice(0, vacant).map(begin));
+      // With more ready than vacant places, the same page is looked at again.
+      if (ready.length > vacant) return;
+      place = seen.length < pageSize ? undefined : seen.at(-1)?.job;
+      if (place === undefined) return;
+    }
+  }
+
+  async function begin(found: JobRow): Promise<void> {
+    const now = parts.now();
+    const until = new Date(now.getTime() + pace.leaseMs);
+    const job = await claim(db, found, { holder: parts.holder, now, until });
+    if (job === undefined) return;
+    const run = work(parts, job)
+      .catch((error: unknown) => parts.onFailure({ error, job }))
+      .finally(() => {
+        running.delete(run);
+        wake();
+      });
+    running.add(run);
+  }
+
+  return {
+    wake,
+    async stop(): Promise<void> {
+      stopped = true;
+      await walking;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** One attempt at a claimed job, to its end in the store. */
+async function work(parts: LaneParts, job: JobRow): Promise<void> {
+  const { db, pace, ending } = parts;
+  const lost = new AbortController();
+  let leaseEnd = job.leaseUntil;
+
+  async function keep(): Promise<void> {
+    const until = new Date(parts.now().getTime() + pace.leaseMs);
+    const isOurs = await renew(db, job, until).catch((error: unknown) => {
+      parts.onFailure({ error, job });
+      // The store cannot be reached: the job is ours for as long as was promised.
+      return parts.now() < leaseEnd ? undefined : false;
+    });
+    if (isOurs === false) lost.abort(leaseLost());
+    if (isOurs) leaseEnd = until;
+  }
+  const timer = setInterval(() => void keep(), pace.renewMs).unref();
+
+  try {
+    const outcome = await parts.handler(attemptAt(db, job, AbortSignal.any([lost.signal, ending])));
+    clearInterval(timer);
+    // False when it was finished in a unit of its own, or lost to another: then there is nothing to say.
+    await succeed(db, job, outcome, parts.now());
+  } catch (error) {
+    clearInterval(timer);
+    if (lost.signal.aborted) return;
+    if (ending.aborted) {
+      await release(db, job);
+      return;
+    }
+    const random = (parts.random ?? Math.random)();
+    const next = await fail(db, job, error, { now: parts.now(), random });
+    parts.onFailure({ error, job, next });
+  }
+}
+
+function attemptAt(db: Database, job: JobRow, signal: AbortSignal): RunningJob<unknown> {
+  const fence: RunningJob<unknown>["fence"] = async (tx) => {
+    if (!(await isHeld(db, job))) throw leaseLost();
+    const { table, where, count } = fenceOf(job);
+    tx.expectRows(table, where, count);
+  };
+  const { instanceId, id, key, payload, attempts: attempt } = job;
+  return {
+    ...{ instanceId, id, key, payload, attempt, signal, fence },
+    async finish(tx) {
+      await fence(tx);
+      tx.write(deleteRows(jobs, keyOf(job)));
+    },
+  };
+}
+
+/** Whether something ends in this time. */
+async function within(timeMs: number, ending: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeMs);
+  });
+  try {
+    return await Promise.race([ending.then(() => true as const), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

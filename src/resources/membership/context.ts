@@ -1,0 +1,94 @@
+import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
+import type { MembershipSearchFilter } from "#gen/idsvc/resources/membership/v3alpha/query_pb.ts";
+import type { Scope } from "../../authz/context.ts";
+import { invalidField, notFound } from "../../errors.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { instanceReader } from "../instance/index.ts";
+import { organizationNotFound, requireOrganization } from "../org/index.ts";
+import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
+import type { MemberContext } from "./events.ts";
+import type { ContextKey } from "./queries.ts";
+
+/** Finds the context that a request names, and keeps it there while something is written in it. */
+export type Contexts = {
+  /**
+   * Without a context: the organization of the header, else the instance (decisions B2).
+   * @throws NOT_FOUND INSTANCE_NOT_FOUND, ORGANIZATION_NOT_FOUND, PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND
+   */
+  resolve(scope: Scope, asked: MembershipContext | undefined): Promise<MemberContext>;
+  keyOf(scope: Scope, filter: MembershipSearchFilter["filter"]): Promise<ContextKey>;
+  require(tx: Transaction, context: MemberContext): Promise<void>;
+};
+
+export function createContexts({ db, organizations }: Deps): Contexts {
+  const instances = instanceReader(db);
+  const projects = projectReader(db);
+
+  async function resolve(scope: Scope, asked: MembershipContext | undefined) {
+    const { instanceId } = scope;
+    const named = asked?.context;
+    if (named === undefined) {
+      return scope.context.type === "organization"
+        ? ({ type: "organization", organizationId: scope.context.organizationId } as const)
+        : ({ type: "instance" } as const);
+    }
+    switch (named.case) {
+      case "system":
+        return { type: "system" } as const;
+      case "instanceId":
+        if (named.value !== instanceId) throw instanceNotFound();
+        return { type: "instance" } as const;
+      case "instanceDomain": {
+        const found = await instances.byDomain(named.value.toLowerCase());
+        if (found?.id !== instanceId) throw instanceNotFound();
+        return { type: "instance" } as const;
+      }
+      case "orgId":
+      case "orgDomain": {
+        const found =
+          named.case === "orgId"
+            ? await organizations.byId(instanceId, named.value)
+            : await organizations.byDomain(instanceId, named.value.toLowerCase());
+        if (found === undefined) throw organizationNotFound();
+        return { type: "organization", organizationId: found.id } as const;
+      }
+      case "projectId": {
+        const found = await projects.byId(instanceId, named.value);
+        if (found === undefined) throw projectNotFound();
+        const { organizationId } = found;
+        return { type: "project", projectId: named.value, organizationId } as const;
+      }
+      case "projectGrantId":
+        throw projectGrantNotFound();
+      default:
+        throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
+    }
+  }
+
+  return {
+    resolve,
+    async keyOf(scope, filter) {
+      const context = await resolve(scope, filter.case === "context" ? filter.value : undefined);
+      switch (context.type) {
+        case "system":
+          return { contextType: "system", contextId: "" };
+        case "instance":
+          return { contextType: "instance", contextId: scope.instanceId };
+        case "organization":
+          return { contextType: "organization", contextId: context.organizationId };
+        case "project":
+          return { contextType: "project", contextId: context.projectId };
+      }
+    },
+    async require(tx, context) {
+      if (context.type === "organization") await requireOrganization(tx, context.organizationId);
+      if (context.type === "project") await requireProject(tx, context.projectId);
+    },
+  };
+}
+
+const instanceNotFound = () =>
+  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");
+const projectGrantNotFound = () =>
+  notFound("PROJECT_GRANT_NOT_FOUND", "the project grant does not exist");

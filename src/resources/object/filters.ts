@@ -1,0 +1,55 @@
+import { type Column, eq, type SQL, sql } from "../../storage/drizzle.ts";
+import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
+import {
+  type InIDsFilter,
+  type NameFilter,
+  State,
+  type StateFilter,
+  type TextFilterMethod,
+} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import type { OrganizationReader } from "../../authz/ports.ts";
+import { isOneOf, matchesText } from "../../projection/search.ts";
+import type { Database } from "../../storage/database.ts";
+import { toTextMethod } from "./list.ts";
+
+type TextColumns = { exact: Column; folded: Column };
+
+/** Compares a text column as a filter of the API asks. */
+export const matches = (
+  db: Database,
+  columns: TextColumns,
+  method: TextFilterMethod,
+  wanted: string,
+): SQL | undefined => matchesText(db, columns, toTextMethod(method), wanted);
+
+export const hasName = (
+  db: Database,
+  columns: TextColumns,
+  { name, method }: NameFilter,
+): SQL | undefined => matches(db, columns, method, name);
+
+export const hasId = (column: Column, { ids }: InIDsFilter): SQL => isOneOf(column, ids);
+
+/** Keeps what one organization owns; a domain that leads to none keeps nothing. */
+export async function isOfOrganization(
+  column: Column,
+  organizations: OrganizationReader,
+  instanceId: string,
+  { org }: Organization,
+): Promise<SQL> {
+  if (org.case === "orgId") return eq(column, org.value);
+  const found = await organizations.byDomain(instanceId, (org.value ?? "").toLowerCase());
+  return found === undefined ? sql`1 = 0` : eq(column, found.id);
+}
+
+/** How rows spell the states that resources can be in. */
+export type RowState = "active" | "inactive";
+
+export const hasState = (column: Column, { state }: StateFilter): SQL =>
+  eq(column, toRowState(state));
+
+export const toState = (state: string): State =>
+  state === "active" ? State.EFFECTIVE_STATE_ACTIVE : State.EFFECTIVE_STATE_INACTIVE;
+
+const toRowState = (state: State): RowState =>
+  state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";

@@ -1,0 +1,160 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import type { GetOrganizationSchema } from "#gen/idsvc/resources/org/v3alpha/organization_pb.ts";
+import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { execute } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { instance, setDefaultOrganization } from "../instance/index.ts";
+import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/details.ts";
+import { toState } from "../object/filters.ts";
+import { toPage } from "../object/list.ts";
+import { project } from "../project/index.ts";
+import type { OrganizationEvent } from "./events.ts";
+import {
+  activateOrganization,
+  addOrganization,
+  deactivateOrganization,
+  generatedDomain,
+  organization,
+  organizationNotFound,
+  patchOrganization,
+  removeOrganization,
+} from "./org.ts";
+import { type OrganizationRow, organizationQueries } from "./queries.ts";
+import { createTenancy } from "./tenancy.ts";
+
+type Service = typeof OrganizationService;
+
+export function organizationAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const named = ({ id }: { id: string }, scope: Scope) =>
+    tenancy.require(scope, { organizationId: id }, organizationNotFound);
+  return {
+    patchOrganization: named,
+    deactivateOrganization: named,
+    activateOrganization: named,
+    deleteOrganization: named,
+    getOrganization: named,
+  };
+}
+
+export function organizationHandlers(deps: Deps): Handlers<Service> {
+  const { events, newId, organizations } = deps;
+  const tenancy = createTenancy(deps);
+  const queries = organizationQueries(deps, tenancy);
+
+  return {
+    async createOrganization({ organization: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the organization");
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = tx.begin(organization, newId());
+        const domain =
+          wanted.domain?.toLowerCase() ?? (await freeDomain(tx, scope, wanted.name, loaded.id));
+        const added = addOrganization(loaded.state, { name: wanted.name, domain });
+        tx.record(organization, loaded, added, instanceOwner(scope));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async patchOrganization({ id, organization: patch }, scope) {
+      const written = await execute(
+        events.transact,
+        writeContext(scope),
+        organization,
+        { id },
+        (state) => patchOrganization(state, patch?.name === undefined ? {} : { name: patch.name }),
+      );
+      return { details: toDetails(written) };
+    },
+
+    async deactivateOrganization({ id }, scope) {
+      return change(scope, id, async (state, tx) =>
+        deactivateOrganization(state, (await standing(tx, scope, id)).isDefault),
+      );
+    },
+
+    async activateOrganization({ id }, scope) {
+      return change(scope, id, activateOrganization);
+    },
+
+    async deleteOrganization({ id }, scope) {
+      return change(scope, id, async (state, tx) =>
+        removeOrganization(state, await standing(tx, scope, id)),
+      );
+    },
+
+    async getOrganization({ id }, { instanceId }) {
+      return { organization: toGetOrganization(await queries.get(instanceId, id)) };
+    },
+
+    async searchOrganizations({ query, sortingColumn, filters }, scope) {
+      const page = toPage(query);
+      const found = await queries.search(scope, { filters, sortingColumn, page });
+      const result = found.rows.map(toGetOrganization);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async setAsInstanceDefault({ id }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const { state } = await tx.load(organization, id);
+        if (state === undefined) throw organizationNotFound();
+        const loaded = await tx.load(instance, scope.instanceId);
+        const isActive = state.state === "active";
+        tx.record(instance, loaded, setDefaultOrganization(loaded.state, { id, isActive }));
+        return tx.written(loaded);
+      });
+      return { details: toDetails({ ...written(), id }) };
+    },
+
+    async getInstanceDefault(_, scope) {
+      const { state } = await events.load(instance, scope.instanceId, scope.instanceId);
+      const id = state?.defaultOrganizationId ?? "";
+      await tenancy.require(scope, { organizationId: id }, organizationNotFound);
+      return { organization: toGetOrganization(await queries.get(scope.instanceId, id)) };
+    },
+  };
+
+  async function change(
+    scope: Scope,
+    id: string,
+    decide: Parameters<typeof execute<typeof organization.initial, OrganizationEvent>>[4],
+  ) {
+    const written = await execute(
+      events.transact,
+      writeContext(scope),
+      organization,
+      { id },
+      decide,
+    );
+    return { details: toDetails(written) };
+  }
+
+  async function freeDomain(tx: Transaction, scope: Scope, name: string, id: string) {
+    const { state } = await tx.load(instance, scope.instanceId);
+    const below = state?.primaryDomain ?? "";
+    const domain = generatedDomain(name, below);
+    const holder = await organizations.byDomain(scope.instanceId, domain);
+    return holder === undefined ? domain : generatedDomain(name, below, `-${id}`);
+  }
+
+  // What keeps an organization from being taken away.
+  async function standing(tx: Transaction, scope: Scope, id: string) {
+    const { state } = await tx.load(instance, scope.instanceId);
+    const own = await tx.load(project, state?.projectId ?? "");
+    return {
+      isDefault: state?.defaultOrganizationId === id,
+      holdsService: own.last?.owner.id === id,
+    };
+  }
+}
+
+const toGetOrganization = (
+  row: OrganizationRow,
+): MessageInitShape<typeof GetOrganizationSchema> => ({
+  details: toInstanceOwnedDetails(row),
+  state: toState(row.state),
+  organization: { name: row.name, domain: row.primaryDomain },
+});

@@ -1,0 +1,149 @@
+import {
+  and,
+  type Column,
+  eq,
+  exists,
+  inArray,
+  not,
+  or,
+  type SQL,
+  sql,
+} from "../../storage/drizzle.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { Place } from "../../authz/permissions.ts";
+import { type DomainError, invalidField, permissionDenied } from "../../errors.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import { organization, organizationNotFound } from "./org.ts";
+import { leavingOrganizations } from "./projection.ts";
+
+/** Where an object lives, and whose it is: what decides who may read and change it. */
+export type Owned = {
+  organizationId: string;
+  projectId?: string;
+  projectGrantId?: string;
+  /** The user whose own data this is: he needs no permission where the method says so. */
+  userId?: string;
+};
+
+type OwnerColumns = { organizationId: Column; projectId?: Column; userId?: Column };
+
+/** What every slice below an organization shares: who may see and do what to an object there (decisions B2, B3). */
+export type Tenancy = {
+  /**
+   * Refuses what the caller may not do to an object by the policy of the method (options `object_permission`,
+   * `read_permission`, `own_data`). An object that he may not read, or whose organization is gone,
+   * answers exactly as an absent one.
+   *
+   * @throws missing() when the object is not there for the caller
+   * @throws PERMISSION_DENIED PERMISSION_MISSING when he may read it, and not act on it
+   */
+  require(scope: Scope, owned: Owned | undefined, missing: () => DomainError): Promise<void>;
+  /** Keeps the rows that the caller may read, in the context he names, of organizations that live. */
+  visible(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
+  /** The same without the permission, for slices whose rows need several. */
+  living(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
+};
+
+export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organizations">): Tenancy {
+  const leaving = db.table(leavingOrganizations);
+  const someLeave = cachedRead(db, [leavingOrganizations], async (instanceId) => {
+    const one = db.read.select().from(leaving).where(eq(leaving.instanceId, instanceId)).limit(1);
+    return (await one).length > 0;
+  });
+
+  return {
+    async require(scope, owned, missing) {
+      if (owned === undefined) throw missing();
+      if ((await organizations.byId(scope.instanceId, owned.organizationId)) === undefined) {
+        throw missing();
+      }
+      const { act, read, ownData } = scope.policy;
+      const mine = owned.userId !== undefined && owned.userId === callerId(scope);
+      if ((mine && ownData) || mayOn(scope, act, owned)) return;
+      if (!mine && !mayOn(scope, read, owned)) throw missing();
+      throw permissionMissing(act);
+    },
+
+    visible: async (scope, columns) => [
+      reachFilter(scope, columns),
+      ...(await living(scope, columns)),
+    ],
+    living,
+  };
+
+  async function living({ instanceId, context }: Scope, { organizationId }: OwnerColumns) {
+    const filters: (SQL | undefined)[] = [];
+    if (context.type === "organization") filters.push(eq(organizationId, context.organizationId));
+    if (await someLeave(instanceId, "")) {
+      const gone = db.read
+        .select({ one: sql`1` })
+        .from(leaving)
+        .where(and(eq(leaving.instanceId, instanceId), eq(leaving.organizationId, organizationId)));
+      filters.push(not(exists(gone)));
+    }
+    return filters;
+  }
+}
+
+export const callerId = ({ caller }: Scope): string | undefined =>
+  caller.kind === "user" ? caller.userId : undefined;
+
+/** Whether the caller holds a permission on an object: on its organization, or more closely. */
+export function mayOn(scope: Scope, permission: string, owned: Owned): boolean {
+  const { organizationId, projectId, projectGrantId } = owned;
+  const places: Place[] = [{ type: "organization", id: organizationId }];
+  if (projectId !== undefined) places.push({ type: "project", id: projectId, organizationId });
+  if (projectGrantId !== undefined) {
+    places.push({ type: "projectGrant", id: projectGrantId, organizationId });
+  }
+  return places.some((place) => scope.permissions.holds(permission, place));
+}
+
+export const permissionMissing = (permission: string): DomainError =>
+  permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {
+    metadata: { permission },
+  });
+
+function reachFilter(scope: Scope, columns: OwnerColumns): SQL | undefined {
+  const reach = scope.permissions.reach(scope.policy.read);
+  if (reach.everywhere) return undefined;
+  const { organizationId, projectId, userId } = columns;
+  const within: (SQL | undefined)[] = [];
+  if (reach.organizations.length > 0) {
+    within.push(inArray(organizationId, [...reach.organizations]));
+  }
+  if (projectId !== undefined && reach.projects.length > 0) {
+    within.push(inArray(projectId, [...reach.projects]));
+  }
+  const caller = callerId(scope);
+  if (userId !== undefined && caller !== undefined && scope.policy.ownData)
+    within.push(eq(userId, caller));
+  return within.length === 0 ? sql`1 = 0` : or(...within);
+}
+
+/**
+ * The organization that something is created in: the one of the context, else the caller's own (decisions B2).
+ *
+ * @throws INVALID_ARGUMENT CONTEXT_INVALID for a caller without organization who names none
+ */
+export function organizationOf({ context, caller }: Scope): string {
+  if (context.type === "organization") return context.organizationId;
+  if (context.type === "instance" && caller.kind === "user") return caller.organizationId;
+  throw invalidField(
+    "ctx",
+    "CONTEXT_INVALID",
+    "name the organization: ctx.org_id, ctx.org_domain or the header x-idsvc-orgid",
+  );
+}
+
+/**
+ * Makes sure that the organization is still there when the unit commits: what is created in it cannot outlive it.
+ *
+ * @throws NOT_FOUND ORGANIZATION_NOT_FOUND
+ */
+export async function requireOrganization(tx: Transaction, organizationId: string): Promise<void> {
+  const { state } = await tx.load(organization, organizationId);
+  if (state === undefined) throw organizationNotFound();
+}

@@ -1,0 +1,134 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import type {
+  GetProjectSchema,
+  PatchProject,
+  Project as ProjectMessage,
+} from "#gen/idsvc/resources/project/v3alpha/project_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
+import type { Patch } from "../../eventstore/aggregate.ts";
+import { execute } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
+import { toState } from "../object/filters.ts";
+import { toPage } from "../object/list.ts";
+import {
+  createTenancy,
+  mayOn,
+  organizationOf,
+  permissionMissing,
+  requireOrganization,
+} from "../org/index.ts";
+import { deleteProject, isServiceProject } from "./delete-project.ts";
+import type { ProjectConfig, ProjectEvent } from "./events.ts";
+import {
+  activateProject,
+  addProject,
+  deactivateProject,
+  patchProject,
+  project,
+  projectNotFound,
+} from "./project.ts";
+import { type ProjectRow, projectQueries } from "./queries.ts";
+
+type Service = typeof ProjectService;
+
+export function projectAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = projectQueries(deps, tenancy);
+  const named = async ({ id }: { id: string }, scope: Scope) =>
+    tenancy.require(scope, await queries.ownedBy(scope.instanceId, id), projectNotFound);
+  return {
+    async createProject(_, scope) {
+      const { act } = scope.policy;
+      const place = { organizationId: organizationOf(scope) };
+      if (!mayOn(scope, act, place)) throw permissionMissing(act);
+    },
+    patchProject: named,
+    deactivateProject: named,
+    activateProject: named,
+    deleteProject: named,
+    getProject: named,
+  };
+}
+
+export function projectHandlers(deps: Deps): Handlers<Service> {
+  const { events, newId } = deps;
+  const queries = projectQueries(deps, createTenancy(deps));
+
+  return {
+    async createProject({ project: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the project");
+      const organizationId = organizationOf(scope);
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        await requireOrganization(tx, organizationId);
+        const loaded = tx.begin(project, newId());
+        const added = addProject(loaded.state, toConfig(wanted));
+        tx.record(project, loaded, added, { type: "org", id: organizationId });
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async patchProject({ id, project: patch }, scope) {
+      return change(scope, id, (state) => patchProject(state, toChanges(patch)));
+    },
+
+    async deactivateProject({ id }, scope) {
+      return change(scope, id, async (state, tx) =>
+        deactivateProject(state, await isServiceProject(tx, scope.instanceId, id)),
+      );
+    },
+
+    async activateProject({ id }, scope) {
+      return change(scope, id, activateProject);
+    },
+
+    async deleteProject({ id }, scope) {
+      return { details: toDetails(await deleteProject(deps, writeContext(scope), id)) };
+    },
+
+    async getProject({ id }, { instanceId }) {
+      return { project: toGetProject(await queries.get(instanceId, id)) };
+    },
+
+    async searchProjects({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = found.rows.map(toGetProject);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+
+  async function change(scope: Scope, id: string, decide: Decision) {
+    const written = await execute(events.transact, writeContext(scope), project, { id }, decide);
+    return { details: toDetails(written) };
+  }
+}
+
+type Decision = Parameters<typeof execute<typeof project.initial, ProjectEvent>>[4];
+
+const toConfig = (message: ProjectMessage): ProjectConfig => ({
+  name: message.name,
+  roleAssertion: message.roleAssertion,
+  authorizationRequired: message.authorizationRequired,
+  projectAccessRequired: message.projectAccessRequired,
+});
+
+const toChanges = (patch: PatchProject | undefined): Patch<ProjectConfig> => ({
+  name: patch?.name,
+  roleAssertion: patch?.roleAssertion,
+  authorizationRequired: patch?.authorizationRequired,
+  projectAccessRequired: patch?.projectAccessRequired,
+});
+
+const toGetProject = (row: ProjectRow): MessageInitShape<typeof GetProjectSchema> => ({
+  details: toOrganizationOwnedDetails(row),
+  state: toState(row.state),
+  project: {
+    name: row.name,
+    roleAssertion: row.roleAssertion,
+    authorizationRequired: row.authorizationRequired,
+    projectAccessRequired: row.projectAccessRequired,
+  },
+});

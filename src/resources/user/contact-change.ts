@@ -1,0 +1,54 @@
+import { permissionMissing } from "../org/index.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { type Codes, emailVerification, phoneVerification } from "./codes.ts";
+import { announceCode, changeContact, type ContactKind } from "./contact.ts";
+import type { WantedContact } from "./convert.ts";
+import { type User, user } from "./user.ts";
+
+export const codeKinds = { email: emailVerification, phone: phoneVerification } as const;
+
+/**
+ * Sets a contact of a user, and makes the code that proves it unless it is known to be his.
+ *
+ * @returns the code, where the caller asked to be told
+ * @throws PERMISSION_DENIED PERMISSION_MISSING when who may not write users calls his own address proven
+ */
+export async function setContact(
+  codes: Codes,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  wanted: WantedContact,
+  by: { scope: Scope; mayWrite: boolean },
+): Promise<string | undefined> {
+  const { kind, address, proof } = wanted;
+  if (proof === "known" && !by.mayWrite) throw permissionMissing(by.scope.policy.act);
+  const isVerified = proof === "known";
+  const earlier = loaded.state?.[kind];
+  tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified }));
+  if (isVerified || (loaded.state?.[kind]?.isVerified === true && proof === "sent")) {
+    return undefined;
+  }
+  // The same address, still to be proven: the code that was sent holds, unless another one is asked for.
+  if (earlier === loaded.state?.[kind] && proof === "sent") return undefined;
+  return issueCode(codes, tx, loaded, kind, { address, proof, instanceId: by.scope.instanceId });
+}
+
+/** Makes another code for a contact; the one before no longer counts. */
+export async function issueCode(
+  codes: Codes,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  kind: ContactKind,
+  {
+    instanceId,
+    address,
+    proof,
+  }: { instanceId: string; address: string; proof: "returned" | "sent" },
+): Promise<string | undefined> {
+  const at = { instanceId, userId: loaded.id };
+  const code = await codes.issue(tx, at, codeKinds[kind], address);
+  tx.record(user, loaded, announceCode(kind));
+  return proof === "returned" ? code : undefined;
+}

@@ -1,0 +1,93 @@
+import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails } from "../object/details.ts";
+import { mayOn } from "../org/index.ts";
+import { codeInvalid, createCodes } from "./codes.ts";
+import { codeKinds, issueCode, setContact } from "./contact-change.ts";
+import {
+  addressOf,
+  type ContactKind,
+  failContact,
+  requireUnproven,
+  verifyContact,
+} from "./contact.ts";
+import { toWantedContact, type WantedContact } from "./convert.ts";
+import { user, userNotFound } from "./user.ts";
+
+export type ContactMethods =
+  | "setContactEmail"
+  | "verifyContactEmail"
+  | "resendContactEmailCode"
+  | "setContactPhone"
+  | "verifyContactPhone"
+  | "resendContactPhoneCode";
+
+export function contactHandlers(deps: Deps): Pick<Handlers<typeof UserService>, ContactMethods> {
+  const { db, events, secrets } = deps;
+  const codes = createCodes(db, secrets);
+
+  async function set(scope: Scope, id: string, wanted: WantedContact) {
+    const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      if (loaded.state === undefined) throw userNotFound();
+      const mayWrite = mayOn(scope, scope.policy.act, loaded.state);
+      const code = await setContact(codes, tx, loaded, wanted, { scope, mayWrite });
+      return [tx.written(loaded), code];
+    });
+    return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
+  }
+
+  async function verify(scope: Scope, id: string, kind: ContactKind, code: string) {
+    const [written, isRight] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      requireUnproven(loaded.state, kind);
+      const at = { instanceId: scope.instanceId, userId: id };
+      const subject = (loaded.state && addressOf(loaded.state, kind)) ?? "";
+      const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
+      tx.record(user, loaded, right ? verifyContact(kind) : failContact(kind));
+      return [tx.written(loaded), right];
+    });
+    if (!isRight) throw codeInvalid("verification_code");
+    return { details: toDetails(written()) };
+  }
+
+  async function resend(
+    scope: Scope,
+    id: string,
+    kind: ContactKind,
+    delivery: "sendCode" | "returnCode" | undefined,
+  ) {
+    const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      requireUnproven(loaded.state, kind);
+      const code = await issueCode(codes, tx, loaded, kind, {
+        instanceId: scope.instanceId,
+        address: (loaded.state && addressOf(loaded.state, kind)) ?? "",
+        proof: delivery === "returnCode" ? "returned" : "sent",
+      });
+      return [tx.written(loaded), code];
+    });
+    return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
+  }
+
+  return {
+    async setContactEmail({ id, email }, scope) {
+      if (email === undefined) throw new Error("validation requires the email");
+      return set(scope, id, toWantedContact("email", email));
+    },
+    async setContactPhone({ id, phone }, scope) {
+      if (phone === undefined) throw new Error("validation requires the phone");
+      return set(scope, id, toWantedContact("phone", phone));
+    },
+    verifyContactEmail: ({ id, verificationCode }, scope) =>
+      verify(scope, id, "email", verificationCode),
+    verifyContactPhone: ({ id, verificationCode }, scope) =>
+      verify(scope, id, "phone", verificationCode),
+    resendContactEmailCode: ({ id, code }, scope) =>
+      resend(scope, id, "email", code?.delivery.case),
+    resendContactPhoneCode: ({ id, code }, scope) =>
+      resend(scope, id, "phone", code?.delivery.case),
+  };
+}

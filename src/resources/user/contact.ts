@@ -1,0 +1,60 @@
+import { failedPrecondition } from "../../errors.ts";
+import { type UserEvent, userEvents } from "./events.ts";
+import { type User, userNotFound } from "./user.ts";
+
+/** The two ways to reach a user, which change and are proven alike. */
+export type ContactKind = "email" | "phone";
+
+export const addressOf = (state: User, kind: ContactKind): string | undefined =>
+  kind === "email" ? state.email?.address : state.phone?.number;
+
+/** Another address is unproven until it is verified; the same one proven stays proven. */
+export function changeContact(
+  state: User | undefined,
+  kind: ContactKind,
+  wanted: { address: string; isVerified: boolean },
+): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  const { address, isVerified } = wanted;
+  const same = addressOf(state, kind) === address;
+  const changed = same
+    ? []
+    : [
+        kind === "email"
+          ? userEvents["human.email.changed"]({ address })
+          : userEvents["human.phone.changed"]({ number: address }),
+      ];
+  const proven = isVerified && !(same && state[kind]?.isVerified === true);
+  return proven ? [...changed, verified(kind)] : changed;
+}
+
+const verified = (kind: ContactKind): UserEvent =>
+  kind === "email"
+    ? userEvents["human.email.verified"]({})
+    : userEvents["human.phone.verified"]({});
+
+export const verifyContact = (kind: ContactKind): UserEvent[] => [verified(kind)];
+
+export const failContact = (kind: ContactKind): UserEvent[] => [
+  kind === "email"
+    ? userEvents["human.email.verification.failed"]({})
+    : userEvents["human.phone.verification.failed"]({}),
+];
+
+export const announceCode = (kind: ContactKind): UserEvent[] => [
+  kind === "email"
+    ? userEvents["human.email.code.added"]({})
+    : userEvents["human.phone.code.added"]({}),
+];
+
+/** @throws FAILED_PRECONDITION CONTACT_MISSING, CONTACT_VERIFIED */
+export function requireUnproven(state: User | undefined, kind: ContactKind): void {
+  if (state === undefined) throw userNotFound();
+  const contact = state[kind];
+  if (contact === undefined) {
+    throw failedPrecondition("CONTACT_MISSING", `the user has no ${kind} to verify`);
+  }
+  if (contact.isVerified) {
+    throw failedPrecondition("CONTACT_VERIFIED", `the ${kind} is verified already`);
+  }
+}

@@ -1,0 +1,196 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import {
+  callerId,
+  createTenancy,
+  mayOn,
+  organizationOf,
+  permissionMissing,
+  requireOrganization,
+  verifiedDomains,
+} from "../org/index.ts";
+import {
+  readableData,
+  requireData,
+  requireSchema,
+  schemaById,
+  type UserSchema,
+} from "../userschema/index.ts";
+import { createCodes } from "./codes.ts";
+import { setContact } from "./contact-change.ts";
+import { toGetUser, toWantedContact } from "./convert.ts";
+import { passwordSecret } from "./credentials.ts";
+import type { UserEvent } from "./events.ts";
+import { removeWholeUser } from "./remove-user.ts";
+import { type UserRow, userQueries } from "./queries.ts";
+import {
+  activateUser,
+  addUser,
+  changeData,
+  changePassword,
+  changeUsername,
+  deactivateUser,
+  lockUser,
+  type User,
+  unlockUser,
+  user,
+  userNotFound,
+} from "./user.ts";
+
+type Service = typeof UserService;
+export type UserMethods =
+  | "createUser"
+  | "patchUser"
+  | "deactivateUser"
+  | "activateUser"
+  | "lockUser"
+  | "unlockUser"
+  | "deleteUser"
+  | "getUser"
+  | "searchUsers";
+
+/** Every method that names a user asks for the same: where he is, and whether he is the caller. */
+export function userAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = userQueries(deps, tenancy);
+  return authorizeById(UserService, async ({ id }, scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    const owned =
+      row === undefined ? undefined : { organizationId: row.organizationId, userId: row.id };
+    return tenancy.require(scope, owned, userNotFound);
+  });
+}
+
+export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
+  const { db, events, secrets, newId } = deps;
+  const tenancy = createTenancy(deps);
+  const queries = userQueries(deps, tenancy);
+  const codes = createCodes(db, secrets);
+  const domainsOf = verifiedDomains(db);
+
+  return {
+    async createUser({ user: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the user");
+      const organizationId = organizationOf(scope);
+      if (!mayOn(scope, scope.policy.act, { organizationId })) {
+        throw permissionMissing(scope.policy.act);
+      }
+      const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
+      const password = wanted.authenticators?.password;
+      const [written, told] = await events.transact(writeContext(scope), async (tx) => {
+        await requireOrganization(tx, organizationId);
+        const schema = await requireSchema(tx, schemaId);
+        requireData(schema, data, "owner");
+        const loaded = userId === undefined ? tx.begin(user, newId()) : await tx.load(user, userId);
+        const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
+        tx.record(user, loaded, added, { type: "org", id: organizationId });
+        const made = await setContacts(tx, loaded, contact, { scope, mayWrite: true });
+        if (password?.type.case === "password") {
+          tx.record(user, loaded, changePassword(loaded.state, password.changeRequired));
+          const at = { instanceId: scope.instanceId, userId: loaded.id };
+          tx.write(await passwordSecret(secrets, at, password.type.value, tx.now));
+        }
+        return [tx.written(loaded), made];
+      });
+      return { details: toDetails(written()), ...told };
+    },
+
+    async patchUser({ id, user: patch }, scope) {
+      if (patch === undefined) throw new Error("validation requires the user");
+      const [written, told] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        const { state } = loaded;
+        if (state === undefined) throw userNotFound();
+        const mayWrite = mayOn(scope, scope.policy.act, state);
+        if (patch.username !== undefined || patch.schemaId !== undefined) {
+          if (!mayWrite) throw permissionMissing(scope.policy.act);
+        }
+        if (patch.data !== undefined || patch.schemaId !== undefined) {
+          const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
+          const data = patch.data ?? state.data;
+          requireData(schema, data, mayWrite ? "owner" : "self", state.data);
+          tx.record(user, loaded, changeData(state, asData(schema, data)));
+        }
+        if (patch.username !== undefined) {
+          tx.record(user, loaded, changeUsername(loaded.state, patch.username));
+        }
+        const made = await setContacts(tx, loaded, patch.contact, { scope, mayWrite });
+        return [tx.written(loaded), made];
+      });
+      return { details: toDetails(written()), ...told };
+    },
+
+    deactivateUser: change(deactivateUser),
+    activateUser: change(activateUser),
+    lockUser: change(lockUser),
+    unlockUser: change(unlockUser),
+
+    async deleteUser({ id }, scope) {
+      return { details: toDetails(await removeWholeUser(deps, writeContext(scope), id)) };
+    },
+
+    async getUser({ id }, scope) {
+      const row = await queries.find(scope.instanceId, id);
+      if (row === undefined) throw userNotFound();
+      return { user: await show(scope, row) };
+    },
+
+    async searchUsers({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = await Promise.all(found.rows.map((row) => show(scope, row)));
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+
+  function change(decide: (state: User | undefined) => UserEvent[]) {
+    return async ({ id }: { id: string }, scope: Scope) => {
+      const written = await execute(events.transact, writeContext(scope), user, { id }, decide);
+      return { details: toDetails(written) };
+    };
+  }
+
+  async function setContacts(
+    tx: Transaction,
+    loaded: Loaded<User | undefined>,
+    contact: SetContact | undefined,
+    by: { scope: Scope; mayWrite: boolean },
+  ) {
+    const { email, phone } = contact ?? {};
+    const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
+      wanted === undefined
+        ? undefined
+        : setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
+    const [emailCode, phoneCode] = [await set("email", email), await set("phone", phone)];
+    return {
+      ...(emailCode === undefined ? {} : { emailCode }),
+      ...(phoneCode === undefined ? {} : { phoneCode }),
+    };
+  }
+
+  // What the schema lets the reader see: the user himself, or who may read users of his organization.
+  async function show(scope: Scope, row: UserRow) {
+    const { instanceId, policy } = scope;
+    const schema = await schemaById(deps, instanceId, row.schemaId);
+    const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
+    const data =
+      schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
+    return toGetUser(row, { domains: await domainsOf(instanceId, row.organizationId), data });
+  }
+}
+
+const builtIn = "human";
+
+const asData = (schema: UserSchema, data: JsonObject) => ({
+  schemaId: schema.id,
+  schemaType: schema.type,
+  schemaRevision: schema.revision,
+  data,
+});

@@ -1,0 +1,29 @@
+import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { removeMembershipsOf } from "../membership/index.ts";
+import { createCodes } from "./codes.ts";
+import { removeUser, user } from "./user.ts";
+
+/**
+ * Deletes a user with everything that is his, as one unit: memberships, codes, and all his secrets. His personal key is
+ * among them, so what the log holds of him can never be read again (decisions C7).
+ */
+export async function removeWholeUser(
+  deps: Deps,
+  at: WriteContext,
+  userId: string,
+): Promise<Written> {
+  const { db, events, secrets } = deps;
+  const { instanceId } = at;
+  const written = await events.transact(at, async (tx) => {
+    const loaded = await tx.load(user, userId);
+    tx.record(user, loaded, removeUser(loaded.state));
+    await removeMembershipsOf(db, tx, { instanceId, userId });
+    tx.write(
+      createCodes(db, secrets).removeAll({ instanceId, userId }),
+      secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),
+    );
+    return tx.written(loaded);
+  });
+  return written();
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { invalidArgument, permissionDenied } from "../../errors.ts";
+import type { UserSchema } from "./built-in.ts";
+import { type CompiledSchema, compileDocument } from "./document.ts";
+import { copyOf, type Flaw } from "./json.ts";
+import { type Actor, readable, unwritable } from "./permission.ts";
+import { fits, flawsOf } from "./validator.ts";
+
+/** How many values the data of a user holds at most, those inside others included. */
+const maxValues = 4_096;
+/** How many steps the patterns of a schema may take on the data of one user: about a tenth of a second. */
+const maxSteps = 10_000_000;
+const root = "user.data";
+
+const capacity = 200;
+const compiled = new Map<string, CompiledSchema>();
+
+// By its text: a schema that comes from another read is another object.
+function compile({ schema }: UserSchema): CompiledSchema {
+  const text = JSON.stringify(schema);
+  let known = compiled.get(text);
+  if (known === undefined) {
+    known = compileDocument(schema, "schema");
+    const [oldest] = compiled.keys();
+    if (compiled.size >= capacity && oldest !== undefined) compiled.delete(oldest);
+    compiled.set(text, known);
+  }
+  return known;
+}
+
+/**
+ * Refuses data that a user of the schema cannot have, or that the actor may not write.
+ *
+ * Data is an object of at most 64 KiB of JSON, 4096 values and 20 levels, with names of at most 200 characters.
+ *
+ * @param as the one who writes: who manages the user, or the user himself
+ * @param previous the whole data before, also what the actor cannot read; absent for a new user
+ * @throws INVALID_ARGUMENT USER_DATA_INVALID naming each `user.data.<path>` that does not fit
+ * @throws PERMISSION_DENIED USER_DATA_READ_ONLY naming a property that differs and that the actor may not write
+ */
+export function requireData(
+  schema: UserSchema,
+  data: JsonObject,
+  as: Actor,
+  previous: JsonObject = {},
+): void {
+  const copied = copyOf(data, root, maxValues);
+  if ("message" in copied) throw invalidData([copied]);
+  const { copy } = copied;
+  const { schema: rules, permissions, budget } = compile(schema);
+  budget.steps = maxSteps;
+  const isFit = fits(rules, copy);
+  // A pattern that ran out of steps has not matched; behind a `not` that must not pass for an answer.
+  if (budget.steps < 0) throw invalidData([tooLong]);
+  if (!isFit) {
+    budget.steps = maxSteps;
+    throw invalidData(flawsOf(rules, copy, root));
+  }
+  const path = unwritable(permissions, [previous, data], as, root);
+  if (path !== undefined) {
+    throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {
+      metadata: { field: path },
+    });
+  }
+}
+
+/** The part of the data that an owner, or the user himself, may read. */
+export const readableData = (schema: UserSchema, data: JsonObject, as: Actor): JsonObject =>
+  readable(compile(schema).permissions, data, as);
+
+const tooLong: Flaw = { path: root, message: "has texts that are too long for the patterns" };
+
+function invalidData(flaws: Flaw[]): Error {
+  const [first = tooLong] = flaws;
+  return invalidArgument("USER_DATA_INVALID", `${first.path}: ${first.message}`, {
+    violations: flaws.map(({ path, message }) => ({
+      field: path,
+      description: message,
+      reason: "USER_DATA_INVALID",
+    })),
+  });
+}

@@ -1,0 +1,208 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { below, copyOf, isObject, maxBytes } from "./json.ts";
+import { type Keyword, keywords, refusedKeywords } from "./keywords.ts";
+import { isSimplePattern, linearPattern } from "./pattern.ts";
+import {
+  namesOf,
+  type Permissions,
+  permissionKeyword,
+  permissionsOf,
+  referredBy,
+  wrongPermission,
+} from "./permission.ts";
+import { formatTest, type Refinement, type ValidatorSchema } from "./validator.ts";
+
+/** The most values that a schema document holds. */
+const maxValues = 8_192;
+/** How long a document may be once every `$ref` is replaced by what it refers to: what one value can cost to check. */
+const maxExpanded = 4 * maxBytes;
+const draft = "https://json-schema.org/draft/2020-12/schema";
+
+/** A document that no schema may be: where it is wrong, and why. */
+export class DocumentFlaw extends Error {
+  readonly path: string;
+  constructor(path: string, message: string) {
+    super(message);
+    this.name = "DocumentFlaw";
+    this.path = path;
+  }
+}
+
+/** A schema document that has proven to be one, in the form that the validator takes. */
+export type CompiledSchema = {
+  schema: ValidatorSchema;
+  permissions: Permissions;
+  /** How many steps the patterns may still take; to be set before each check. */
+  budget: { steps: number };
+};
+
+/** One schema of the document, what it costs, and where a permission stands in it that its properties do not carry. */
+type Part = { schema: ValidatorSchema; cost: number; permissionAt: string | undefined };
+
+/**
+ * Checks a schema document and makes it ready: every keyword has the type that JSON Schema 2020-12 gives it, `$ref`
+ * stays in the document and never leads back to itself, and no data can make the check take long.
+ *
+ * `path` is how the document is called in errors.
+ * @throws DocumentFlaw
+ */
+export function compileDocument(document: JsonObject, path: string): CompiledSchema {
+  const copied = copyOf(document, path, maxValues);
+  if ("message" in copied) throw new DocumentFlaw(copied.path, copied.message);
+  const root = copied.copy;
+  if (root["type"] !== "object") {
+    throw new DocumentFlaw(below(path, "type"), 'must be "object": the data of a user is one');
+  }
+  const budget = { steps: 0 };
+  const { schema } = createCompiler(root, path, budget)(root, path, "#");
+  return { schema, permissions: permissionsOf(root), budget };
+}
+
+function createCompiler(root: JsonObject, rootPath: string, budget: { steps: number }) {
+  // By the pointer of the part; nothing while it is being compiled, which is how a circle shows.
+  const parts = new Map<string, Part | undefined>();
+  return compile;
+
+  function compile(value: JsonValue, path: string, pointer: string): Part {
+    if (typeof value === "boolean") return { schema: value, cost: 1, permissionAt: undefined };
+    if (!isObject(value)) throw new DocumentFlaw(path, "must be a schema: an object or a boolean");
+    const known = parts.get(pointer);
+    if (known !== undefined) return known;
+    if (parts.has(pointer)) throw new DocumentFlaw(path, "must not refer to itself: $ref runs in a circle");
+    parts.set(pointer, undefined);
+    const part = compileObject(value, path, pointer);
+    if (part.cost > maxExpanded) {
+      throw new DocumentFlaw(path, "is too large with every $ref replaced by what it refers to");
+    }
+    parts.set(pointer, part);
+    return part;
+  }
+
+  function compileObject(node: JsonObject, path: string, pointer: string): Part {
+    const made: Record<string, unknown> = {};
+    const refinements: Refinement[] = [];
+    let cost = 1;
+    let permissionAt: string | undefined;
+    const take = (name: string, part: Part): ValidatorSchema => {
+      cost += part.cost;
+      if (part.permissionAt !== undefined && name !== "properties" && name !== "$ref") {
+        throw new DocumentFlaw(
+          part.permissionAt,
+          "stands where it cannot be kept: permissions belong to the root and to what is reached by properties",
+        );
+      }
+      permissionAt ??= part.permissionAt;
+      return part.schema;
+    };
+
+    for (const [name, value] of Object.entries(node)) {
+      const at = below(path, name);
+      const keyword = keywords.get(name);
+      if (keyword === undefined) {
+        checkOther(name, value, at, pointer === "#");
+        if (name === permissionKeyword) permissionAt = at;
+        continue;
+      }
+      if (keyword.holds !== "value") {
+        const held = compileHeld(keyword, value, at, `${pointer}/${name}`, (part) =>
+          keyword.isAsserted ? take(name, part) : part.schema,
+        );
+        if (keyword.isAsserted) made[name] = held;
+        if (name === "patternProperties") Object.keys(node[name] ?? {}).forEach((p) => checkSimple(p, at));
+        continue;
+      }
+      const wrong = keyword.wrong(value);
+      if (wrong !== undefined) throw new DocumentFlaw(at, wrong);
+      if (!keyword.isAsserted) continue;
+      cost += JSON.stringify(value).length;
+      if (name === "pattern") refinements.push(toPattern(String(value), at));
+      else if (name === "format") refinements.push(...formatTest(String(value)));
+      else made[name] = value;
+    }
+    const reference = node["$ref"];
+    if (reference !== undefined) {
+      const referred = take("$ref", refer(reference, below(path, "$ref")));
+      made["allOf"] = [...[made["allOf"] ?? []].flat(), referred];
+    }
+    if (refinements.length > 0) made["~refine"] = refinements;
+    return { schema: made, cost, permissionAt };
+  }
+
+  function compileHeld(
+    { holds }: Keyword,
+    value: JsonValue,
+    path: string,
+    pointer: string,
+    take: (part: Part) => ValidatorSchema,
+  ): unknown {
+    const one = (name: string | number, held: JsonValue) =>
+      take(compile(held, below(path, name), `${pointer}/${escape(String(name))}`));
+    if (holds === "schema") return take(compile(value, path, pointer));
+    if (holds === "schemas") {
+      if (!Array.isArray(value) || value.length === 0) {
+        throw new DocumentFlaw(path, "must be a list of at least one schema");
+      }
+      return value.map((held, index) => one(index, held));
+    }
+    if (!isObject(value)) throw new DocumentFlaw(path, "must be an object of schemas");
+    return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, one(name, held)]));
+  }
+
+  function refer(reference: JsonValue, path: string): Part {
+    if (typeof reference !== "string") throw new DocumentFlaw(path, "must be a string");
+    if (reference !== "#" && !reference.startsWith("#/")) {
+      throw new DocumentFlaw(path, "must lead to a part of this document: #/$defs/<name>");
+    }
+    const names = orFlaw(path, () => namesOf(reference));
+    const found = referredBy(root, reference);
+    if (found === undefined) throw new DocumentFlaw(path, `leads nowhere: ${reference}`);
+    const pointer = ["#", ...names.map(escape)].join("/");
+    return compile(found, names.reduce(below, rootPath), pointer);
+  }
+
+  function toPattern(source: string, path: string): Refinement {
+    const pattern = orFlaw(path, () => linearPattern(source));
+    return {
+      check(value) {
+        if (typeof value !== "string") return true;
+        budget.steps -= pattern.steps(value.length);
+        return budget.steps >= 0 && pattern.test(value);
+      },
+      error: () =>
+        budget.steps >= 0 ? `must match the pattern ${source}` : "is too long for its patterns",
+    };
+  }
+}
+
+function checkOther(name: string, value: JsonValue, path: string, isRoot: boolean): void {
+  if (name === permissionKeyword) {
+    const wrong = wrongPermission(value);
+    if (wrong !== undefined) throw new DocumentFlaw(path, wrong);
+  }
+  if (name === "$schema" && (value !== draft || !isRoot)) {
+    throw new DocumentFlaw(path, `must be ${draft}, at the root or nowhere`);
+  }
+  if (name === "$id" && (typeof value !== "string" || !isRoot)) {
+    throw new DocumentFlaw(path, "must be a string, at the root or nowhere");
+  }
+  const refused = refusedKeywords.get(name);
+  if (refused !== undefined) throw new DocumentFlaw(path, refused);
+}
+
+function checkSimple(source: string, path: string): void {
+  if (isSimplePattern(source)) return;
+  throw new DocumentFlaw(
+    below(path, source),
+    "is too rich a pattern for names: characters and classes of them, one of them repeated at most",
+  );
+}
+
+const escape = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function orFlaw<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new DocumentFlaw(path, error instanceof Error ? error.message : String(error));
+  }
+}

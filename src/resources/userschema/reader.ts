@@ -1,0 +1,66 @@
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import { builtInSchemas, type UserSchema } from "./built-in.ts";
+import { userSchemas } from "./projection.ts";
+import { userSchema, userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
+
+/**
+ * The schema of a user who is made or changed. It stands still until the unit commits: who deletes, deactivates or
+ * changes it meanwhile makes the decision be taken anew.
+ *
+ * @throws NOT_FOUND USER_SCHEMA_NOT_FOUND
+ * @throws FAILED_PRECONDITION USER_SCHEMA_INACTIVE
+ */
+export async function requireSchema(tx: Transaction, id: string): Promise<UserSchema> {
+  const builtIn = builtInSchemas.get(id);
+  if (builtIn !== undefined) return builtIn;
+  const { state } = await tx.load(userSchema, id);
+  if (state === undefined) throw userSchemaNotFound();
+  if (state.state === "inactive") throw userSchemaInactive();
+  return { id, ...state };
+}
+
+type Reader = (instanceId: string, id: string) => Promise<UserSchema | undefined>;
+
+const readers = new WeakMap<Database, Reader>();
+
+/** The schema in any state, from memory as long as no commit has touched the schemas of the instance. */
+export async function schemaById(
+  { db }: { db: Database },
+  instanceId: string,
+  id: string,
+): Promise<UserSchema | undefined> {
+  const reader = readers.get(db) ?? createReader(db);
+  readers.set(db, reader);
+  return builtInSchemas.get(id) ?? reader(instanceId, id);
+}
+
+function createReader(db: Database): Reader {
+  const t = db.table(userSchemas);
+  const read = cachedRead(db, [userSchemas], async (instanceId, id) => {
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    return row === undefined ? undefined : toUserSchema(row);
+  });
+  return async (instanceId, id) => read(instanceId, id);
+}
+
+/** A row of a schema; what a built-in one says is not in it. */
+export function toUserSchema(row: (typeof userSchemas)["postgres"]["$inferSelect"]): UserSchema {
+  const { id, type, revision, schema, possibleAuthenticators } = row;
+  const state = row.state === "active" ? "active" : "inactive";
+  return (
+    builtInSchemas.get(id) ?? {
+      id,
+      type,
+      revision,
+      state,
+      schema: schema ?? {},
+      possibleAuthenticators,
+    }
+  );
+}

@@ -1,0 +1,38 @@
+import { createRequire } from "node:module";
+import type * as Orm from "drizzle-orm";
+import type * as PgCore from "drizzle-orm/pg-core";
+import type * as SqliteCore from "drizzle-orm/sqlite-core";
+
+export type { Column, SQL } from "drizzle-orm";
+
+/**
+ * drizzle, loaded the quick way: this is the only file that may load it.
+ *
+ * Node parses the 137 KB export map of drizzle's package.json anew for every one of its ES modules, which costs half a
+ * second and 300 MiB; for its CommonJS modules, which are the same code, it does so once.
+ */
+export const loadDrizzle: NodeJS.Require = createRequire(import.meta.url);
+
+const orm: typeof Orm = loadDrizzle("drizzle-orm");
+
+export const {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  exists,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  not,
+  or,
+  sql,
+} = orm;
+export const pgCore: typeof PgCore = loadDrizzle("drizzle-orm/pg-core");
+export const sqliteCore: typeof SqliteCore = loadDrizzle("drizzle-orm/sqlite-core");

@@ -1,0 +1,188 @@
+import pg from "pg";
+import { failedPrecondition, unavailable } from "../../errors.ts";
+import { storeError, unreachable } from "./errors.ts";
+
+const oldestServer = 14;
+
+/** How long things may take, in milliseconds. */
+export const limits = {
+  /** A caller waits this long for a connection before he is told to come back. */
+  waitMs: 1_000,
+  statementMs: 5_000,
+  lockMs: 2_000,
+  /** Schema changes wait for readers, and for another replica that is at it. */
+  adminLockMs: 60_000,
+  idleInTransactionMs: 10_000,
+  /** The client's own limit: a statement that has not answered by then is on a dead connection. */
+  answerMs: 7_000,
+  connectMs: 2_000,
+} as const;
+
+// What frees a server of a client that has vanished without a word, and of one that no longer listens.
+const keepAlive = {
+  tcp_keepalives_idle: 5,
+  tcp_keepalives_interval: 3,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 15_000,
+  default_transaction_isolation: "read\\ committed",
+};
+
+export type ConnectionRole = "read" | "write" | "watch" | "admin";
+
+/** The settings of every connection: limits that hold on the server too, whatever becomes of this process. */
+export const connectionConfig = (url: string, role: ConnectionRole): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: `idsvc ${role}`,
+  connectionTimeoutMillis: limits.connectMs,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+  statement_timeout: role === "admin" ? 0 : limits.statementMs,
+  lock_timeout: role === "admin" ? limits.adminLockMs : limits.lockMs,
+  idle_in_transaction_session_timeout:
+    role === "admin" ? limits.adminLockMs : limits.idleInTransactionMs,
+  options: Object.entries(keepAlive)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" "),
+});
+
+/**
+ * A pool that heals: connections that break are dropped and made anew, and each new one proves that it leads to a
+ * server that may be written, never to a standby (faults F09).
+ */
+export function createPool(
+  url: string,
+  role: ConnectionRole,
+  max: number,
+  pipeline = false,
+): pg.Pool {
+  const pool = new pg.Pool({
+    ...connectionConfig(url, role),
+    pipeline,
+    max,
+    connectionTimeoutMillis: limits.waitMs,
+    idleTimeoutMillis: 60_000,
+    query_timeout: limits.answerMs,
+    verify(client, done) {
+      client.query("SELECT pg_is_in_recovery()").then(
+        ({ rows }) => done(rows[0]?.pg_is_in_recovery === true ? inRecovery() : undefined),
+        (error: Error) => done(error),
+      );
+    },
+  });
+  // A connection that breaks tells its query; an idle one that breaks is nobody's call, the next one gets another.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+/** One connection of its own, on which statements may be sent before the one before is answered. */
+export async function connect(url: string, role: ConnectionRole): Promise<pg.Client> {
+  const client = new pg.Client({ ...connectionConfig(url, role), pipeline: true });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+/** A connection without limits of time, opened when it is needed, for one transaction after the other. */
+export type Administrator = AsyncDisposable & {
+  transaction<T>(
+    work: (client: pg.Client) => Promise<T>,
+    isolation?: "READ COMMITTED" | "REPEATABLE READ",
+  ): Promise<T>;
+};
+
+export function administrator(url: string): Administrator {
+  let opened: Promise<pg.Client> | undefined;
+  const end = async (): Promise<void> => {
+    const client = opened;
+    opened = undefined;
+    await client?.then((each) => each.end()).catch(() => undefined);
+  };
+  return {
+    async transaction(work, isolation = "READ COMMITTED") {
+      try {
+        const client = await (opened ??= connect(url, "admin"));
+        await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+        const result = await work(client);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        // Ends the transaction too.
+        await end();
+        throw storeError(error);
+      }
+    },
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+const inRecovery = () =>
+  unavailable(
+    "STORE_IN_RECOVERY",
+    "the database is a standby and takes no writes: IDSVC_DATABASE_URL must lead to the primary",
+    { retryAfterSeconds: 5 },
+  );
+
+type Facts = {
+  version: number;
+  encoding: string;
+  flushes: string;
+  recovering: boolean;
+  readOnly: string;
+};
+
+/**
+ * Proves that the server can keep our promises, before anything is written.
+ *
+ * @throws FAILED_PRECONDITION STORE_UNREACHABLE, POSTGRES_TOO_OLD, STORE_ENCODING, STORE_NOT_DURABLE, STORE_READ_ONLY
+ */
+export async function checkServer(url: string): Promise<void> {
+  const client = new pg.Client(connectionConfig(url, "admin"));
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<Facts>(
+      `SELECT current_setting('server_version_num')::int AS version,
+         current_setting('server_encoding') AS encoding,
+         current_setting('synchronous_commit') AS flushes,
+         pg_is_in_recovery() AS recovering,
+         current_setting('transaction_read_only') AS "readOnly"`,
+    );
+    judge(rows[0]);
+  } catch (error) {
+    throw error instanceof pg.DatabaseError || !(error instanceof Error && "reason" in error)
+      ? unreachable(error)
+      : error;
+  } finally {
+    // A server that went away meanwhile needs no goodbye.
+    await client.end().catch(() => undefined);
+  }
+}
+
+function judge(facts: Facts | undefined): void {
+  if (facts === undefined) throw new Error("the server told nothing of itself");
+  if (facts.version < oldestServer * 10_000) {
+    throw failedPrecondition(
+      "POSTGRES_TOO_OLD",
+      `PostgreSQL ${Math.floor(facts.version / 10_000)} is older than ${oldestServer}: upgrade the server`,
+    );
+  }
+  if (facts.encoding !== "UTF8") {
+    throw failedPrecondition(
+      "STORE_ENCODING",
+      `the database has the encoding ${facts.encoding}: make one with ENCODING 'UTF8'`,
+    );
+  }
+  if (facts.flushes === "off") {
+    throw failedPrecondition(
+      "STORE_NOT_DURABLE",
+      "synchronous_commit is off, so the database acknowledges what a crash would lose: set it to on",
+    );
+  }
+  if (facts.recovering || facts.readOnly === "on") {
+    throw failedPrecondition(
+      "STORE_READ_ONLY",
+      "the database takes no writes (a standby, or default_transaction_read_only): IDSVC_DATABASE_URL must lead to the primary",
+    );
+  }
+}

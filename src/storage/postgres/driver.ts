@@ -1,0 +1,103 @@
+import type { MigratableDatabase, StoreHealth } from "../database.ts";
+import { sql } from "../drizzle.ts";
+import type { Schema } from "../schema.ts";
+import { createStamps } from "../stamps.ts";
+import { checkServer, createPool } from "./connect.ts";
+import { storeError } from "./errors.ts";
+import { isNew, migrate } from "./migrate.ts";
+import { createMonitor, type Monitor } from "./monitor.ts";
+import { sweepBatches } from "./outcome.ts";
+import { createReader, readSnapshot } from "./reader.ts";
+import { createShadow, readHeads } from "./shadow.ts";
+import { createWriter } from "./writer.ts";
+
+/** Connections of one process: reads and writes have their own, so that searches cannot starve writes. */
+const connections = { read: 8, write: 4 };
+
+/**
+ * Opens a database of a PostgreSQL server, which several processes may share. Commits are flushed by the server
+ * (`synchronous_commit`) before they are acknowledged.
+ *
+ * @throws FAILED_PRECONDITION when the server cannot keep our promises (connect.ts)
+ */
+export async function openPostgres(options: {
+  url: string;
+  schema: Schema;
+}): Promise<MigratableDatabase> {
+  const { url, schema } = options;
+  await checkServer(url);
+  const reading = createPool(url, "read", connections.read, true);
+  const writing = createPool(url, "write", connections.write);
+  const read = createReader(reading);
+  const stamps = createStamps();
+  const listeners = new Set<(instanceId: string) => void>();
+  const tell = (instanceId: string) => {
+    for (const listen of listeners) listen(instanceId);
+  };
+  let monitor: Monitor | undefined;
+  let closed: Promise<void> | undefined;
+
+  const writer = createWriter({
+    pool: writing,
+    connections: connections.write,
+    onCommitted(unit, firstSequence) {
+      stamps.touch(unit);
+      if (firstSequence !== 0n) tell(unit.instanceId);
+    },
+    onCounted: (instanceId, before, ours) => monitor?.counted(instanceId, before, ours),
+  });
+  const sweeper = sweepBatches(writing);
+
+  async function close(): Promise<void> {
+    await writer[Symbol.asyncDispose]();
+    sweeper[Symbol.dispose]();
+    await monitor?.[Symbol.asyncDispose]();
+    await Promise.all([reading.end(), writing.end()]);
+  }
+
+  return {
+    table: (table) => table.postgres,
+    read,
+    contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+    snapshot: async (build) => (await readSnapshot(reading, build)) as never,
+    commit: (unit) => writer.commit(unit),
+    // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
+    stamp: (instanceId, dependencies) =>
+      monitor?.isFresh() === true ? stamps.read(instanceId, dependencies) : Number.NaN,
+    async catchUp() {
+      await monitor?.catchUp();
+    },
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    health: () =>
+      asked(async (): Promise<StoreHealth> => {
+        const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
+        return { engine: "postgres", version: rows[0]?.server_version ?? "", sound: true };
+      }),
+    isNew: () => asked(() => isNew(reading)),
+    async migrate() {
+      const stale = await migrate(url, schema);
+      monitor ??= createMonitor({
+        url,
+        stamps,
+        isWriting: (instanceId) => writer.isWriting(instanceId),
+        onForeign: tell,
+      });
+      await monitor.catchUp();
+      return stale;
+    },
+    heads: () => asked(() => readHeads(reading)),
+    shadow: (tables) => createShadow(url, tables),
+    [Symbol.asyncDispose]: () => (closed ??= close()),
+  };
+}
+
+async function asked<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw storeError(error);
+  }
+}

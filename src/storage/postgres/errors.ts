@@ -1,0 +1,93 @@
+import pg from "pg";
+import { DomainError, failedPrecondition, unavailable } from "../../errors.ts";
+import { unstorableText } from "../texts.ts";
+
+const again = { retryAfterSeconds: 1 };
+
+/** The store cannot be asked now. The private cause keeps what the server or the socket said. */
+export const storeUnavailable = (cause: unknown) =>
+  unavailable(
+    "STORE_UNAVAILABLE",
+    "the store cannot be reached now: nothing was changed, try again",
+    {
+      ...again,
+      cause,
+    },
+  );
+
+export const storeBusy = (cause?: unknown) =>
+  unavailable("STORE_BUSY", "the store is busy: nothing was changed, try again", {
+    ...again,
+    cause,
+  });
+
+export const outcomeUnknown = (cause: unknown) =>
+  unavailable(
+    "STORE_OUTCOME_UNKNOWN",
+    "the store went away while it was writing: the change was made whole or not at all, look before you try again",
+    { retryAfterSeconds: 5, cause },
+  );
+
+export const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
+
+/** What the server itself said; undefined for an error of the connection. */
+export const serverError = (error: unknown): pg.DatabaseError | undefined =>
+  error instanceof pg.DatabaseError ? error : undefined;
+
+/** The server refused and goes on: whatever the statement was, it did nothing. Anything else leaves it open. */
+export const isDefinite = (error: unknown): boolean => serverError(error)?.severity === "ERROR";
+
+/** Deadlock, or a serialization that failed: the same statement may succeed at once. */
+export const isRetryable = (error: unknown): boolean =>
+  ["40001", "40P01"].includes(serverError(error)?.code ?? "");
+
+// What pg-pool says to one who has waited too long for a connection.
+const poolExhausted = "timeout exceeded when trying to connect";
+// lock_not_available, query_canceled (by the statement's time limit), too_many_connections
+const busyCodes = ["55P03", "57014", "53300"];
+// A replica of an older build meets what a newer one has changed: columns, tables, functions, results of kept plans.
+const newerCodes = ["42703", "42P01", "42883", "0A000"];
+// Text that no database can hold as text: NUL, and halves of a surrogate pair.
+const unstorableCodes = ["22021", "22P05"];
+
+/** What a caller may hear of an error of the database: neither host, nor user, nor statement. */
+export function storeError(cause: unknown): unknown {
+  if (cause instanceof DomainError) return cause;
+  const said = serverError(cause);
+  if (said === undefined) {
+    if (cause instanceof Error && cause.message === poolExhausted) return storeBusy(cause);
+    return isConnectionError(cause) ? storeUnavailable(cause) : cause;
+  }
+  const code = said.code ?? "";
+  if (busyCodes.includes(code)) return storeBusy(cause);
+  if (unstorableCodes.includes(code)) return unstorableText(cause);
+  if (newerCodes.includes(code)) {
+    return unavailable(
+      "STORE_NEWER",
+      "the store has been changed by a newer build: this replica must be replaced",
+      { ...again, cause },
+    );
+  }
+  // 08 connection, 25006 read only, 28 authorization, 53 resources (disk, memory), 57 operator, 58 system
+  if (/^(08|28|53|57|58|3D|XX)|^25006$/.test(code)) return storeUnavailable(cause);
+  return cause;
+}
+
+/** Errors of sockets and of the client's own time limits carry no code of the server. */
+const isConnectionError = (error: unknown): boolean =>
+  error instanceof Error &&
+  ("syscall" in error ||
+    /^E[A-Z]+$/.test(String("code" in error ? error.code : "")) ||
+    /terminated|timeout|not queryable|closed|ended|SSL|password|SASL/i.test(error.message));
+
+/** A start that is refused. `code` is what the machine or the server calls the trouble; it names nobody. */
+export function unreachable(error: unknown) {
+  const code =
+    serverError(error)?.code ?? (error instanceof Error && "code" in error ? error.code : "");
+  const why = typeof code === "string" && code !== "" ? ` (${code})` : "";
+  return failedPrecondition(
+    "STORE_UNREACHABLE",
+    `the database of IDSVC_DATABASE_URL does not let us in${why}: check that the server runs, and that host, port, name, user and password are right`,
+    { cause: error },
+  );
+}

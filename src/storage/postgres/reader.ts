@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type * as Driver from "drizzle-orm/node-postgres";
+import type { PgPreparedQuery, PreparedQueryConfig } from "drizzle-orm/pg-core";
+import type pg from "pg";
+import type { Reader } from "../database.ts";
+import { loadDrizzle, pgCore } from "../drizzle.ts";
+import { isRetryable, storeError } from "./errors.ts";
+
+const { NodePgSession }: typeof Driver = loadDrizzle("drizzle-orm/node-postgres");
+const { PgDatabase, PgDialect } = pgCore;
+const tries = 3;
+
+type Base = Driver.NodePgSession<Record<string, unknown>, Record<string, never>>;
+
+class Session extends NodePgSession<Record<string, unknown>, Record<string, never>> {
+  override prepareQuery<T extends PreparedQueryConfig = PreparedQueryConfig>(
+    ...given: Parameters<Base["prepareQuery"]>
+  ): PgPreparedQuery<T> {
+    const prepared = super.prepareQuery<T>(...given);
+    const execute = prepared.execute.bind(prepared);
+    prepared.execute = (values) =>
+      execute(values).catch((error: unknown) => {
+        throw storeError(causeOf(error));
+      });
+    return prepared;
+  }
+}
+
+// PostgreSQL takes no NUL in a text, not even to look for it. No stored text has one, so any text that is nowhere else
+// stands for it: looking finds nothing, as on SQLite.
+const nowhere = `\uFFFF${randomUUID()}\uFFFF`;
+const sendable = (value: unknown): unknown =>
+  typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", nowhere) : value;
+
+/** drizzle over a pool or one connection; what fails is told in the words of the store. */
+export function createReader(client: pg.Pool | pg.ClientBase): Reader {
+  const dialect = new PgDialect();
+  const asking = {
+    query: (config: pg.QueryConfig, values: unknown[]) => client.query(config, values.map(sendable)),
+  };
+  // A session asks its client for nothing else.
+  const session = new Session(asking as unknown as Driver.NodePgClient, dialect, undefined);
+  return new PgDatabase<Driver.NodePgQueryResultHKT>(dialect, session, undefined);
+}
+
+type Queries = readonly PromiseLike<unknown>[];
+
+/**
+ * Runs queries that see one state of the store: one read-only transaction, sent in one piece. A reader that meets a
+ * rebuilt table being put in place may lose a deadlock; then it reads again.
+ */
+export async function readSnapshot(
+  pool: pg.Pool,
+  build: (read: Reader) => Queries,
+): Promise<unknown[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readOnce(pool, build);
+    } catch (error) {
+      if (!isRetryable(error) || attempt === tries) throw storeError(error);
+    }
+  }
+}
+
+async function readOnce(pool: pg.Pool, build: (read: Reader) => Queries): Promise<unknown[]> {
+  const client = await pool.connect();
+  const results = [
+    client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+    ...build(createReader(client)),
+    client.query("COMMIT"),
+  ];
+  const outcomes = await Promise.allSettled(results);
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  client.release(failed !== undefined);
+  if (failed !== undefined) throw failed.reason;
+  return outcomes
+    .slice(1, -1)
+    .map((outcome) => (outcome.status === "fulfilled" ? outcome.value : undefined));
+}
+
+/** What drizzle wraps together with the statement and its parameters, which are nobody's to read. */
+const causeOf = (error: unknown): unknown =>
+  error instanceof Error && "query" in error && "params" in error ? error.cause : error;

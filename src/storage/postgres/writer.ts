@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import type { Committed, Unit } from "../database.ts";
+import { checkTexts } from "../texts.ts";
+import { appendFunction } from "./append-function.ts";
+import {
+  type Batch,
+  type BatchResult,
+  encodeBatch,
+  outcomeOf,
+  type Part,
+  type UnitResult,
+} from "./batch.ts";
+import { limits } from "./connect.ts";
+import {
+  isDefinite,
+  isRetryable,
+  serverError,
+  storeBusy,
+  storeClosed,
+  storeError,
+  storeUnavailable,
+} from "./errors.ts";
+import { resolveOutcome } from "./outcome.ts";
+
+/** Units in one transaction at most: with more, PostgreSQL must look up subtransactions on disk. */
+const mostUnits = 60;
+const tries = 6;
+const watchMs = 100;
+const readOnly = "25006";
+
+type Waiting = {
+  unit: Unit;
+  since: number;
+  resolve: (committed: Committed) => void;
+  reject: (error: unknown) => void;
+};
+
+/** Told of every unit that was committed, before its caller is. */
+export type OnCommitted = (unit: Unit, firstSequence: bigint) => void;
+/** Told, for each instance of a batch, how many units it had seen before and how many of ours were added. */
+export type OnCounted = (instanceId: string, before: number, ours: number) => void;
+
+export type Writer = AsyncDisposable & {
+  commit(unit: Unit): Promise<Committed>;
+  /** Whether a batch with units of the instance is under way. */
+  isWriting(instanceId: string): boolean;
+};
+
+/**
+ * Commits units in batches: what arrives while a batch of its instance is under way goes together in the next one.
+ * Instances go side by side over the connections of the pool, so one that is slow holds up no other.
+ */
+export function createWriter(parts: {
+  pool: pg.Pool;
+  connections: number;
+  onCommitted: OnCommitted;
+  onCounted: OnCounted;
+}): Writer {
+  const { pool } = parts;
+  const queues = new Map<string, Waiting[]>();
+  const flying = new Map<string, number>();
+  const flights = new Set<Promise<void>>();
+  let scheduled = false;
+  let closed = false;
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(dispatch);
+  }
+
+  function dispatch(): void {
+    scheduled = false;
+    for (;;) {
+      const free = parts.connections - flights.size;
+      const ready = [...queues.keys()].filter((instanceId) => !flying.has(instanceId));
+      if (free === 0 || ready.length === 0) return;
+      depart(ready.slice(0, Math.ceil(ready.length / free)));
+    }
+  }
+
+  /** Takes units of these instances, evenly, into one batch. */
+  function depart(instanceIds: string[]): void {
+    const share = Math.max(1, Math.floor(mostUnits / instanceIds.length));
+    const taken = new Map<string, Waiting[]>();
+    // Ordered alike on every replica: two batches never wait for each other.
+    for (const instanceId of instanceIds.slice(0, mostUnits).toSorted()) {
+      const queue = queues.get(instanceId) ?? [];
+      taken.set(instanceId, queue.splice(0, share));
+      if (queue.length === 0) queues.delete(instanceId);
+      flying.set(instanceId, Date.now());
+    }
+    const flight = fly(taken).finally(() => {
+      flights.delete(flight);
+      for (const instanceId of taken.keys()) flying.delete(instanceId);
+      schedule();
+    });
+    flights.add(flight);
+  }
+
+  async function fly(taken: Map<string, Waiting[]>): Promise<void> {
+    const batch: Part[] = [...taken].map(([instanceId, entries]) => ({
+      instanceId,
+      units: entries.map(({ unit }) => unit),
+    }));
+    try {
+      const results = await send(encodeBatch(batch));
+      [...taken].forEach(([instanceId, entries], at) => {
+        const [before, each] = results[at] ?? [0, []];
+        parts.onCounted(instanceId, before, entries.length);
+        entries.forEach((entry, place) => settle(entry, each[place]));
+      });
+    } catch (error) {
+      const told = storeError(error);
+      for (const entries of taken.values()) for (const { reject } of entries) reject(told);
+    }
+  }
+
+  function settle({ unit, resolve, reject }: Waiting, result: UnitResult | undefined): void {
+    if (result === undefined) return reject(new Error("the store has lost a unit of a batch"));
+    const outcome = outcomeOf(result);
+    if ("error" in outcome) return reject(outcome.error);
+    parts.onCommitted(unit, outcome.committed.firstSequence);
+    resolve(outcome.committed);
+  }
+
+  async function send(batch: Batch): Promise<BatchResult> {
+    let resent = false;
+    for (let attempt = 1; ; attempt++) {
+      const key = randomUUID();
+      const call = await callOnce(pool, key, batch);
+      if ("results" in call) return call.results;
+      if (call.state === "retry") {
+        if (attempt === tries) throw storeBusy(call.error);
+        await delay(Math.random() * 2 ** attempt);
+      } else {
+        const outcome = await resolveOutcome(pool, key, call.error);
+        if (outcome !== "void") return outcome.results;
+        // It can never commit any more, so sending it again is safe; a second loss is the caller's to hear of.
+        if (resent) throw storeUnavailable(call.error);
+        resent = true;
+      }
+    }
+  }
+
+  // A queue that waits behind a batch which takes too long tells its callers to come back.
+  const watch = setInterval(() => {
+    const now = Date.now();
+    const tooLong = now - limits.waitMs;
+    const oldest = flights.size < parts.connections ? now : Math.min(...flying.values());
+    for (const [instanceId, queue] of queues) {
+      if ((flying.get(instanceId) ?? oldest) > tooLong) continue;
+      const kept = queue.filter(({ since, reject }) => {
+        if (since > tooLong) return true;
+        reject(storeBusy());
+        return false;
+      });
+      if (kept.length === 0) queues.delete(instanceId);
+      else queues.set(instanceId, kept);
+    }
+  }, watchMs).unref();
+
+  return {
+    commit: (unit) =>
+      closed
+        ? Promise.reject(storeClosed())
+        : new Promise((resolve, reject) => {
+            checkTexts(unit);
+            const queue = queues.get(unit.instanceId);
+            const entry = { unit, since: Date.now(), resolve, reject };
+            if (queue === undefined) queues.set(unit.instanceId, [entry]);
+            else queue.push(entry);
+            schedule();
+          }),
+    isWriting: (instanceId) => flying.has(instanceId),
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      while (queues.size > 0 || flights.size > 0) {
+        dispatch();
+        await Promise.race(flights);
+      }
+      clearInterval(watch);
+    },
+  };
+}
+
+type Call = { results: BatchResult } | { state: "retry" | "unknown"; error: unknown };
+
+/** Calls the append function once. Throws only what surely left nothing behind. */
+async function callOnce(pool: pg.Pool, key: string, { shapes, work }: Batch): Promise<Call> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<[BatchResult]>({
+      name: appendFunction,
+      text: `SELECT ${appendFunction}($1, $2, $3)`,
+      values: [key, shapes, work],
+      rowMode: "array",
+    });
+    client.release();
+    const [[results] = []] = rows;
+    if (results === undefined) throw new Error("the append function gave no answer");
+    return { results };
+  } catch (error) {
+    if (isDefinite(error)) {
+      // A server that may not be written is a standby by now: the next connection looks for the primary.
+      client.release(serverError(error)?.code === readOnly);
+      if (isRetryable(error)) return { state: "retry", error };
+      throw error;
+    }
+    client.release(true);
+    return { state: "unknown", error };
+  }
+}

@@ -1,0 +1,42 @@
+import { type DestinationStream, type Logger, symbols } from "pino";
+import { isoNow } from "./logger.ts";
+
+/** What is told of a call that ended; an absent field is left out. */
+export type CallLine = {
+  protocol: string;
+  code: string;
+  ms: number;
+  requestId: string;
+  instanceId: string;
+  caller: string | undefined;
+  reason: string | undefined;
+};
+
+const info = 30;
+
+/**
+ * Writes the line of a call: byte for byte what `logger.info({ service, method, ...line }, "call")` writes, at a tenth of
+ * the cost, which was an eighth of a whole call. The shape is fixed and none of its fields carries a credential, so
+ * nothing is to be looked up or hidden; values are escaped as everywhere.
+ */
+export function callLogger(
+  logger: Logger,
+  service: string,
+  method: string,
+): (line: CallLine) => void {
+  const stream: DestinationStream = Reflect.get(logger, symbols.streamSym);
+  const bindings = String(Reflect.get(logger, symbols.chindingsSym));
+  const fixed = `${bindings},"service":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
+  return ({ protocol, code, ms, requestId, instanceId, caller, reason }) => {
+    if (logger.levelVal > info) return;
+    stream.write(
+      `{"level":"info","time":"${isoNow()}"${fixed},"protocol":"${protocol}","code":"${code}","ms":${ms}` +
+        `,"requestId":${quoted(requestId)},"instanceId":${quoted(instanceId)}` +
+        `${caller === undefined ? "" : `,"caller":${quoted(caller)}`}` +
+        `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"call"}\n`,
+    );
+  };
+}
+
+const plain = /^[\w.:/ -]*$/;
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text));

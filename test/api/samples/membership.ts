@@ -1,0 +1,61 @@
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { ofService, onId, type Sample, type World } from "./sample.ts";
+
+const unknown = "MEMBERSHIP_NOT_FOUND";
+// A user can be a member of a context once, so each membership gets an organization of its own.
+const wanted = async ({ make, name, userId }: World) => ({
+  ctx: { org_id: await make("/organizations", { name: name() }) },
+  user_id: userId,
+  roles: ["ORG_OWNER"],
+});
+const absent = { code: 5, reason: unknown };
+const newMembership = async (world: World) => world.make("/memberships", await wanted(world));
+
+export const membershipSamples: Record<string, Sample> = ofService(MembershipService.typeName, {
+  CreateMembership: {
+    valid: async (world) => ({ membership: await wanted(world) }),
+    invalid: {
+      request: { membership: { user_id: "1", roles: [] } },
+      field: "membership.roles",
+    },
+    unknown: {
+      request: { membership: { ctx: { org_id: "404" }, user_id: "1", roles: ["ORG_OWNER"] } },
+      reason: "ORGANIZATION_NOT_FOUND",
+    },
+    writes: true,
+  },
+  PatchMembership: {
+    valid: async (world) => ({
+      id: await newMembership(world),
+      membership: { roles: ["ORG_USER_MANAGER"] },
+    }),
+    invalid: {
+      request: { id: "1", membership: { roles: ["a", "a"] } },
+      field: "membership.roles",
+    },
+    unknown: { request: { id: "404", membership: {} }, reason: unknown },
+    writes: true,
+    stranger: absent,
+  },
+  DeleteMembership: { ...onId(unknown, newMembership), stranger: absent },
+  GetMembership: { ...onId(unknown, newMembership, false), stranger: absent },
+  SearchMemberships: {
+    valid: ({ userId, instanceId }) => ({
+      filters: [{ in_user_ids: { ids: [userId] } }, { context: { instance_id: instanceId } }],
+    }),
+    invalid: { request: { filters: [{ role: { role: "" } }] }, field: "filters[0].role.role" },
+    unknown: {
+      request: { filters: [{ context: { org_id: "404" } }] },
+      reason: "ORGANIZATION_NOT_FOUND",
+    },
+    writes: false,
+    stranger: "answered",
+  },
+  ListAvailableRoles: {
+    valid: ({ organizationId }) => ({ ctx: { org_id: organizationId } }),
+    invalid: { request: { ctx: { org_id: "" } }, field: "ctx.org_id" },
+    unknown: { request: { ctx: { org_id: "404" } }, reason: "ORGANIZATION_NOT_FOUND" },
+    writes: false,
+    stranger: "answered",
+  },
+});

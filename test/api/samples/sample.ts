@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Peer } from "../../support/protocols.ts";
+
+/** What stands in the store before a sample is called. */
+export type World = {
+  instanceId: string;
+  /** The default organization, its project (the service's own), and the machine user that calls. */
+  organizationId: string;
+  projectId: string;
+  userId: string;
+  targetId: string;
+  newTarget(): Promise<string>;
+  setExecution(): Promise<string>;
+  /** Creates a resource over REST, and gives its id. */
+  make(path: string, body: JsonObject): Promise<string>;
+  /** Does something to a resource by its path. */
+  act(path: string): Promise<void>;
+  /** A name that nothing else has. */
+  name(): string;
+};
+
+/**
+ * Requests of one method, as JSON of its request message: one that succeeds, one that breaks a rule of the schema with
+ * the field that it breaks, and one that names what does not exist.
+ */
+export type Sample = {
+  valid(world: World, turn: number): JsonObject | Promise<JsonObject>;
+  /** Nothing where the request has no field that a rule could be about. */
+  invalid: { request: JsonObject; field: string; reason?: string } | undefined;
+  /** Nothing where the request names nothing. */
+  unknown: { request: JsonObject; reason: string } | undefined;
+  /** Reads answer the same message each time; writes answers of one shape. */
+  writes: boolean;
+  /** What a caller without any permission meets: by default, that he lacks the one that the method asks for. */
+  stranger?: "answered" | { code: number; reason: string };
+};
+
+export const webhook = (url = "http://localhost:9999/hook") => ({ rest_webhook: { url } });
+
+export const tooLong = "x".repeat(201);
+export const tooLongId = { request: { id: tooLong }, field: "id" };
+
+/** A list that asks for nothing. */
+export const list: Sample = {
+  valid: () => ({}),
+  invalid: undefined,
+  unknown: undefined,
+  writes: false,
+};
+
+/** A call that only names an object: `make` gives one that it can be done to, for a read always the same. */
+export function onId(
+  reason: string,
+  make: (world: World) => Promise<string> | string,
+  writes = true,
+): Sample {
+  let made: Promise<string> | string | undefined;
+  return {
+    valid: async (world) => {
+      if (writes || made === undefined) made = make(world);
+      return { id: await made };
+    },
+    invalid: tooLongId,
+    unknown: { request: { id: "404" }, reason },
+    writes,
+  };
+}
+
+export function ofService(
+  typeName: string,
+  methods: Record<string, Sample>,
+): Record<string, Sample> {
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, sample]) => [`/${typeName}/${name}`, sample]),
+  );
+}
+
+/** Makes what the samples need. */
+export async function makeWorld(
+  peer: Peer,
+  { token, made }: { token: string; made: Made },
+  condition: JsonObject,
+): Promise<World> {
+  let count = 0;
+  const name = () => `sample ${count++}`;
+  const make = async (path: string, body: JsonObject) => {
+    const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, { token });
+    assert.ok(status === 201 || status === 200, JSON.stringify(json));
+    return String(Object(json).details.id);
+  };
+  const act = async (path: string) => {
+    const { status, json } = await peer.rest("POST", `/resources/v3alpha${path}`, undefined, {
+      token,
+    });
+    assert.equal(status, 200, JSON.stringify(json));
+  };
+  const newTarget = () => make("/targets", { name: name(), ...webhook() });
+  const [targetId] = [await newTarget(), await newTarget(), await newTarget()];
+  const setExecution = () => make("/executions", { condition, targets: [targetId] });
+  await setExecution();
+  return {
+    instanceId: made.instance_id,
+    organizationId: made.organization_id,
+    projectId: made.project_id,
+    userId: made.machine.user_id,
+    ...{ targetId, newTarget, setExecution, make, act, name },
+  };
+}
+
+type Made = {
+  instance_id: string;
+  organization_id: string;
+  project_id: string;
+  machine: { user_id: string };
+};

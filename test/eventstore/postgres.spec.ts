@@ -1,0 +1,5 @@
+import { describe } from "node:test";
+import { databasePlace } from "../storage/postgres-place.ts";
+import { eventStoreContract } from "./contract.ts";
+
+describe("the event store on PostgreSQL", () => eventStoreContract(databasePlace));

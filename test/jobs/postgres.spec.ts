@@ -1,0 +1,5 @@
+import { describe } from "node:test";
+import { databasePlace } from "../storage/postgres-place.ts";
+import { jobContract } from "./contract.ts";
+
+describe("jobs on PostgreSQL", () => jobContract(databasePlace));

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { Conflict, type Database } from "../../src/storage/database.ts";
+import { leases } from "../../src/storage/kernel-tables.ts";
+import { type Held, holdLease } from "../../src/storage/lease.ts";
+import { updateRows } from "../../src/storage/row-change.ts";
+import type { Fresh } from "./contract.ts";
+import { happened, logOf, schema, unit } from "./place.ts";
+
+const lifeMs = 300;
+
+/** Leases with fencing tokens (faults F14): one process at a time, and none that is late. */
+export function leaseContract(fresh: () => Promise<Fresh>): void {
+  const lease = (db: Database) => holdLease({ db, name: "work", lifeMs });
+
+  describe("holding a lease", () => {
+    it("is for one process at a time, and the next gets a larger token", async () => {
+      await using store = await fresh();
+      await using other = await store.place.open(schema);
+      const first = lease(store.db);
+      await using second = lease(other);
+      const held = await first.renew();
+      assert.equal(held?.token, 1n);
+      assert.equal(await second.renew(), undefined);
+      await first[Symbol.asyncDispose]();
+      assert.equal(held.signal.aborted, true);
+      assert.equal(first.held(), undefined);
+      assert.equal((await second.renew())?.token, 2n);
+    });
+    it("lasts longer than its life while it is renewed, under one token", async () => {
+      await using store = await fresh();
+      await using first = lease(store.db);
+      await using second = lease(store.db);
+      const held = await first.renew();
+      for (const end = Date.now() + 3 * lifeMs; Date.now() < end; await delay(20)) {
+        assert.equal(await second.renew(), undefined);
+        assert.equal(first.held()?.token, held?.token);
+      }
+    });
+    it("passes on when its holder has vanished, whatever the clocks say (F20)", async () => {
+      await using store = await fresh();
+      const far = new Date(Date.now() + 365 * 86_400_000);
+      const vanished = { name: "work", holder: "vanished", token: 7n, expires: far };
+      await store.db.commit(unit({ changes: [{ op: "insert", table: leases, values: vanished }] }));
+      await using next = lease(store.db);
+      const start = Date.now();
+      let held: Held | undefined;
+      while ((held = await next.renew()) === undefined) await delay(20);
+      assert.equal(held.token, 8n);
+      assert.ok(Date.now() - start >= lifeMs, "a whole life was waited for");
+    });
+    it("has one winner when many take it at once", async () => {
+      await using store = await fresh();
+      await using other = await store.place.open(schema);
+      const all = Array.from({ length: 8 }, (_, at) => lease(at % 2 === 0 ? store.db : other));
+      const held = await Promise.all(all.map((each) => each.renew()));
+      assert.equal(held.filter((each) => each !== undefined).length, 1);
+      for (const each of all) await each[Symbol.asyncDispose]();
+    });
+  });
+
+  describe("the fence of a lease", () => {
+    it("lets the units of the holder pass, and no unit of one who has lost it", async () => {
+      await using store = await fresh();
+      await using work = lease(store.db);
+      const held = await work.renew();
+      assert.ok(held);
+      await store.db.commit(unit({ expect: [held.fence], events: [happened("a", 1n)] }));
+      const taken = updateRows(leases, { name: "work" }, { holder: "other", token: 2n });
+      await store.db.commit(unit({ changes: [taken] }));
+      const late = unit({ expect: [held.fence], events: [happened("b", 1n)] });
+      await assert.rejects(store.db.commit(late), Conflict);
+      assert.equal(await work.renew(), undefined);
+      assert.equal(held.signal.aborted, true);
+      assert.equal((await logOf(store.db)).length, 1);
+    });
+  });
+}
