@@ -35,6 +35,8 @@ export type Call = Incoming & {
   readonly rule: MethodRule;
   request: Message | undefined;
   instanceId: string;
+  /** The instance answers system callers only. */
+  isBlocked: boolean;
   issuer: string;
   caller: Caller | undefined;
   permissions: Permissions;
@@ -60,6 +62,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   rule,
   request: undefined,
   instanceId: "",
+  isBlocked: false,
   issuer: "",
   caller: undefined,
   permissions: noPermissions,

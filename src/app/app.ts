@@ -45,6 +45,7 @@ export async function startApp(kernel: Kernel): Promise<App> {
     secrets,
     organizations,
     newId: kernel.newId,
+    version,
     now,
     limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),

@@ -4,7 +4,8 @@ import type { Membership } from "./permissions.ts";
 /** What the kernel asks of the directory slices; app wires them together. */
 export interface InstanceReader {
   /** The instance that owns the domain (decisions B1: exact, without port). */
-  byDomain(domain: string): Awaitable<{ id: string } | undefined>;
+  byDomain(domain: string): Awaitable<{ id: string; isBlocked: boolean } | undefined>;
+  byId(id: string): Awaitable<{ id: string } | undefined>;
 }
 
 export interface OrganizationReader {

@@ -1,6 +1,7 @@
 import { createClient as connect, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 
 export { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
@@ -11,6 +12,7 @@ export * from "./schema.ts";
 const connectAll = (transport: Transport) => ({
   action: connect(ActionService, transport),
   feature: connect(FeatureService, transport),
+  userSchema: connect(UserSchemaService, transport),
 });
 
 /** One property for each service; its methods are those of the schema, and each call takes its own headers and timeout. */

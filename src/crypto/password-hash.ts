@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
-import { hash, parseOptions, verify } from "@node-rs/argon2";
+import { parseOptions } from "@node-rs/argon2";
 import { internal } from "../errors.ts";
+import { argon2Policy } from "./password-policy.ts";
+import { passwordPool } from "./password-pool.ts";
 
 /** A key that is not in the database: without it a stolen table of hashes cannot be guessed at. At least 32 bytes. */
 export type Pepper = { keyId: string; key: Uint8Array };
@@ -11,17 +13,16 @@ export type PasswordHash = { phc: string; pepperKeyId: string };
 /** `outdated`: right, but made with an older pepper or weaker cost; hash the password anew while it is at hand. */
 export type PasswordVerdict = "wrong" | "right" | "outdated";
 
-const policy = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
-
 /**
  * Hashes a password with argon2id (19 MiB, 2 passes, 1 lane) under the pepper; every call has its own salt.
  *
- * The work runs on libuv's threads, off the event loop; whoever calls bounds how many run at once (each takes 19 MiB).
+ * The work runs in the password pool, like that of all functions here.
  * The password is taken in NFC, so that one typed on another keyboard layout or system is still the same.
+ * @throws UNAVAILABLE PASSWORD_HASHING_BUSY
  */
 export async function hashPassword(password: string, pepper: Pepper): Promise<PasswordHash> {
   return {
-    phc: await hash(peppered(password, pepper.key), policy),
+    phc: await hash(password, pepper),
     pepperKeyId: pepper.keyId,
   };
 }
@@ -31,6 +32,7 @@ export async function hashPassword(password: string, pepper: Pepper): Promise<Pa
  *
  * @throws internal PASSWORD_PEPPER_MISSING when the hash was made under a key that is not at hand, and
  * PASSWORD_HASH_BROKEN when the stored string is not argon2id.
+ * @throws UNAVAILABLE PASSWORD_HASHING_BUSY
  */
 export async function verifyPassword(
   password: string,
@@ -45,15 +47,19 @@ export async function verifyPassword(
       { metadata: { pepper_key_id: stored.pepperKeyId } },
     );
   const atPolicy = meetsPolicy(stored.phc);
-  if (!(await verify(stored.phc, peppered(password, pepper.key)))) return "wrong";
+  const work = { op: "verify", phc: stored.phc, password: peppered(password, pepper.key) } as const;
+  if (!(await passwordPool.run(work))) return "wrong";
   return atPolicy && pepper === peppers[0] ? "right" : "outdated";
 }
 
 /** Takes the time of a wrong password, for a user who does not exist or has none: both must answer alike. */
 export async function spendPasswordCheck(password: string, pepper: Pepper): Promise<"wrong"> {
-  await hash(peppered(password, pepper.key), policy);
+  await hash(password, pepper);
   return "wrong";
 }
+
+const hash = (password: string, { key }: Pepper): Promise<string> =>
+  passwordPool.run({ op: "hash", password: peppered(password, key) });
 
 // Base64 because the library verifies text only.
 function peppered(password: string, key: Uint8Array): string {
@@ -65,10 +71,10 @@ function meetsPolicy(phc: string): boolean {
   try {
     const cost = parseOptions(phc);
     return (
-      cost.memoryCost >= policy.memoryCost &&
-      cost.timeCost >= policy.timeCost &&
-      cost.parallelism >= policy.parallelism &&
-      cost.outputLen >= policy.outputLen
+      cost.memoryCost >= argon2Policy.memoryCost &&
+      cost.timeCost >= argon2Policy.timeCost &&
+      cost.parallelism >= argon2Policy.parallelism &&
+      cost.outputLen >= argon2Policy.outputLen
     );
   } catch (cause) {
     throw broken(cause);

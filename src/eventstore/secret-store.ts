@@ -65,6 +65,8 @@ export interface SecretStore {
   remove(ref: SecretRef): RowChange;
   /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
   removeAllOf(owner: Pick<SecretRef, "instanceId" | "ownerType" | "ownerId">): RowChange;
+  /** Everything of an instance, its keys included. */
+  removeInstance(instanceId: string): RowChange;
 }
 
 const instanceKeyKinds = ["data_key", "digest_key", "pepper_key"] as const;
@@ -238,6 +240,7 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     },
 
     digest: digestOf,
+    removeInstance: (instanceId) => deleteRows(secrets, { instanceId }),
     remove: (ref) => deleteRows(secrets, ref),
     removeAllOf: ({ instanceId, ownerType, ownerId }) =>
       deleteRows(secrets, { instanceId, ownerType, ownerId }),

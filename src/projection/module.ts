@@ -17,6 +17,8 @@ export type Deps = {
   /** The organizations that live. */
   organizations: OrganizationReader;
   newId: () => string;
+  /** Of the running service. */
+  version: string;
   now: () => Date;
   limits: { listDefault: number; listMax: number };
   /** Refuses addresses that the service must not call (decisions D13), naming the field that holds the url. */

@@ -79,6 +79,8 @@ export async function search<T extends Table>(
   table: T,
   asked: {
     instanceId: string;
+    /** Finds rows of all instances; `instanceId` then only says whose log is told of. */
+    everyInstance?: boolean;
     filters: (SQL | undefined)[];
     order: Column;
     page: Page;
@@ -90,7 +92,8 @@ export async function search<T extends Table>(
   const t = db.table(table);
   const columns = t as unknown as { instanceId: Column; id: Column };
   const filters = asked.filters.filter((filter) => filter !== undefined);
-  const where = and(eq(columns.instanceId, instanceId), ...filters);
+  const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
+  const where = and(ofInstance, ...filters);
   const direction = page.asc ? asc : desc;
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
@@ -103,7 +106,7 @@ export async function search<T extends Table>(
       .orderBy(direction(order), direction(columns.id))
       .limit(limit)
       .offset(Number(page.offset < largestOffset ? page.offset : largestOffset)),
-    filters.length === 0 && table.countedBy === "instanceId"
+    ofInstance && filters.length === 0 && table.countedBy === "instanceId"
       ? read
           .select({ total: counts.rows })
           .from(counts)

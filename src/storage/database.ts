@@ -120,10 +120,7 @@ export interface Database extends AsyncDisposable {
 export type Heads = ReadonlyMap<string, bigint>;
 
 /** Brings copies of projection tables to a state of the log, by changes of replayed events. */
-export type Bring = (
-  heads: Heads,
-  apply: (changes: RowChange[]) => Promise<void>,
-) => Promise<void>;
+export type Bring = (heads: Heads, apply: (changes: RowChange[]) => Promise<void>) => Promise<void>;
 
 /**
  * Shadow copies of projection tables, filled by a replay while the real ones serve. There is one set at a time: making

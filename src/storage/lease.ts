@@ -46,7 +46,9 @@ export function holdLease(options: LeaseOptions): Lease {
   const holder = randomUUID();
   const t = db.table(leases);
   let watched: { row: Row<typeof leases>; since: number } | undefined;
-  let own: { held: Held; row: Row<typeof leases>; until: number; loss: AbortController } | undefined;
+  let own:
+    | { held: Held; row: Row<typeof leases>; until: number; loss: AbortController }
+    | undefined;
   let renewing: Promise<Held | undefined> | undefined;
   let closed = false;
 
@@ -64,7 +66,13 @@ export function holdLease(options: LeaseOptions): Lease {
   async function write(row: Row<typeof leases> | undefined, change: RowChange): Promise<boolean> {
     const expect: Expectation[] = row === undefined ? [] : [isStill(row)];
     try {
-      await db.commit({ instanceId: ownInstance, expect, claims: [], events: [], changes: [change] });
+      await db.commit({
+        instanceId: ownInstance,
+        expect,
+        claims: [],
+        events: [],
+        changes: [change],
+      });
       return true;
     } catch (error) {
       if (error instanceof Conflict) return false;

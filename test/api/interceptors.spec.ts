@@ -50,7 +50,10 @@ const binding: ServiceBinding = {
 
 const memberships = [{ contextType: "instance", contextId: "i1", roles: ["IAM_OWNER"] }] as const;
 const ports: Ports = {
-  instances: { byDomain: () => note("instance", { id: "i1" }) },
+  instances: {
+    byDomain: () => note("instance", { id: "i1", isBlocked: false }),
+    byId: () => undefined,
+  },
   organizations: {
     byId: (_, id) => note("organization", { id, state: "active" }),
     byDomain: () => undefined,

@@ -1,6 +1,6 @@
 import type { Caller } from "../../authz/context.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
-import { unauthenticated } from "../../errors.ts";
+import { resourceExhausted, unauthenticated } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -10,6 +10,7 @@ const challenge = { "www-authenticate": "Bearer" };
  * Finds out who calls by the bearer token (decisions B3, B5).
  *
  * @throws UNAUTHENTICATED TOKEN_MISSING, TOKEN_MALFORMED, TOKEN_INVALID
+ * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (resources, Instances)
  */
 export const authenticate =
   (ports: Ports): InterceptorFactory =>
@@ -32,6 +33,7 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): void | Promi
     call.permissions = permissionsFrom([{ contextType: "system", contextId: "", roles }]);
     return undefined;
   }
+  if (call.isBlocked) throw instanceBlocked();
   const held = memberships.ofUser(call.instanceId, caller.userId);
   if (held instanceof Promise) {
     return held.then((found) => void (call.permissions = permissionsOf(found)));
@@ -82,6 +84,11 @@ function firstToKnow(
   const orNext = (found: Caller | undefined) => found ?? firstToKnow(tokens, token, call, from + 1);
   return caller instanceof Promise ? caller.then(orNext) : orNext(caller);
 }
+
+const instanceBlocked = () =>
+  resourceExhausted("INSTANCE_BLOCKED", "the instance is blocked: ask who runs the service", {
+    retryAfterSeconds: 3600,
+  });
 
 /** The answer to every token that does not hold, whatever the cause: nobody learns which it was. */
 export const tokenInvalid = () =>

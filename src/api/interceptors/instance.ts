@@ -12,9 +12,14 @@ import type { Ports } from "./index.ts";
 export const instance =
   ({ instances, externalUrl }: Ports): InterceptorFactory =>
   () => {
-    const enter = (call: Call, domain: string, owner: { id: string } | undefined): void => {
+    const enter = (
+      call: Call,
+      domain: string,
+      owner: { id: string; isBlocked: boolean } | undefined,
+    ): void => {
       if (owner === undefined) throw unknownHost(call.host, externalUrl);
       call.instanceId = owner.id;
+      call.isBlocked = owner.isBlocked;
       call.issuer = issuerOf(externalUrl, domain);
     };
     return {

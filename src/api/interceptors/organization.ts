@@ -49,13 +49,10 @@ async function fromRequest(
       throw invalidField("ctx.system", "CONTEXT_INVALID", "must be true when it is sent");
     case "instanceId":
       if (asked.value === "") throw emptyMember("ctx.instance_id");
-      if (asked.value !== call.instanceId) throw instanceNotFound();
-      return { type: "instance" };
+      return enterInstance(call, await instances.byId(asked.value));
     case "instanceDomain": {
       if (asked.value === "") throw emptyMember("ctx.instance_domain");
-      const found = await instances.byDomain(asked.value.toLowerCase());
-      if (found?.id !== call.instanceId) throw instanceNotFound();
-      return { type: "instance" };
+      return enterInstance(call, await instances.byDomain(asked.value.toLowerCase()));
     }
     case "orgId": {
       if (asked.value === "") throw emptyMember("ctx.org_id");
@@ -72,6 +69,14 @@ async function fromRequest(
     default:
       throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
   }
+}
+
+// Everybody else is at home on the instance of the host; system callers may name any (decisions B2).
+function enterInstance(call: Call, found: { id: string } | undefined): RequestedContext {
+  if (found === undefined) throw instanceNotFound();
+  if (found.id !== call.instanceId && call.caller?.kind !== "system") throw instanceNotFound();
+  call.instanceId = found.id;
+  return { type: "instance" };
 }
 
 async function fromHeader({ organizations }: Ports, call: Call): Promise<RequestedContext> {

@@ -21,8 +21,11 @@ export const permission = (): InterceptorFactory => (rule) => {
   };
 };
 
-function missingPermission(rule: MethodRule, { permissions, context }: Call): string | undefined {
-  if (context.type === "system") {
+function missingPermission(rule: MethodRule, call: Call): string | undefined {
+  const { permissions, context, caller } = call;
+  // What a system caller may do in the system, he may do to each of its instances.
+  const fromAbove = caller?.kind === "system" && rule.systemPermission !== "";
+  if (context.type === "system" || fromAbove) {
     const needed = rule.systemPermission === "" ? rule.permission : rule.systemPermission;
     return permissions.holds(needed, { type: "system" }) ? undefined : needed;
   }

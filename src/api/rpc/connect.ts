@@ -56,7 +56,10 @@ export function connectError(thrown: unknown) {
     type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
     value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
   }));
-  return { error, body: { code: codeNames.get(status.code) ?? "unknown", message: status.message, details } };
+  return {
+    error,
+    body: { code: codeNames.get(status.code) ?? "unknown", message: status.message, details },
+  };
 }
 
 // Connect spells the canonical codes in lower case, and one of them as in America.

@@ -1,4 +1,4 @@
-import { defineEvents, type EventOf, holdAlso, payload } from "../../eventstore/event.ts";
+import { defineEvents, type EventOf, holdAlso, payload, release } from "../../eventstore/event.ts";
 
 /** The kind of claim that makes a domain lead to one instance of the whole system. */
 export const instanceDomainClaim = "instance.domain";
@@ -6,6 +6,12 @@ export const instanceDomainClaim = "instance.domain";
 /** Facts about an instance: a tenant with its own domains, users and keys. */
 export const instanceEvents = defineEvents("instance", {
   added: payload<{ name: string; defaultLanguage: string }>(),
+  changed: payload<{ name: string }>(),
+  /** From here on nothing of it can be reached, though it may still have rows. */
+  removed: payload<{ name: string; domains: string[] }>({
+    claims: ({ domains }) =>
+      domains.map((domain) => ({ ...release(instanceDomainClaim, domain), systemWide: true })),
+  }),
   "domain.added": payload<{ domain: string; isGenerated: boolean }>({
     claims: ({ domain }) => [holdAlso(instanceDomainClaim, domain, true)],
   }),
@@ -15,3 +21,17 @@ export const instanceEvents = defineEvents("instance", {
 });
 
 export type InstanceEvent = EventOf<typeof instanceEvents>;
+
+export type Limits = {
+  block: boolean;
+  /** Milliseconds; undefined for ever. */
+  auditLogRetentionMs: number | undefined;
+};
+
+/**
+ * What an instance is limited to. These facts stand in the log of the system, so that several instances can be limited
+ * by one unit.
+ */
+export const limitsEvents = defineEvents("limits", { set: payload<Partial<Limits>>() });
+
+export type LimitsEvent = EventOf<typeof limitsEvents>;

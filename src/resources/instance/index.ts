@@ -1,17 +1,35 @@
+import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
-import { instanceDomainClaim, instanceEvents } from "./events.ts";
-import { instanceProjection } from "./projection.ts";
+import { instanceDomainClaim, instanceEvents, limitsEvents } from "./events.ts";
+import { instanceHandlers } from "./handlers.ts";
+import { instanceProjection, limitsProjection } from "./projection.ts";
 
+export {
+  addHumanOwner,
+  addMachineOwner,
+  createInstance,
+  firstDomain,
+  newInstanceIds,
+} from "./create-instance.ts";
 export { instanceEvents } from "./events.ts";
-export { addInstance, instance, setDefaultOrganization } from "./instance.ts";
-export { hasInstance, instanceReader } from "./queries.ts";
+export {
+  addInstance,
+  instance,
+  instanceNotFound,
+  limits,
+  setDefaultOrganization,
+} from "./instance.ts";
+export { hasInstance, instanceReader, retentionReader } from "./queries.ts";
 
+/** Instances: the tenants of the system (resources, Instances). */
 export const instanceModule: Module = {
-  events: [instanceEvents],
-  projections: [instanceProjection],
+  events: [instanceEvents, limitsEvents],
+  projections: [instanceProjection, limitsProjection],
   claimErrors: {
     [instanceDomainClaim]: () =>
       alreadyExists("INSTANCE_DOMAIN_TAKEN", "the domain leads to another instance"),
   },
+  services: (deps) => [service(InstanceService, instanceHandlers(deps))],
 };

@@ -1,6 +1,12 @@
-import { failedPrecondition } from "../../errors.ts";
-import { aggregate } from "../../eventstore/aggregate.ts";
-import { type InstanceEvent, instanceEvents } from "./events.ts";
+import { failedPrecondition, notFound } from "../../errors.ts";
+import { aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
+import {
+  type InstanceEvent,
+  instanceEvents,
+  type Limits,
+  type LimitsEvent,
+  limitsEvents,
+} from "./events.ts";
 
 export type Instance = {
   name: string;
@@ -19,6 +25,10 @@ function evolve(state: Instance | undefined, event: InstanceEvent): Instance | u
   }
   if (state === undefined) return undefined;
   switch (event.type) {
+    case "instance.changed":
+      return { ...state, name: event.payload.name };
+    case "instance.removed":
+      return undefined;
     case "instance.domain.added":
       return { ...state, domains: [...state.domains, event.payload.domain] };
     case "instance.domain.primary.set":
@@ -50,6 +60,37 @@ export function addInstance(
     instanceEvents["domain.primary.set"]({ domain: primary }),
   ];
 }
+
+/** A patch that changes nothing is no event and no error. */
+export function patchInstance(
+  state: Instance | undefined,
+  { name }: { name?: string },
+): InstanceEvent[] {
+  if (state === undefined) throw instanceNotFound();
+  return name === undefined || name === state.name ? [] : [instanceEvents.changed({ name })];
+}
+
+export function removeInstance(state: Instance | undefined): InstanceEvent[] {
+  if (state === undefined) throw instanceNotFound();
+  const { name, domains } = state;
+  return [instanceEvents.removed({ name, domains })];
+}
+
+const unlimited: Limits = { block: false, auditLogRetentionMs: undefined };
+
+/** The limits of one instance, by its id, in the log of the system. */
+export const limits = aggregate(limitsEvents, unlimited, (state, { payload }: LimitsEvent) => ({
+  ...state,
+  ...payload,
+}));
+
+/** Limits that are so already are no event. */
+export function setLimits(state: Limits, wanted: Partial<Limits>): LimitsEvent[] {
+  const changes = changedFields(state, wanted);
+  return isEmpty(changes) ? [] : [limitsEvents.set(changes)];
+}
+
+export const instanceNotFound = () => notFound("INSTANCE_NOT_FOUND", "the instance does not exist");
 
 /** Logins and registrations that name no organization happen in this one from now on. */
 export function setDefaultOrganization(

@@ -1,13 +1,18 @@
-import { on, projection, touch } from "../../projection/projection.ts";
-import { insertRow, updateRows } from "../../storage/row-change.ts";
-import { bool, instant, int64, table, text } from "../../storage/table.ts";
-import { instanceEvents } from "./events.ts";
+import { begin, on, projection, touch } from "../../projection/projection.ts";
+import type { Recorded } from "../../eventstore/event.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { deleteRows, insertRow, putRow, updateRows } from "../../storage/row-change.ts";
+import { bool, instant, int64, optionalText, table, text } from "../../storage/table.ts";
+import { instanceEvents, limitsEvents } from "./events.ts";
 
 export const instances = table(
   "instances",
   {
     instanceId: text(),
+    /** The same as `instanceId`: what searches sort and break ties by. */
+    id: text(),
     name: text(),
+    nameFolded: text(),
     defaultLanguage: text(),
     defaultOrganizationId: text(),
     projectId: text(),
@@ -25,21 +30,41 @@ export const instanceDomains = table(
   { key: ["domain"], indexes: [{ columns: ["instanceId"] }] },
 );
 
+/** What instances are limited to; an instance without a row is not. The log is that of the system. */
+export const instanceLimits = table(
+  "instance_limits",
+  {
+    instanceId: text(),
+    id: text(),
+    block: bool(),
+    /** Milliseconds as a number in text. */
+    auditLogRetentionMs: optionalText(),
+  },
+  { key: ["instanceId", "id"] },
+);
+
+const row = ({ instanceId }: { instanceId: string }) => ({ instanceId });
+const named = (name: string) => ({ name, nameFolded: caseFold(name) });
+const change = (event: Recorded, values: Parameters<typeof updateRows<typeof instances>>[2]) =>
+  updateRows(instances, row(event), { ...values, ...touch(event) });
+
 export const instanceProjection = projection(
   "instances",
   [instances, instanceDomains],
   on(instanceEvents, {
-    "instance.added": ({ instanceId, sequence, createdAt, payload }) => [
+    "instance.added": (event) => [
       insertRow(instances, {
-        instanceId,
-        name: payload.name,
-        defaultLanguage: payload.defaultLanguage,
+        ...begin(event),
+        ...named(event.payload.name),
+        defaultLanguage: event.payload.defaultLanguage,
         defaultOrganizationId: "",
         projectId: "",
-        sequence,
-        creationDate: createdAt,
-        changeDate: createdAt,
       }),
+    ],
+    "instance.changed": (event) => [change(event, named(event.payload.name))],
+    "instance.removed": (event) => [
+      deleteRows(instances, row(event)),
+      deleteRows(instanceDomains, row(event)),
     ],
     "instance.domain.added": (event) => [
       insertRow(instanceDomains, {
@@ -48,26 +73,35 @@ export const instanceProjection = projection(
         isPrimary: false,
         creationDate: event.createdAt,
       }),
-      updateRows(instances, { instanceId: event.instanceId }, touch(event)),
+      change(event, {}),
     ],
     "instance.domain.primary.set": (event) => [
-      updateRows(instanceDomains, { instanceId: event.instanceId }, { isPrimary: false }),
+      updateRows(instanceDomains, row(event), { isPrimary: false }),
       updateRows(instanceDomains, { domain: event.payload.domain }, { isPrimary: true }),
-      updateRows(instances, { instanceId: event.instanceId }, touch(event)),
+      change(event, {}),
     ],
     "instance.default.org.set": (event) => [
-      updateRows(
-        instances,
-        { instanceId: event.instanceId },
-        { defaultOrganizationId: event.payload.organizationId, ...touch(event) },
-      ),
+      change(event, { defaultOrganizationId: event.payload.organizationId }),
     ],
-    "instance.iam.project.set": (event) => [
-      updateRows(
-        instances,
-        { instanceId: event.instanceId },
-        { projectId: event.payload.projectId, ...touch(event) },
-      ),
-    ],
+    "instance.iam.project.set": (event) => [change(event, { projectId: event.payload.projectId })],
+  }),
+);
+
+export const limitsProjection = projection(
+  "instance_limits",
+  [instanceLimits],
+  on(limitsEvents, {
+    "limits.set": ({ instanceId, aggregateId: id, payload }) => {
+      const { block, auditLogRetentionMs: retention } = payload;
+      const given = {
+        ...(block === undefined ? {} : { block }),
+        ...(retention === undefined ? {} : { auditLogRetentionMs: String(retention) }),
+      };
+      const kept = [
+        ...(block === undefined ? (["block"] as const) : []),
+        ...(retention === undefined ? (["auditLogRetentionMs"] as const) : []),
+      ];
+      return [putRow(instanceLimits, { instanceId, id, block: false, ...given }, kept)];
+    },
   }),
 );

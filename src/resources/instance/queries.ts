@@ -1,25 +1,144 @@
-import { eq } from "../../storage/drizzle.ts";
+import {
+  InstanceFieldName,
+  type InstanceSearchFilter,
+} from "#gen/idsvc/resources/instance/v3alpha/query_pb.ts";
+import { InstanceState } from "#gen/idsvc/resources/instance/v3alpha/instance_pb.ts";
 import type { InstanceReader } from "../../authz/ports.ts";
+import type { Deps } from "../../projection/module.ts";
+import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
+import { asc, type Column, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import { instanceDomains } from "./projection.ts";
+import type { Row } from "../../storage/table.ts";
+import { hasName } from "../object/filters.ts";
+import { instanceDomains, instanceLimits, instances } from "./projection.ts";
 
-// Domains belong to the system, not to one instance: any instance's commit on this table counts.
+export type InstanceRow = Row<typeof instances>;
+export type LimitsRow = Row<typeof instanceLimits>;
+
+// Domains and limits belong to the system, not to one instance: any instance's commit on these tables counts.
 export function instanceReader(db: Database): InstanceReader {
-  const t = db.table(instanceDomains);
-  const read = cachedRead(db, [instanceDomains], async (_, domain) => {
-    const [row] = await db.read
-      .select({ id: t.instanceId })
-      .from(t)
-      .where(eq(t.domain, domain))
+  const d = db.table(instanceDomains);
+  const l = db.table(instanceLimits);
+  const read = cachedRead(db, [instanceDomains, instanceLimits], async (_, domain) => {
+    const [owner] = await db.read
+      .select({ id: d.instanceId })
+      .from(d)
+      .where(eq(d.domain, domain))
       .limit(1);
+    if (owner === undefined) return undefined;
+    const [limited] = await db.read.select({ block: l.block }).from(l).where(eq(l.id, owner.id));
+    return { id: owner.id, isBlocked: limited?.block ?? false };
+  });
+  const t = db.table(instances);
+  const readById = cachedRead(db, [instances], async (_, id) => {
+    const [row] = await db.read.select({ id: t.id }).from(t).where(eq(t.id, id));
     return row;
   });
-  return { byDomain: (domain) => read("", domain) };
+  return { byDomain: (domain) => read("", domain), byId: (id) => readById("", id) };
 }
 
 /** Whether the store holds an instance at all. */
 export async function hasInstance(db: Database): Promise<boolean> {
   const t = db.table(instanceDomains);
   return (await db.read.select({ id: t.instanceId }).from(t).limit(1)).length > 0;
+}
+
+/** How far back the history of an instance may be read. */
+export function retentionReader(db: Database) {
+  const l = db.table(instanceLimits);
+  return cachedRead(db, [instanceLimits], async (_, id) => {
+    const [row] = await db.read.select().from(l).where(eq(l.id, id));
+    return row?.auditLogRetentionMs == null ? undefined : Number(row.auditLogRetentionMs);
+  });
+}
+
+/** An instance with what belongs to it. */
+export type WholeInstance = {
+  row: InstanceRow;
+  domains: string[];
+  limits: LimitsRow | undefined;
+};
+
+export type InstanceQueries = {
+  find(id: string): Promise<WholeInstance | undefined>;
+  search(asked: {
+    filters: InstanceSearchFilter[];
+    sortingColumn: InstanceFieldName;
+    page: Page;
+  }): Promise<Found<WholeInstance>>;
+};
+
+export function instanceQueries({ db, limits }: Pick<Deps, "db" | "limits">): InstanceQueries {
+  const t = db.table(instances);
+  const d = db.table(instanceDomains);
+  const l = db.table(instanceLimits);
+  const columns: Record<number, Column> = {
+    [InstanceFieldName.ID]: t.id,
+    [InstanceFieldName.CREATION_DATE]: t.creationDate,
+    [InstanceFieldName.CHANGE_DATE]: t.changeDate,
+    [InstanceFieldName.NAME]: t.name,
+  };
+  const blocked = db.read.select({ id: l.id }).from(l).where(eq(l.block, true));
+
+  const condition = ({ filter }: InstanceSearchFilter) => {
+    switch (filter.case) {
+      case "inIds":
+        return isOneOf(t.id, filter.value.ids);
+      case "name":
+        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
+      case "domain": {
+        const { domain } = filter.value;
+        const owner = db.read
+          .select({ id: d.instanceId })
+          .from(d)
+          .where(eq(d.domain, domain.toLowerCase()));
+        return inArray(t.id, owner);
+      }
+      case "state":
+        switch (filter.value.state) {
+          case InstanceState.RUNNING:
+            return sql`${t.id} not in ${blocked}`;
+          case InstanceState.STOPPED:
+            return inArray(t.id, blocked);
+          default:
+            return sql`1 = 0`;
+        }
+      default:
+        return undefined;
+    }
+  };
+
+  async function whole(rows: InstanceRow[]): Promise<WholeInstance[]> {
+    const ids = rows.map(({ id }) => id);
+    const domains = await db.read
+      .select()
+      .from(d)
+      .where(isOneOf(d.instanceId, ids))
+      .orderBy(desc(d.isPrimary), asc(d.domain));
+    const limited = await db.read.select().from(l).where(isOneOf(l.id, ids));
+    return rows.map((row) => ({
+      row,
+      domains: domains.filter((one) => one.instanceId === row.id).map(({ domain }) => domain),
+      limits: limited.find(({ id }) => id === row.id),
+    }));
+  }
+
+  return {
+    async find(id) {
+      const [found] = await whole(await db.read.select().from(t).where(eq(t.id, id)));
+      return found;
+    },
+    async search({ filters, sortingColumn, page }) {
+      const found = await search(db, instances, {
+        instanceId: "system",
+        everyInstance: true,
+        filters: filters.map(condition),
+        order: columns[sortingColumn] ?? t.creationDate,
+        page,
+        limits,
+      });
+      return { ...found, rows: await whole(found.rows) };
+    },
+  };
 }

@@ -5,17 +5,34 @@ import { cascadeMember, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
 /** Ends every membership of a user who goes. One that is given meanwhile makes the decision be taken anew. */
-export async function removeMembershipsOf(
+export const removeMembershipsOf = (
   db: Database,
   tx: Transaction,
   user: { instanceId: string; userId: string },
+): Promise<void> => removeWhere(db, tx, user);
+
+/** Ends every membership of a project or a project grant that goes, in the same manner. */
+export const removeMembershipsIn = (
+  db: Database,
+  tx: Transaction,
+  context: {
+    instanceId: string;
+    contextType: "project" | "projectGrant";
+    contextId: string;
+  },
+): Promise<void> => removeWhere(db, tx, context);
+
+async function removeWhere(
+  db: Database,
+  tx: Transaction,
+  where: Partial<Row<typeof memberships>>,
 ): Promise<void> {
   const t = db.table(memberships);
   const rows = await db.read
     .select({ id: t.id })
     .from(t)
-    .where(and(eq(t.instanceId, user.instanceId), eq(t.userId, user.userId)));
-  tx.expectRows(memberships, user, rows.length);
+    .where(equalsAll(t, where));
+  tx.expectRows(memberships, where, rows.length);
   for (const { id } of rows) {
     const loaded = await tx.load(membership, id);
     tx.record(membership, loaded, cascadeMember(loaded.state));

@@ -106,7 +106,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
         tx.record(instance, loaded, setDefaultOrganization(loaded.state, { id, isActive }));
         return tx.written(loaded);
       });
-      return { details: toDetails({ ...written(), id }) };
+      return { details: toDetails({ ...written(), id, owner: instanceOwner(scope) }) };
     },
 
     async getInstanceDefault(_, scope) {

@@ -8,8 +8,6 @@ import { fits, flawsOf } from "./validator.ts";
 
 /** How many values the data of a user holds at most, those inside others included. */
 const maxValues = 4_096;
-/** How many steps the patterns of a schema may take on the data of one user: about a tenth of a second. */
-const maxSteps = 10_000_000;
 const root = "user.data";
 
 const capacity = 200;
@@ -48,14 +46,9 @@ export function requireData(
   if ("message" in copied) throw invalidData([copied]);
   const { copy } = copied;
   const { schema: rules, permissions, budget } = compile(schema);
-  budget.steps = maxSteps;
-  const isFit = fits(rules, copy);
-  // A pattern that ran out of steps has not matched; behind a `not` that must not pass for an answer.
-  if (budget.steps < 0) throw invalidData([tooLong]);
-  if (!isFit) {
-    budget.steps = maxSteps;
-    throw invalidData(flawsOf(rules, copy, root));
-  }
+  const flaws = budget.within(() => (fits(rules, copy) ? [] : flawsOf(rules, copy, root)));
+  if (flaws === undefined) throw invalidData([tooMuch]);
+  if (flaws.length > 0) throw invalidData(flaws);
   const path = unwritable(permissions, [previous, data], as, root);
   if (path !== undefined) {
     throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {
@@ -68,10 +61,13 @@ export function requireData(
 export const readableData = (schema: UserSchema, data: JsonObject, as: Actor): JsonObject =>
   readable(compile(schema).permissions, data, as);
 
-const tooLong: Flaw = { path: root, message: "has texts that are too long for the patterns" };
+const tooMuch: Flaw = {
+  path: root,
+  message: "takes too long to check: it is too large for its schema",
+};
 
 function invalidData(flaws: Flaw[]): Error {
-  const [first = tooLong] = flaws;
+  const [first = tooMuch] = flaws;
   return invalidArgument("USER_DATA_INVALID", `${first.path}: ${first.message}`, {
     violations: flaws.map(({ path, message }) => ({
       field: path,

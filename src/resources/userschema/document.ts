@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type Budget, createBudget, metered } from "./budget.ts";
 import { below, copyOf, isObject, maxBytes } from "./json.ts";
 import { type Keyword, keywords, refusedKeywords } from "./keywords.ts";
 import { isSimplePattern, linearPattern } from "./pattern.ts";
@@ -14,7 +15,7 @@ import { formatTest, type Refinement, type ValidatorSchema } from "./validator.t
 
 /** The most values that a schema document holds. */
 const maxValues = 8_192;
-/** How long a document may be once every `$ref` is replaced by what it refers to: what one value can cost to check. */
+/** How long a document may be once every `$ref` is replaced by what it refers to. */
 const maxExpanded = 4 * maxBytes;
 const draft = "https://json-schema.org/draft/2020-12/schema";
 
@@ -32,8 +33,8 @@ export class DocumentFlaw extends Error {
 export type CompiledSchema = {
   schema: ValidatorSchema;
   permissions: Permissions;
-  /** How many steps the patterns may still take; to be set before each check. */
-  budget: { steps: number };
+  /** What a check may still cost. */
+  budget: Budget;
 };
 
 /** One schema of the document, what it costs, and where a permission stands in it that its properties do not carry. */
@@ -53,12 +54,12 @@ export function compileDocument(document: JsonObject, path: string): CompiledSch
   if (root["type"] !== "object") {
     throw new DocumentFlaw(below(path, "type"), 'must be "object": the data of a user is one');
   }
-  const budget = { steps: 0 };
+  const budget = createBudget();
   const { schema } = createCompiler(root, path, budget)(root, path, "#");
   return { schema, permissions: permissionsOf(root), budget };
 }
 
-function createCompiler(root: JsonObject, rootPath: string, budget: { steps: number }) {
+function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
   // By the pointer of the part; nothing while it is being compiled, which is how a circle shows.
   const parts = new Map<string, Part | undefined>();
   return compile;
@@ -68,7 +69,6 @@ function createCompiler(root: JsonObject, rootPath: string, budget: { steps: num
     if (!isObject(value)) throw new DocumentFlaw(path, "must be a schema: an object or a boolean");
     const known = parts.get(pointer);
     if (known !== undefined) return known;
-    if (parts.has(pointer)) throw new DocumentFlaw(path, "must not refer to itself: $ref runs in a circle");
     parts.set(pointer, undefined);
     const part = compileObject(value, path, pointer);
     if (part.cost > maxExpanded) {
@@ -108,15 +108,17 @@ function createCompiler(root: JsonObject, rootPath: string, budget: { steps: num
           keyword.isAsserted ? take(name, part) : part.schema,
         );
         if (keyword.isAsserted) made[name] = held;
-        if (name === "patternProperties") Object.keys(node[name] ?? {}).forEach((p) => checkSimple(p, at));
+        if (name === "patternProperties")
+          Object.keys(node[name] ?? {}).forEach((p) => checkSimple(p, at));
         continue;
       }
       const wrong = keyword.wrong(value);
       if (wrong !== undefined) throw new DocumentFlaw(at, wrong);
       if (!keyword.isAsserted) continue;
       cost += JSON.stringify(value).length;
-      if (name === "pattern") refinements.push(toPattern(String(value), at));
-      else if (name === "format") refinements.push(...formatTest(String(value)));
+      if (typeof value === "string" && name === "pattern") refinements.push(toPattern(value, at));
+      else if (typeof value === "string" && name === "format")
+        refinements.push(...formatTest(value));
       else made[name] = value;
     }
     const reference = node["$ref"];
@@ -125,7 +127,7 @@ function createCompiler(root: JsonObject, rootPath: string, budget: { steps: num
       made["allOf"] = [...[made["allOf"] ?? []].flat(), referred];
     }
     if (refinements.length > 0) made["~refine"] = refinements;
-    return { schema: made, cost, permissionAt };
+    return { schema: metered(made, budget), cost, permissionAt };
   }
 
   function compileHeld(
@@ -157,6 +159,9 @@ function createCompiler(root: JsonObject, rootPath: string, budget: { steps: num
     const found = referredBy(root, reference);
     if (found === undefined) throw new DocumentFlaw(path, `leads nowhere: ${reference}`);
     const pointer = ["#", ...names.map(escape)].join("/");
+    if (parts.has(pointer) && parts.get(pointer) === undefined) {
+      throw new DocumentFlaw(path, "runs in a circle: no schema may refer to what holds it");
+    }
     return compile(found, names.reduce(below, rootPath), pointer);
   }
 
@@ -165,11 +170,10 @@ function createCompiler(root: JsonObject, rootPath: string, budget: { steps: num
     return {
       check(value) {
         if (typeof value !== "string") return true;
-        budget.steps -= pattern.steps(value.length);
-        return budget.steps >= 0 && pattern.test(value);
+        budget.spend(pattern.steps(value.length));
+        return pattern.test(value);
       },
-      error: () =>
-        budget.steps >= 0 ? `must match the pattern ${source}` : "is too long for its patterns",
+      error: () => `must match the pattern ${source}`,
     };
   }
 }

@@ -1,5 +1,10 @@
+import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
+import type { instanceEvents } from "../instance/index.ts";
+import type { users } from "../user/index.ts";
 import { userSchemaEvents } from "./events.ts";
+import { userSchemaHandlers } from "./handlers.ts";
 import { userSchemaProjection } from "./projection.ts";
 
 export type { UserSchema } from "./built-in.ts";
@@ -8,8 +13,16 @@ export type { Actor } from "./permission.ts";
 export { requireSchema, schemaById } from "./reader.ts";
 export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
 
-/** User schemas: what the data of users looks like, and who may read and write it (resources, User schemas). */
-export const userSchemaModule: Module = {
+/**
+ * User schemas: what the data of users looks like, and who may read and write it (resources, User schemas).
+ *
+ * Users and instances stand above their schemas: what of them counts here is handed in.
+ */
+export const userSchemaModule = (above: {
+  instanceEvents: typeof instanceEvents;
+  users: typeof users;
+}): Module => ({
   events: [userSchemaEvents],
-  projections: [userSchemaProjection],
-};
+  projections: [userSchemaProjection(above.instanceEvents)],
+  services: (deps) => [service(UserSchemaService, userSchemaHandlers(deps, above.users))],
+});

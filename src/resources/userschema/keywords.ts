@@ -17,7 +17,7 @@ const types = ["null", "boolean", "object", "array", "number", "integer", "strin
 const isString = (value: JsonValue) => typeof value === "string";
 const isNames = (value: JsonValue) =>
   Array.isArray(value) && value.every(isString) && new Set(value).size === value.length;
-const isType = (value: JsonValue) => types.includes(String(value)) && isString(value);
+const isType = (value: JsonValue) => types.some((type) => type === value);
 
 const number = must("a number", (value) => typeof value === "number");
 const count = must(
@@ -41,7 +41,10 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["type", asserted(must(`one or some of ${types.join(", ")}`, isTypes))],
   ["enum", asserted(must("a list of at least one value", isFilled))],
   ["const", asserted(anything)],
-  ["multipleOf", asserted(must("a number above 0", (value) => Number(value) > 0 && !isString(value)))],
+  [
+    "multipleOf",
+    asserted(must("a number above 0", (value) => Number(value) > 0 && !isString(value))),
+  ],
   ["maximum", asserted(number)],
   ["exclusiveMaximum", asserted(number)],
   ["minimum", asserted(number)],

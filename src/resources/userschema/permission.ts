@@ -114,7 +114,9 @@ export function unwritable(
     const inside = partsOf(own, old, wanted);
     const refused =
       inside === undefined
-        ? own.rights[as] === "rw" ? undefined : at
+        ? own.rights[as] === "rw"
+          ? undefined
+          : at
         : unwritable(own, inside, as, at);
     if (refused !== undefined) return refused;
   }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { instant, int, int64, json, optionalJson, table, text } from "../../storage/table.ts";
-import { instanceEvents } from "../instance/index.ts";
+import type { instanceEvents } from "../instance/index.ts";
 import { builtInSchemas } from "./built-in.ts";
 import { userSchemaEvents } from "./events.ts";
 
@@ -35,11 +35,35 @@ const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: str
   id: aggregateId,
 });
 
-export const userSchemaProjection = projection(
-  "user_schemas",
-  [userSchemas],
-  on(instanceEvents, {
-    // The built-in schemas come with the instance, so that they are found, sorted and counted like all others.
+export const userSchemaProjection = (instance: typeof instanceEvents): Projection =>
+  projection("user_schemas", [userSchemas], builtIn(instance), stored);
+
+const stored = on(userSchemaEvents, {
+  "user_schema.created": (event) => [
+    insertRow(userSchemas, {
+      ...begin(event),
+      ...event.payload,
+      typeFolded: caseFold(event.payload.type),
+      state: "active",
+    }),
+  ],
+  "user_schema.updated": (event) => {
+    const { type } = event.payload;
+    const folded = type === undefined ? {} : { typeFolded: caseFold(type) };
+    return [updateRows(userSchemas, row(event), { ...event.payload, ...folded, ...touch(event) })];
+  },
+  "user_schema.deactivated": (event) => [
+    updateRows(userSchemas, row(event), { state: "inactive", ...touch(event) }),
+  ],
+  "user_schema.reactivated": (event) => [
+    updateRows(userSchemas, row(event), { state: "active", ...touch(event) }),
+  ],
+  "user_schema.deleted": (event) => [deleteRows(userSchemas, row(event))],
+});
+
+/** The built-in schemas come with the instance, so that they are found, sorted and counted like all others. */
+const builtIn = (events: typeof instanceEvents) =>
+  on(events, {
     "instance.added": (event) =>
       [...builtInSchemas.values()].map(({ id, type, state, revision, possibleAuthenticators }) =>
         insertRow(userSchemas, {
@@ -52,27 +76,5 @@ export const userSchemaProjection = projection(
           possibleAuthenticators,
         }),
       ),
-  }),
-  on(userSchemaEvents, {
-    "user_schema.created": (event) => [
-      insertRow(userSchemas, {
-        ...begin(event),
-        ...event.payload,
-        typeFolded: caseFold(event.payload.type),
-        state: "active",
-      }),
-    ],
-    "user_schema.updated": (event) => {
-      const { type } = event.payload;
-      const folded = type === undefined ? {} : { typeFolded: caseFold(type) };
-      return [updateRows(userSchemas, row(event), { ...event.payload, ...folded, ...touch(event) })];
-    },
-    "user_schema.deactivated": (event) => [
-      updateRows(userSchemas, row(event), { state: "inactive", ...touch(event) }),
-    ],
-    "user_schema.reactivated": (event) => [
-      updateRows(userSchemas, row(event), { state: "active", ...touch(event) }),
-    ],
-    "user_schema.deleted": (event) => [deleteRows(userSchemas, row(event))],
-  }),
-);
+    "instance.removed": ({ instanceId }) => [deleteRows(userSchemas, { instanceId })],
+  });

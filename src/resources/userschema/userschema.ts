@@ -1,5 +1,6 @@
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
+import { sameJson } from "./json.ts";
 import { type UserSchemaConfig, type UserSchemaEvent, userSchemaEvents } from "./events.ts";
 
 export type UserSchemaState = "active" | "inactive";
@@ -42,10 +43,15 @@ export function createUserSchema(state: State, config: UserSchemaConfig): UserSc
  */
 export function patchUserSchema(state: State, patch: Partial<UserSchemaConfig>): UserSchemaEvent[] {
   if (state === undefined) throw userSchemaNotFound();
-  const changes = changedFields<UserSchemaConfig>(state, patch);
+  const { schema, ...rest } = patch;
+  const isNew = schema !== undefined && !sameJson(schema, state.schema);
+  const changes: Partial<UserSchemaConfig> = {
+    ...changedFields<UserSchemaConfig>(state, rest),
+    ...(isNew ? { schema } : {}),
+  };
   if (isEmpty(changes)) return [];
   if (state.state === "inactive") throw userSchemaInactive();
-  const revision = changes.schema === undefined ? {} : { revision: state.revision + 1 };
+  const revision = isNew ? { revision: state.revision + 1 } : {};
   return [userSchemaEvents.updated({ ...changes, ...revision })];
 }
 

@@ -52,24 +52,38 @@ export function formatTest(format: string): Refinement[] {
 export const fits = (schema: ValidatorSchema, data: JsonObject): boolean =>
   validator().Check(schema, data);
 
-/** What is wrong with data that does not fit: a few flaws, never with a value. */
+/** What is wrong with data that does not fit: a few flaws, each place once, never with a value. */
 export function flawsOf(schema: ValidatorSchema, data: JsonObject, path: string): Flaw[] {
   const [, errors] = validator().Errors(schema, data);
-  return errors.flatMap((error): Flaw[] => {
+  const told = new Map<string, string>();
+  // The bare schema `false` says least: what forbids by it comes after.
+  const bare = errors.filter(({ keyword }) => keyword === "boolean");
+  for (const error of [...errors.filter((one) => !bare.includes(one)), ...bare]) {
     const at = pathOf(data, error.instancePath, path);
-    const each = (names: readonly PropertyKey[], message: string) =>
-      names.map((name) => ({ path: below(at, String(name)), message }));
-    switch (error.keyword) {
-      case "required":
-        return each(error.params.requiredProperties, "is required");
-      case "additionalProperties":
-        return each(error.params.additionalProperties, "is no property of the schema");
-      case "unevaluatedProperties":
-        return each(error.params.unevaluatedProperties, "is no property of the schema");
-      default:
-        return [{ path: at, message: error.message }];
+    for (const [where, message] of explain(at, error)) {
+      if (!told.has(where)) told.set(where, message);
     }
-  });
+  }
+  return [...told].map(([where, message]) => ({ path: where, message }));
+}
+
+type ValidatorError = ReturnType<typeof Schemas.Errors>[1][number];
+
+function explain(at: string, error: ValidatorError): [path: string, message: string][] {
+  const each = (names: readonly PropertyKey[], message: string): [string, string][] =>
+    names.map((name) => [below(at, String(name)), message]);
+  switch (error.keyword) {
+    case "required":
+      return each(error.params.requiredProperties, "is required");
+    case "additionalProperties":
+      return each(error.params.additionalProperties, "is no property of the schema");
+    case "unevaluatedProperties":
+      return each(error.params.unevaluatedProperties, "is no property of the schema");
+    case "boolean":
+      return [[at, "must not be given"]];
+    default:
+      return [[at, error.message]];
+  }
 }
 
 // The validator gives JSON pointers; a number is an index only where a list is.

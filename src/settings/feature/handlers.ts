@@ -41,6 +41,7 @@ export function featureHandlers(
     },
 
     async resolveFeatures(_, scope) {
+      await db.catchUp();
       const contexts = await chainOf(scope);
       const [own] = contexts;
       const resolved = (feature: Feature) =>

@@ -123,7 +123,7 @@ const inRecovery = () =>
     { retryAfterSeconds: 5 },
   );
 
-type Facts = {
+export type ServerFacts = {
   version: number;
   encoding: string;
   flushes: string;
@@ -141,14 +141,14 @@ export async function checkServer(url: string): Promise<void> {
   client.on("error", () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<Facts>(
+    const { rows } = await client.query<ServerFacts>(
       `SELECT current_setting('server_version_num')::int AS version,
          current_setting('server_encoding') AS encoding,
          current_setting('synchronous_commit') AS flushes,
          pg_is_in_recovery() AS recovering,
          current_setting('transaction_read_only') AS "readOnly"`,
     );
-    judge(rows[0]);
+    judgeServer(rows[0]);
   } catch (error) {
     throw error instanceof pg.DatabaseError || !(error instanceof Error && "reason" in error)
       ? unreachable(error)
@@ -159,7 +159,8 @@ export async function checkServer(url: string): Promise<void> {
   }
 }
 
-function judge(facts: Facts | undefined): void {
+/** @throws FAILED_PRECONDITION when a server of which this is known cannot keep our promises */
+export function judgeServer(facts: ServerFacts | undefined): void {
   if (facts === undefined) throw new Error("the server told nothing of itself");
   if (facts.version < oldestServer * 10_000) {
     throw failedPrecondition(

@@ -36,7 +36,8 @@ const sendable = (value: unknown): unknown =>
 export function createReader(client: pg.Pool | pg.ClientBase): Reader {
   const dialect = new PgDialect();
   const asking = {
-    query: (config: pg.QueryConfig, values: unknown[]) => client.query(config, values.map(sendable)),
+    query: (config: pg.QueryConfig, values: unknown[]) =>
+      client.query(config, values.map(sendable)),
   };
   // A session asks its client for nothing else.
   const session = new Session(asking as unknown as Driver.NodePgClient, dialect, undefined);

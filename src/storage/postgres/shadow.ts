@@ -8,14 +8,7 @@ import type { AnyTable } from "../table.ts";
 import { replayFunction } from "./append-function.ts";
 import { Shapes } from "./batch.ts";
 import { type Administrator, administrator } from "./connect.ts";
-import {
-  commitCounters,
-  createIndex,
-  createTable,
-  indexesOf,
-  keyName,
-  quote,
-} from "./ddl.ts";
+import { commitCounters, createIndex, createTable, indexesOf, keyName, quote } from "./ddl.ts";
 import { isRetryable } from "./errors.ts";
 import { decorate, record } from "./migrate.ts";
 
@@ -106,10 +99,7 @@ async function applyTo(connection: pg.Client, changes: RowChange[]): Promise<voi
   await connection.query(`SELECT ${replayFunction}($1, $2)`, [shapes.texts, work]);
 }
 
-async function compare(
-  connection: pg.Client,
-  tables: AnyTable[],
-): Promise<Map<string, number>> {
+async function compare(connection: pg.Client, tables: AnyTable[]): Promise<Map<string, number>> {
   const differences = new Map<string, number>();
   for (const { name } of tables) {
     const [a, b] = [quote(name), quote(shadowName(name))];

@@ -22,6 +22,10 @@ const oldestSqlite = [3, 51, 3];
 const otherProcessPollMs = 250;
 const busyRetryMs = 5;
 const busyGiveUpMs = 30_000;
+const maxStatements = 500;
+
+/** A query of drizzle that is built, or one that is prepared and has its values. */
+type Query = { all(): unknown } | { sync(): unknown };
 
 type Waiting = {
   unit: Unit;
@@ -31,14 +35,24 @@ type Waiting = {
 };
 
 /**
- * Opens the embedded database: one connection writes, another reads (WAL), and every commit is flushed
- * (`synchronous=FULL`). Units that arrive in one turn of the event loop share a transaction and its flush.
+ * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive in one turn of the
+ * event loop share a transaction and its flush.
+ *
+ * One connection does all: everything is synchronous, so no read can fall into a transaction, and what was just written
+ * is still in its cache. A second one would read anew from the file after each commit.
  */
 export function openSqlite(options: { path: string; schema: Schema }): MigratableDatabase {
   const connection = open(options.path);
-  const reading = open(options.path);
-  reading.pragma("query_only = ON", { simple: true });
-  const reader = drizzle(reading);
+  // drizzle asks its client for nothing but statements.
+  const asking = { prepare: rememberStatements(connection) } as unknown as Sqlite.Database;
+  // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
+  const reader = drizzle(asking) as unknown as Reader;
+  const begin = connection.prepare("BEGIN");
+  const beginWrite = connection.prepare("BEGIN IMMEDIATE");
+  const commit = connection.prepare("COMMIT");
+  const rollback = connection.prepare("ROLLBACK");
+  const savepoint = connection.prepare("SAVEPOINT unit");
+  const release = connection.prepare("RELEASE unit");
   const writer = createWriter(connection);
   const stamps = createStamps();
   const listeners = new Set<(instanceId: string) => void>();
@@ -68,7 +82,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     waiting = [];
     if (batch.length === 0) return;
     try {
-      connection.exec("BEGIN IMMEDIATE");
+      beginWrite.run();
     } catch (error) {
       if (!isBusy(error)) return batch.forEach(({ reject }) => reject(storeError(error)));
       // The lock is another process's: wait without blocking the event loop, and give up before callers do.
@@ -84,9 +98,9 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     const done: (() => void)[] = [];
     try {
       for (const entry of batch) done.push(applyAlone(entry));
-      connection.exec("COMMIT");
+      commit.run();
     } catch (error) {
-      if (connection.inTransaction) connection.exec("ROLLBACK");
+      if (connection.inTransaction) rollback.run();
       return batch.forEach(({ reject }) => reject(storeError(error)));
     }
     for (const settle of done) settle();
@@ -94,10 +108,10 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
 
   // A savepoint a unit: one that fails is rolled back alone, and only its caller hears of it.
   function applyAlone(entry: Waiting): () => void {
-    connection.exec("SAVEPOINT unit");
+    savepoint.run();
     try {
       const firstSequence = writer.apply(entry.unit);
-      connection.exec("RELEASE unit");
+      release.run();
       return () => {
         stamps.touch(entry.unit);
         entry.resolve({ firstSequence });
@@ -112,16 +126,16 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
 
   return {
     table: (table) => table.sqlite,
-    // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
-    read: reader as unknown as Reader,
+    read: reader,
     contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
     async snapshot(build) {
-      // better-sqlite3 is synchronous: all queries run inside one read transaction, nothing can come between.
-      return reading.transaction(() =>
-        build(reader as unknown as Reader).map((query) =>
-          (query as unknown as { all(): unknown }).all(),
-        ),
-      )() as never;
+      const queries = build(reader) as unknown as readonly Query[];
+      begin.run();
+      try {
+        return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
+      } finally {
+        commit.run();
+      }
     },
     commit: (unit) =>
       closed
@@ -138,13 +152,13 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       return () => listeners.delete(listener);
     },
     async health(thorough = false) {
-      const sqlite = String(reading.prepare("SELECT sqlite_version()").pluck().get());
-      const sound = !thorough || reading.pragma("integrity_check", { simple: true }) === "ok";
+      const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
+      const sound = !thorough || connection.pragma("integrity_check", { simple: true }) === "ok";
       return { engine: "sqlite", version: sqlite, sound };
     },
-    isNew: async () => isNew(reading),
+    isNew: async () => isNew(connection),
     migrate: async () => migrate(connection, options.schema),
-    heads: async () => readHeads(reading),
+    heads: async () => readHeads(connection),
     shadow: async (tables) => createShadow(connection, writer, tables),
     async [Symbol.asyncDispose]() {
       if (closed) return;
@@ -152,7 +166,6 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       closed = true;
       for (const { reject } of waiting.splice(0)) reject(storeClosed());
       clearInterval(watch);
-      reading.close();
       connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
       connection.close();
     },
@@ -185,6 +198,20 @@ function open(path: string): Sqlite.Database {
   connection.pragma("cache_size = -65536", { simple: true });
   connection.pragma("temp_store = MEMORY", { simple: true });
   return connection;
+}
+
+/** Compiled statements by text, as many as a service has queries; the oldest make room. */
+function rememberStatements(connection: Sqlite.Database): (text: string) => Sqlite.Statement {
+  const statements = new Map<string, Sqlite.Statement>();
+  return (text) => {
+    let statement = statements.get(text);
+    if (statement !== undefined) return statement;
+    statement = connection.prepare(text);
+    const [oldest] = statements.size < maxStatements ? [] : statements.keys();
+    if (oldest !== undefined) statements.delete(oldest);
+    statements.set(text, statement);
+    return statement;
+  };
 }
 
 const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");

@@ -1,22 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
 import type {
   GetTargetSchema,
   PatchTarget,
   Target as TargetMessage,
 } from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";
 import { toInstanceOwnedDetails } from "../../object/details.ts";
+import { toDuration, toMs } from "../../object/duration.ts";
 import type { TargetConfig } from "./events.ts";
 import type { TargetRow } from "./queries.ts";
 import { defaultTimeoutMs } from "./target.ts";
-
-const toMs = ({ seconds, nanos }: Duration): number =>
-  Number(seconds) * 1000 + Math.ceil(nanos / 1e6);
-
-const toDuration = (ms: number) => ({
-  seconds: BigInt(Math.floor(ms / 1000)),
-  nanos: (ms % 1000) * 1e6,
-});
 
 function fromTargetType(type: TargetMessage["targetType"]): Partial<TargetConfig> {
   switch (type.case) {

@@ -1,0 +1,50 @@
+import type { Transaction } from "../eventstore/transaction.ts";
+import type { Database } from "../storage/database.ts";
+import { and, type Column, eq } from "../storage/drizzle.ts";
+import type { Row, Table } from "../storage/table.ts";
+
+/** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
+export async function someIds<T extends Table>(
+  db: Database,
+  table: T,
+  where: Partial<Row<T>>,
+  limit: number,
+  idColumn = "id",
+): Promise<string[]> {
+  return (await idsWhere(db, table, where, idColumn).limit(limit)).map(({ id }) => id);
+}
+
+/**
+ * The ids of all rows whose columns equal `where`. That they are all still holds at the commit: another number then
+ * makes the decision be taken anew.
+ */
+export async function allIds<T extends Table>(
+  db: Database,
+  tx: Transaction,
+  table: T,
+  where: Partial<Row<T>>,
+  idColumn = "id",
+): Promise<string[]> {
+  const rows = await idsWhere(db, table, where, idColumn);
+  tx.expectRows(table, where, rows.length);
+  return rows.map(({ id }) => id);
+}
+
+function idsWhere<T extends Table>(
+  db: Database,
+  table: T,
+  where: Partial<Row<T>>,
+  idColumn: string,
+) {
+  const t = db.table(table) as unknown as Record<string, Column<{ data: string; notNull: true }>>;
+  const columnOf = (name: string) => {
+    const column = t[name];
+    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
+    return column;
+  };
+  const equal = Object.entries(where).map(([name, value]) => eq(columnOf(name), value));
+  return db.read
+    .select({ id: columnOf(idColumn) })
+    .from(db.table(table))
+    .where(and(...equal));
+}

@@ -1,0 +1,55 @@
+import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
+import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
+import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import { alreadyExists } from "../../errors.ts";
+import type { Module } from "../../projection/module.ts";
+import { projectGrantClaim, projectGrantEvents } from "./project-grant/events.ts";
+import { projectGrantAuthorize, projectGrantHandlers } from "./project-grant/handlers.ts";
+import { projectGrantProjection } from "./project-grant/projection.ts";
+import { roleEvents, roleKeyClaim } from "./role/events.ts";
+import { roleAuthorize, roleHandlers } from "./role/handlers.ts";
+import { roleProjection } from "./role/projection.ts";
+import { userGrantClaim, userGrantEvents } from "./user-grant/events.ts";
+import { userGrantAuthorize, userGrantHandlers } from "./user-grant/handlers.ts";
+import { userGrantProjection } from "./user-grant/projection.ts";
+
+export { projectGrantNotFound, requireProjectGrant } from "./project-grant/project-grant.ts";
+export {
+  type FoundProjectGrant,
+  isGranted,
+  type ProjectGrantReader,
+  projectGrantReader,
+} from "./project-grant/queries.ts";
+export {
+  removeContentsOfGrants,
+  removeGrantsOfProject,
+  removeMostGrantsOfProject,
+} from "./remove-contents.ts";
+export { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
+export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
+
+/** Roles of projects, and who has them: organizations by project grants, users by user grants (resources, Grants). */
+export const grantModule: Module = {
+  events: [roleEvents, projectGrantEvents, userGrantEvents],
+  projections: [roleProjection, projectGrantProjection, userGrantProjection],
+  claimErrors: {
+    [roleKeyClaim]: () =>
+      alreadyExists(
+        "ROLE_KEY_TAKEN",
+        "a role with this key exists in the project, in this or a like spelling",
+      ),
+    [projectGrantClaim]: () =>
+      alreadyExists("PROJECT_GRANT_EXISTS", "the project is granted to this organization already"),
+    [userGrantClaim]: () =>
+      alreadyExists(
+        "USER_GRANT_EXISTS",
+        "the user has a grant of this project already: patch that one",
+      ),
+  },
+  services: (deps) => [
+    service(RoleService, roleHandlers(deps), roleAuthorize(deps)),
+    service(ProjectGrantService, projectGrantHandlers(deps), projectGrantAuthorize(deps)),
+    service(UserGrantService, userGrantHandlers(deps), userGrantAuthorize(deps)),
+  ],
+};

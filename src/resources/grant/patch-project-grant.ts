@@ -1,0 +1,48 @@
+import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import {
+  changeGrantedRoles,
+  projectGrant,
+  projectGrantNotFound,
+} from "./project-grant/project-grant.ts";
+import { requireRolesOfProject } from "./require-roles.ts";
+import { keysOfProject } from "./role/queries.ts";
+import { requireKeys, withoutKeys } from "./role/role.ts";
+import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
+
+/**
+ * Changes the roles of a project grant; what it loses, the user grants that stand on it lose in the same unit.
+ *
+ * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND
+ * @throws INVALID_ARGUMENT ROLE_KEY_UNKNOWN
+ */
+export async function patchProjectGrant(
+  { db, events }: Pick<Deps, "db" | "events">,
+  at: WriteContext,
+  id: string,
+  roleKeys: string[],
+): Promise<Written> {
+  const { state: found } = await events.load(projectGrant, at.instanceId, id);
+  if (found === undefined) throw projectGrantNotFound();
+  const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
+  requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
+  const gone = withoutKeys(found.roleKeys, roleKeys);
+  await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id, lost: gone });
+  const written = await events.transact(at, async (tx) => {
+    const loaded = await tx.load(projectGrant, id);
+    const before = loaded.state?.roleKeys ?? [];
+    const changed = changeGrantedRoles(loaded.state, roleKeys);
+    if (changed.length > 0 && loaded.state !== undefined) {
+      const { projectId } = loaded.state;
+      const given = withoutKeys(roleKeys, before);
+      await requireRolesOfProject(db, tx, at.instanceId, projectId, given, field);
+      const lost = withoutKeys(before, roleKeys);
+      await cascadeUserGrants(db, tx, at.instanceId, { projectGrantId: id, lost });
+    }
+    tx.record(projectGrant, loaded, changed);
+    return tx.written(loaded);
+  });
+  return written();
+}
+
+const field = "project_grant.role_keys";

@@ -1,0 +1,133 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { GetProjectGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
+import type { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
+import { type Scope, writeContext } from "../../../authz/context.ts";
+import type { Authorize, Handlers } from "../../../authz/service.ts";
+import { execute } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
+import { toState } from "../../object/filters.ts";
+import { toPage } from "../../object/list.ts";
+import { createTenancy, type Owned, requireOrganization } from "../../org/index.ts";
+import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
+import { deleteProjectGrant } from "../delete-project-grant.ts";
+import { patchProjectGrant } from "../patch-project-grant.ts";
+import { requireRolesOfProject } from "../require-roles.ts";
+import {
+  activateProjectGrant,
+  addProjectGrant,
+  deactivateProjectGrant,
+  projectGrant,
+  projectGrantNotFound,
+} from "./project-grant.ts";
+import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
+
+type Service = typeof ProjectGrantService;
+
+export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = projectGrantQueries(deps, tenancy);
+  const projects = projectReader(deps.db);
+  const named = async ({ id }: { id: string }, scope: Scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    await tenancy.require(scope, row && ownedBy(row), projectGrantNotFound);
+  };
+  return {
+    async createProjectGrant({ projectGrant: wanted }, scope) {
+      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, place, projectNotFound);
+    },
+    patchProjectGrant: named,
+    deactivateProjectGrant: named,
+    activateProjectGrant: named,
+    deleteProjectGrant: named,
+    getProjectGrant: named,
+  };
+}
+
+// Whom it was given to may read it, in whatever state it is.
+const ownedBy = (row: ProjectGrantRow): Owned => ({
+  organizationId: row.organizationId,
+  projectId: row.projectId,
+  grants: [{ id: row.id, organizationId: row.grantedOrganizationId }],
+});
+
+export function projectGrantHandlers(deps: Deps): Handlers<Service> {
+  const { db, events, newId } = deps;
+  const queries = projectGrantQueries(deps, createTenancy(deps));
+
+  return {
+    async createProjectGrant({ projectGrant: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the project grant");
+      const { projectId, grantedOrganizationId, roleKeys } = wanted;
+      const field = "project_grant.role_keys";
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const { organizationId } = await requireProject(tx, projectId);
+        await requireOrganization(tx, grantedOrganizationId);
+        await requireRolesOfProject(db, tx, scope.instanceId, projectId, roleKeys, field);
+        const loaded = tx.begin(projectGrant, newId());
+        const config = { projectId, grantedOrganizationId, roleKeys };
+        const added = addProjectGrant(loaded.state, config);
+        tx.record(projectGrant, loaded, added, { type: "org", id: organizationId });
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async patchProjectGrant({ id, projectGrant: patch }, scope) {
+      const roleKeys = patch?.roleKeys ?? [];
+      const at = writeContext(scope);
+      const written =
+        roleKeys.length > 0
+          ? await patchProjectGrant(deps, at, id, roleKeys)
+          : await execute(events.transact, at, projectGrant, { id }, () => []);
+      return { details: toDetails(written) };
+    },
+
+    async deactivateProjectGrant({ id }, scope) {
+      const at = writeContext(scope);
+      return {
+        details: toDetails(
+          await execute(events.transact, at, projectGrant, { id }, deactivateProjectGrant),
+        ),
+      };
+    },
+
+    async activateProjectGrant({ id }, scope) {
+      const at = writeContext(scope);
+      return {
+        details: toDetails(
+          await execute(events.transact, at, projectGrant, { id }, activateProjectGrant),
+        ),
+      };
+    },
+
+    async deleteProjectGrant({ id }, scope) {
+      return { details: toDetails(await deleteProjectGrant(deps, writeContext(scope), id)) };
+    },
+
+    async getProjectGrant({ id }, { instanceId }) {
+      const row = await queries.find(instanceId, id);
+      if (row === undefined) throw projectGrantNotFound();
+      return { projectGrant: toGetProjectGrant(row) };
+    },
+
+    async searchProjectGrants({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = found.rows.map(toGetProjectGrant);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+}
+
+const toGetProjectGrant = (
+  row: ProjectGrantRow,
+): MessageInitShape<typeof GetProjectGrantSchema> => ({
+  details: toOrganizationOwnedDetails(row),
+  state: toState(row.state),
+  projectGrant: {
+    projectId: row.projectId,
+    grantedOrganizationId: row.grantedOrganizationId,
+    roleKeys: row.roleKeys,
+  },
+});

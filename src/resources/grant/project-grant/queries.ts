@@ -1,0 +1,200 @@
+import {
+  ProjectGrantFieldName,
+  type ProjectGrantSearchFilter,
+} from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
+import type { Scope } from "../../../authz/context.ts";
+import type { Reach } from "../../../authz/permissions.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
+import type { Database } from "../../../storage/database.ts";
+import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storage/drizzle.ts";
+import { cachedRead } from "../../../storage/read-cache.ts";
+import type { Row } from "../../../storage/table.ts";
+import { hasId, hasState, isOfOrganization } from "../../object/filters.ts";
+import type { Tenancy } from "../../org/index.ts";
+import { projectGrantRoles, projectGrants } from "./projection.ts";
+
+export type ProjectGrantRow = Row<typeof projectGrants>;
+
+export type FoundProjectGrant = {
+  id: string;
+  projectId: string;
+  /** The owner of the project. */
+  organizationId: string;
+  grantedOrganizationId: string;
+  state: string;
+  roleKeys: readonly string[];
+};
+
+/** What other slices ask of project grants. */
+export type ProjectGrantReader = {
+  byId(instanceId: string, id: string): Awaitable<FoundProjectGrant | undefined>;
+  ofProject(instanceId: string, projectId: string): Awaitable<readonly FoundProjectGrant[]>;
+};
+
+type Awaitable<T> = T | Promise<T>;
+
+/** Project grants, never older than the last write that changed any (decisions B7). */
+export function projectGrantReader(db: Database): ProjectGrantReader {
+  const t = db.table(projectGrants);
+  return {
+    byId: cachedRead(db, [projectGrants], async (instanceId, id) => {
+      const [row] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row;
+    }),
+    ofProject: cachedRead(db, [projectGrants], (instanceId, projectId) =>
+      db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId))),
+    ),
+  };
+}
+
+/** Keeps the projects with a grant that matches: by any of these grants, or to any of these organizations. */
+export function isGranted(
+  db: Database,
+  project: { instanceId: Column; id: Column },
+  to: Pick<Reach, "organizations" | "projectGrants">,
+  onlyActive: boolean,
+): SQL {
+  const t = db.table(projectGrants);
+  const granted = db.read
+    .select({ one: sql`1` })
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, project.instanceId),
+        eq(t.projectId, project.id),
+        onlyActive ? eq(t.state, "active") : undefined,
+        or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
+      ),
+    );
+  return exists(granted);
+}
+
+/** The ids of the grants of a project that have a role. */
+export async function grantsWithRole(
+  db: Database,
+  instanceId: string,
+  projectId: string,
+  roleKey: string,
+): Promise<string[]> {
+  const t = db.table(projectGrantRoles);
+  const rows = await db.read
+    .select({ id: t.projectGrantId })
+    .from(t)
+    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId), eq(t.roleKey, roleKey)));
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of the grants of a project. */
+export async function grantsOfProject(db: Database, instanceId: string, projectId: string) {
+  const t = db.table(projectGrants);
+  const rows = await db.read
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of some of the grants that an organization was given. */
+export async function grantsToOrganization(
+  db: Database,
+  instanceId: string,
+  organizationId: string,
+  limit: number,
+): Promise<string[]> {
+  const t = db.table(projectGrants);
+  const rows = await db.read
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.instanceId, instanceId), eq(t.grantedOrganizationId, organizationId)))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+export function projectGrantQueries(
+  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
+  tenancy: Tenancy,
+) {
+  const t = db.table(projectGrants);
+  const roles = db.table(projectGrantRoles);
+  const columns: Record<number, Column> = {
+    [ProjectGrantFieldName.ID]: t.id,
+    [ProjectGrantFieldName.CREATION_DATE]: t.creationDate,
+    [ProjectGrantFieldName.CHANGE_DATE]: t.changeDate,
+  };
+
+  async function condition(
+    { instanceId }: Scope,
+    { filter }: ProjectGrantSearchFilter,
+  ): Promise<SQL | undefined> {
+    switch (filter.case) {
+      case "inIds":
+        return hasId(t.id, filter.value);
+      case "projectId":
+        return eq(t.projectId, filter.value);
+      case "grantedOrganizationId":
+        return eq(t.grantedOrganizationId, filter.value);
+      case "state":
+        return hasState(t.state, filter.value);
+      case "roleKey": {
+        const having = db.read
+          .select({ one: sql`1` })
+          .from(roles)
+          .where(
+            and(
+              eq(roles.instanceId, t.instanceId),
+              eq(roles.projectGrantId, t.id),
+              eq(roles.roleKey, filter.value),
+            ),
+          );
+        return exists(having);
+      }
+      case "organization":
+        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
+      default:
+        return undefined;
+    }
+  }
+
+  return {
+    async find(instanceId: string, id: string): Promise<ProjectGrantRow | undefined> {
+      const [row] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row;
+    },
+    async search(
+      scope: Scope,
+      asked: {
+        filters: ProjectGrantSearchFilter[];
+        sortingColumn: ProjectGrantFieldName;
+        page: Page;
+      },
+    ): Promise<Found<ProjectGrantRow>> {
+      const visible = await tenancy.visible(scope, {
+        organizationId: t.organizationId,
+        projectId: t.projectId,
+        also: (reach) =>
+          or(
+            isOneOf(t.grantedOrganizationId, reach.organizations),
+            isOneOf(t.id, reach.projectGrants),
+          ),
+      });
+      const filters = await Promise.all(asked.filters.map((one) => condition(scope, one)));
+      return search(db, projectGrants, {
+        instanceId: scope.instanceId,
+        filters: [...visible, ...filters],
+        order: columns[asked.sortingColumn] ?? t.creationDate,
+        page: asked.page,
+        limits,
+      });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { GetRoleSchema } from "#gen/idsvc/resources/grant/v3alpha/role_pb.ts";
+import type { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
+import { type Scope, writeContext } from "../../../authz/context.ts";
+import type { Authorize, Handlers } from "../../../authz/service.ts";
+import { execute } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
+import { toPage } from "../../object/list.ts";
+import { createTenancy } from "../../org/index.ts";
+import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
+import { deleteRole } from "../delete-role.ts";
+import { type RoleRow, roleQueries } from "./queries.ts";
+import { addRole, patchRole, role, roleNotFound } from "./role.ts";
+
+type Service = typeof RoleService;
+
+export function roleAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = roleQueries(deps, tenancy);
+  const projects = projectReader(deps.db);
+  const named = async ({ id }: { id: string }, scope: Scope) =>
+    tenancy.require(scope, await queries.find(scope.instanceId, id), roleNotFound);
+  return {
+    async createRole({ role: wanted }, scope) {
+      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, place, projectNotFound);
+    },
+    patchRole: named,
+    deleteRole: named,
+    getRole: named,
+  };
+}
+
+export function roleHandlers(deps: Deps): Handlers<Service> {
+  const { events, newId } = deps;
+  const queries = roleQueries(deps, createTenancy(deps));
+
+  return {
+    async createRole({ role: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the role");
+      const { projectId, key, displayName, group } = wanted;
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const { organizationId } = await requireProject(tx, projectId);
+        const loaded = tx.begin(role, newId());
+        const added = addRole(loaded.state, { projectId, key, displayName, group });
+        tx.record(role, loaded, added, { type: "org", id: organizationId });
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async patchRole({ id, role: patch }, scope) {
+      const changes = { displayName: patch?.displayName, group: patch?.group };
+      const written = await execute(events.transact, writeContext(scope), role, { id }, (state) =>
+        patchRole(state, changes),
+      );
+      return { details: toDetails(written) };
+    },
+
+    async deleteRole({ id }, scope) {
+      return { details: toDetails(await deleteRole(deps, writeContext(scope), id)) };
+    },
+
+    async getRole({ id }, { instanceId }) {
+      const row = await queries.find(instanceId, id);
+      if (row === undefined) throw roleNotFound();
+      return { role: toGetRole(row) };
+    },
+
+    async searchRoles({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetRole) };
+    },
+  };
+}
+
+const toGetRole = (row: RoleRow): MessageInitShape<typeof GetRoleSchema> => ({
+  details: toOrganizationOwnedDetails(row),
+  role: {
+    projectId: row.projectId,
+    key: row.key,
+    displayName: row.displayName,
+    group: row.groupName,
+  },
+});

@@ -1,0 +1,155 @@
+import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { addMember, membership } from "../membership/index.ts";
+import { addOrganization, generatedDomain, organization } from "../org/index.ts";
+import { addProject, project } from "../project/index.ts";
+import {
+  addPersonalAccessToken,
+  addUser,
+  builtInData,
+  changeContact,
+  changePassword,
+  passwordSecret,
+  personalAccessTokenSecret,
+  user,
+} from "../user/index.ts";
+import { instanceEvents } from "./events.ts";
+import { addInstance, instance } from "./instance.ts";
+
+type Parts = Pick<Deps, "newId" | "secrets">;
+
+/** The ids of what every instance has from its first moment. */
+export type InstanceIds = { instance: string; organization: string; project: string };
+
+export const newInstanceIds = (newId: () => string): InstanceIds => ({
+  instance: newId(),
+  organization: newId(),
+  project: newId(),
+});
+
+/** The domain that the first organization gets: login names of its users end in it. */
+export const firstDomain = (organizationName: string, [domain = ""]: string[]): string =>
+  generatedDomain(organizationName, domain);
+
+/**
+ * Makes an instance that can be used: its keys, its default organization, the service's own project, and the machine
+ * user of the login. One unit, with the owners that are added after it: all of it or nothing.
+ */
+export async function createInstance(
+  { newId, secrets }: Parts,
+  tx: Transaction,
+  ids: InstanceIds,
+  wanted: {
+    name: string;
+    domains: string[];
+    defaultLanguage: string;
+    organizationName: string;
+  },
+): Promise<() => Written> {
+  const { name, domains, defaultLanguage, organizationName } = wanted;
+  const ofSystem: OwnerRef = { type: "system", id: "" };
+  const ofInstance: OwnerRef = { type: "instance", id: ids.instance };
+  const ofOrganization: OwnerRef = { type: "org", id: ids.organization };
+  tx.write(...secrets.createInstanceKeys(ids.instance, tx.now));
+
+  const made = tx.begin(instance, ids.instance);
+  const added = addInstance(made.state, { name, domains, defaultLanguage });
+  tx.record(instance, made, added, ofSystem);
+  tx.record(instance, made, [
+    instanceEvents["default.org.set"]({ organizationId: ids.organization }),
+    instanceEvents["iam.project.set"]({ projectId: ids.project }),
+  ]);
+
+  const first = tx.begin(organization, ids.organization);
+  const called = { name: organizationName, domain: firstDomain(organizationName, domains) };
+  tx.record(organization, first, addOrganization(first.state, called), ofInstance);
+
+  const own = tx.begin(project, ids.project);
+  const itself = {
+    name: "idsvc",
+    roleAssertion: false,
+    authorizationRequired: false,
+    projectAccessRequired: false,
+  };
+  tx.record(project, own, addProject(own.state, itself), ofOrganization);
+
+  const login = tx.begin(user, newId());
+  const data = builtInData("machine", { name: "Login client" });
+  const client = { ...data, organizationId: ids.organization, username: "login-client" };
+  tx.record(user, login, addUser(login, client), ofOrganization);
+  makeMember(newId, tx, ids, { userId: login.id, role: "IAM_LOGIN_CLIENT" });
+  return tx.written(made);
+}
+
+export type FirstHuman = {
+  username: string;
+  givenName: string;
+  familyName: string;
+  displayName?: string;
+  email: string;
+  password: string | undefined;
+};
+
+/** A person who owns the instance. */
+export async function addHumanOwner(
+  { newId, secrets }: Parts,
+  tx: Transaction,
+  ids: InstanceIds,
+  human: FirstHuman & { userId: string },
+): Promise<void> {
+  const { username, givenName, familyName, displayName, email, password, userId } = human;
+  const loaded = tx.begin(user, userId);
+  const data = builtInData("human", {
+    given_name: givenName,
+    family_name: familyName,
+    preferred_language: "en",
+    ...(displayName === undefined ? {} : { display_name: displayName }),
+  });
+  const added = addUser(loaded, { ...data, organizationId: ids.organization, username });
+  tx.record(user, loaded, added, { type: "org", id: ids.organization });
+  const proven = { address: email, isVerified: true };
+  tx.record(user, loaded, changeContact(loaded.state, "email", proven));
+  if (password !== undefined) {
+    tx.record(user, loaded, changePassword(loaded.state, false));
+    const at = { instanceId: ids.instance, userId };
+    tx.write(await passwordSecret(secrets, at, password, tx.now));
+  }
+  makeMember(newId, tx, ids, { userId, role: "IAM_OWNER" });
+}
+
+/** A machine that owns the instance, with a personal access token: the given one, or a new one. */
+export async function addMachineOwner(
+  { newId, secrets }: Parts,
+  tx: Transaction,
+  ids: InstanceIds,
+  machine: { userId: string; username: string; name: string; token?: string | undefined },
+): Promise<string> {
+  const { userId, username, name, token: value } = machine;
+  const loaded = tx.begin(user, userId);
+  const data = builtInData("machine", { name });
+  const added = addUser(loaded, { ...data, organizationId: ids.organization, username });
+  tx.record(user, loaded, added, { type: "org", id: ids.organization });
+  const tokenId = newId();
+  tx.record(user, loaded, addPersonalAccessToken(loaded.state, tokenId));
+  const { token, change } = await personalAccessTokenSecret(
+    secrets,
+    { instanceId: ids.instance, userId },
+    { id: tokenId, createdAt: tx.now, ...(value === undefined ? {} : { value }) },
+  );
+  tx.write(change);
+  makeMember(newId, tx, ids, { userId, role: "IAM_OWNER" });
+  return token;
+}
+
+function makeMember(
+  newId: () => string,
+  tx: Transaction,
+  ids: InstanceIds,
+  { userId, role }: { userId: string; role: string },
+): void {
+  const loaded = tx.begin(membership, newId());
+  const context = { type: "instance" as const };
+  const added = addMember(loaded.state, { userId, roles: [role], context });
+  tx.record(membership, loaded, added, { type: "instance", id: ids.instance });
+}

@@ -1,0 +1,173 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type GetInstanceSchema,
+  InstanceState,
+  type SetInstanceLimits,
+  type SetLimits,
+} from "#gen/idsvc/resources/instance/v3alpha/instance_pb.ts";
+import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { invalidField } from "../../errors.ts";
+import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toDuration, toMs } from "../object/duration.ts";
+import { toPage } from "../object/list.ts";
+import {
+  addHumanOwner,
+  addMachineOwner,
+  createInstance,
+  newInstanceIds,
+} from "./create-instance.ts";
+import {
+  instance,
+  instanceNotFound,
+  limits,
+  patchInstance,
+  removeInstance,
+  setLimits,
+} from "./instance.ts";
+import { instanceQueries, type WholeInstance } from "./queries.ts";
+
+const systemLog = "system";
+const systemOwner = { type: "system", id: "" } as const;
+
+export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
+  const { events, secrets, newId, version } = deps;
+  const queries = instanceQueries(deps);
+
+  return {
+    async createInstance({ instance: wanted }, scope) {
+      if (wanted?.organization === undefined) throw new Error("validation requires the instance");
+      const { name, domain, defaultLanguage = "en", organization, owner } = wanted;
+      const domains = [domain.toLowerCase()];
+      const ids = newInstanceIds(newId);
+      const userId = newId();
+      const made = { name, domains, defaultLanguage, organizationName: organization.name };
+      const at = writeContext(scope, ids.instance);
+      const [written, token] = await events.transact(at, async (tx) => {
+        const created = await createInstance(deps, tx, ids, made);
+        if (owner.case === "machine") {
+          const told = await addMachineOwner(deps, tx, ids, { ...owner.value, userId });
+          return [created, { personalAccessToken: told }] as const;
+        }
+        if (owner.case === "human") {
+          const { password } = owner.value;
+          await addHumanOwner(deps, tx, ids, { ...owner.value, password, userId });
+        }
+        return [created, {}] as const;
+      });
+      return {
+        details: toDetails(written()),
+        organizationId: ids.organization,
+        userId,
+        domain: domains[0] ?? "",
+        ...token,
+      };
+    },
+
+    async patchInstance({ id, instance: patch }, scope) {
+      const at = writeContext(scope, id);
+      const written = await execute(events.transact, at, instance, { id }, (state) =>
+        patchInstance(state, patch?.name === undefined ? {} : { name: patch.name }),
+      );
+      return { details: toDetails(written) };
+    },
+
+    async deleteInstance({ id }, scope) {
+      const written = await events.transact(writeContext(scope, id), async (tx) => {
+        const loaded = await tx.load(instance, id);
+        tx.record(instance, loaded, removeInstance(loaded.state));
+        // Its keys go with it: what it sealed, personal fields of all its users included, is never read again.
+        tx.write(secrets.removeInstance(id));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async getInstance({ id }) {
+      const found = await queries.find(id);
+      if (found === undefined) throw instanceNotFound();
+      return { instance: toGetInstance(found, version) };
+    },
+
+    async searchInstances({ query, sortingColumn, filters }) {
+      const found = await queries.search({ filters, sortingColumn, page: toPage(query) });
+      const result = found.rows.map((each) => toGetInstance(each, version));
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async limitInstance({ id, limits: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the limits");
+      const [details] = await limitAll(scope, [{ id, wanted }]);
+      return details === undefined ? {} : { details };
+    },
+
+    async bulkLimitInstances({ limits: wanted }, scope) {
+      const seen = new Set<string>();
+      for (const [at, { id }] of wanted.entries()) {
+        if (seen.has(id)) {
+          throw invalidField(
+            `limits[${at}].id`,
+            "INSTANCE_REPEATED",
+            "the instance is named twice: give each of its limits once",
+          );
+        }
+        seen.add(id);
+      }
+      const all = wanted.map((each) => ({ id: each.id, wanted: each }));
+      return { details: await limitAll(scope, all) };
+    },
+  };
+
+  // One unit in the log of the system: all of them or none.
+  async function limitAll(
+    scope: Scope,
+    all: { id: string; wanted: SetLimits | SetInstanceLimits }[],
+  ) {
+    const written = await events.transact(writeContext(scope, systemLog), async (tx) => {
+      const done = [];
+      for (const { id, wanted } of all) done.push(await limit(tx, id, wanted));
+      return done;
+    });
+    return written.map((each) => toDetails(each()));
+  }
+
+  async function limit(tx: Transaction, id: string, wanted: SetLimits | SetInstanceLimits) {
+    if ((await queries.find(id)) === undefined) throw instanceNotFound();
+    const loaded = await tx.load(limits, id);
+    const { block, auditLogRetention } = wanted;
+    const changes = setLimits(loaded.state, {
+      ...(block === undefined ? {} : { block }),
+      ...(auditLogRetention === undefined ? {} : { auditLogRetentionMs: toMs(auditLogRetention) }),
+    });
+    tx.record(limits, loaded, changes, systemOwner);
+    // Setting what was never otherwise succeeds, and there is no event to tell of.
+    return loaded.last === undefined && changes.length === 0
+      ? () => ({ id, sequence: 0n, changeDate: tx.now, owner: systemOwner })
+      : tx.written(loaded);
+  }
+}
+
+function toGetInstance(
+  { row, domains, limits: limited }: WholeInstance,
+  version: string,
+): MessageInitShape<typeof GetInstanceSchema> {
+  const retention = limited?.auditLogRetentionMs;
+  const block = limited?.block ?? false;
+  return {
+    details: toDetails({ ...row, owner: systemOwner }),
+    state: block ? InstanceState.STOPPED : InstanceState.RUNNING,
+    instance: {
+      name: row.name,
+      domains,
+      defaultOrganizationId: row.defaultOrganizationId,
+      limits: {
+        block,
+        ...(retention == null ? {} : { auditLogRetention: toDuration(Number(retention)) }),
+      },
+      version,
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { invalidField } from "../../errors.ts";
+import { and, not, or, type SQL, sql } from "../../storage/drizzle.ts";
+
+/** The most filters of a search, those inside others included, and how many stand in each other (decisions A8). */
+const maxFilters = 100;
+const maxNesting = 3;
+const everything = sql`1 = 1`;
+
+/** A filter that holds others, or one that compares. */
+export type FilterNode<F> =
+  | { kind: "or" | "and" | "not"; filters: readonly { filter: F; field: string }[] }
+  | { kind: "leaf"; condition: SQL | undefined };
+
+/**
+ * Makes conditions of filters that hold other filters.
+ *
+ * @param read says what a filter is; the fields of those inside are relative to it
+ * @throws INVALID_ARGUMENT FILTER_TOO_DEEP, FILTERS_TOO_MANY naming the field
+ */
+export function filterTree<F>(
+  filters: readonly F[],
+  read: (filter: F) => FilterNode<F>,
+): (SQL | undefined)[] {
+  let count = 0;
+  return filters.map((filter, index) => toCondition(filter, `filters[${index}]`, 1));
+
+  function toCondition(filter: F, field: string, level: number): SQL | undefined {
+    count += 1;
+    if (count > maxFilters) {
+      throw invalidField(
+        field,
+        "FILTERS_TOO_MANY",
+        `is one filter too many: a search has at most ${maxFilters}, those inside others included`,
+      );
+    }
+    if (level > maxNesting) {
+      throw invalidField(
+        field,
+        "FILTER_TOO_DEEP",
+        `is at level ${level}: filters stand in each other at most ${maxNesting} deep`,
+      );
+    }
+    const node = read(filter);
+    if (node.kind === "leaf") return node.condition;
+    const inside = node.filters.map((one) =>
+      toCondition(one.filter, `${field}.${one.field}`, level + 1),
+    );
+    return combine(node.kind, inside);
+  }
+}
+
+// A comparison without condition keeps everything (a text that contains the empty text).
+function combine(kind: "or" | "and" | "not", inside: (SQL | undefined)[]): SQL | undefined {
+  const conditions = inside.map((one) => one ?? everything);
+  if (kind === "or") return or(...conditions);
+  const all = and(...conditions) ?? everything;
+  return kind === "and" ? all : not(all);
+}

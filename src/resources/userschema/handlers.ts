@@ -1,0 +1,95 @@
+import type { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { and, count, eq } from "../../storage/drizzle.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import type { users as usersTable } from "../user/index.ts";
+import { builtInSchemas } from "./built-in.ts";
+import { toChanges, toConfig, toGetUserSchema } from "./convert.ts";
+import type { UserSchemaEvent } from "./events.ts";
+import { userSchemaQueries } from "./queries.ts";
+import {
+  createUserSchema,
+  deactivateUserSchema,
+  deleteUserSchema,
+  patchUserSchema,
+  reactivateUserSchema,
+  userSchema,
+  userSchemaBuiltIn,
+  userSchemaInUse,
+} from "./userschema.ts";
+
+export function userSchemaHandlers(
+  deps: Deps,
+  users: typeof usersTable,
+): Handlers<typeof UserSchemaService> {
+  const { db, events, newId } = deps;
+  const queries = userSchemaQueries(deps);
+
+  return {
+    async createUserSchema({ userSchema: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation lets no request without schema pass");
+      const config = toConfig(wanted);
+      const object = { id: newId(), owner: instanceOwner(scope) };
+      const written = await execute(
+        events.transact,
+        writeContext(scope),
+        userSchema,
+        object,
+        (state) => createUserSchema(state, config),
+      );
+      return { details: toDetails(written) };
+    },
+
+    async patchUserSchema({ id, userSchema: patch }, scope) {
+      if (patch === undefined) throw new Error("validation lets no request without schema pass");
+      const changes = toChanges(patch);
+      return change(scope, id, (state) => patchUserSchema(state, changes));
+    },
+
+    deactivateUserSchema: ({ id }, scope) => change(scope, id, deactivateUserSchema),
+    reactivateUserSchema: ({ id }, scope) => change(scope, id, reactivateUserSchema),
+
+    deleteUserSchema: ({ id }, scope) =>
+      change(scope, id, async (state, tx) => {
+        const happened = deleteUserSchema(state);
+        await requireUnused(tx, scope.instanceId, id);
+        return happened;
+      }),
+
+    async getUserSchema({ id }, { instanceId }) {
+      return { userSchema: toGetUserSchema(await queries.get(instanceId, id)) };
+    },
+
+    async searchUserSchemas({ query, sortingColumn, filters }, { instanceId }) {
+      const page = toPage(query);
+      const found = await queries.search(instanceId, { filters, sortingColumn, page });
+      const result = found.rows.map(toGetUserSchema);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+
+  async function change(
+    scope: Scope,
+    id: string,
+    decide: Parameters<typeof execute<typeof userSchema.initial, UserSchemaEvent>>[4],
+  ) {
+    if (builtInSchemas.has(id)) throw userSchemaBuiltIn(id);
+    const written = await execute(events.transact, writeContext(scope), userSchema, { id }, decide);
+    return { details: toDetails(written) };
+  }
+
+  // A user who is made meanwhile has loaded the schema, or is counted: one of the two units is decided anew.
+  async function requireUnused(tx: Transaction, instanceId: string, schemaId: string) {
+    const t = db.table(users);
+    const [found] = await db.read
+      .select({ users: count() })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.schemaId, schemaId)));
+    if (found !== undefined && found.users > 0) throw userSchemaInUse();
+    tx.expectRows(users, { instanceId, schemaId }, 0);
+  }
+}

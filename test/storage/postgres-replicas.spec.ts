@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { DomainError } from "../../src/errors.ts";
+import { ClaimTaken, Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
+import { and, asc, eq, gt, sql } from "../../src/storage/drizzle.ts";
+import { events, leases } from "../../src/storage/kernel-tables.ts";
+import { cachedRead } from "../../src/storage/read-cache.ts";
+import { insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
+import { openPostgres } from "../../src/storage/postgres/driver.ts";
+import { startProxy } from "../support/postgres-proxy.ts";
+import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { databasePlace } from "./postgres-place.ts";
+
+/** Two processes on one database, as far as a store can tell. */
+async function twoReplicas() {
+  const place = await databasePlace();
+  const open = async () => {
+    const db = await openPostgres({ url: place.url, schema });
+    await db.migrate();
+    return db;
+  };
+  const [one, two] = await Promise.all([open(), open()]);
+  return {
+    place,
+    one,
+    two,
+    async [Symbol.asyncDispose]() {
+      await one[Symbol.asyncDispose]();
+      await two[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const note = (id: string, body = "x") =>
+  putRow(notes, { instanceId: "one", id, body, sequence: 1n });
+
+async function until(holds: () => boolean, withinMs: number): Promise<void> {
+  for (const end = Date.now() + withinMs; !holds(); await delay(2)) {
+    assert.ok(Date.now() < end, "what was waited for came too late");
+  }
+}
+
+/** The body of the note, from a cache of this replica. */
+const cachedBody = (db: MigratableDatabase) => {
+  const t = db.table(notes);
+  let reads = 0;
+  const read = cachedRead(db, [notes], async (instanceId, id) => {
+    reads += 1;
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    return row?.body;
+  });
+  return { read: async (id = "a") => read("one", id), reads: () => reads };
+};
+
+describe("two replicas on one database", () => {
+  it("migrate at once, and each finds the store as it should be (F24)", async () => {
+    await using place = await databasePlace();
+    const all = await Promise.all([1, 2, 3, 4].map(() => place.open(schema)));
+    assert.deepEqual(await Promise.all(all.map((db) => db.migrate())), [[], [], [], []]);
+    for (const [at, db] of all.entries()) {
+      await db.commit(unit({ events: [happened(`n${at}`, 1n)] }));
+    }
+    for (const db of all) await db[Symbol.asyncDispose]();
+  });
+  it("see in a cached read within a second what the other has written (B7, F28)", async () => {
+    await using pair = await twoReplicas();
+    const cached = cachedBody(pair.two);
+    for (let round = 0; round < 20; round++) {
+      await pair.one.commit(unit({ changes: [note("a", `v${round}`)] }));
+      const start = performance.now();
+      while ((await cached.read()) !== `v${round}`) await delay(2);
+      assert.ok(performance.now() - start < 1_000);
+    }
+  });
+  it("answer from memory while nothing is written", async () => {
+    await using pair = await twoReplicas();
+    await pair.one.commit(unit({ changes: [note("a", "v")] }));
+    await pair.two.catchUp();
+    const cached = cachedBody(pair.two);
+    for (const end = Date.now() + 1_500; Date.now() < end; await delay(5)) await cached.read();
+    assert.ok(cached.reads() < 10, `${cached.reads()} reads`);
+  });
+  it("see at once what was acknowledged elsewhere, when they catch up first (C2, F15)", async () => {
+    await using pair = await twoReplicas();
+    const cached = cachedBody(pair.two);
+    for (let round = 0; round < 200; round++) {
+      await pair.one.commit(unit({ changes: [note("a", `v${round}`)] }));
+      await pair.two.catchUp();
+      assert.equal(await cached.read(), `v${round}`);
+    }
+  });
+  it("see at once what the other wrote, also while they write themselves", async () => {
+    await using pair = await twoReplicas();
+    let going = true;
+    const busy = (async () => {
+      for (let at = 0; going; at++) await pair.two.commit(unit({ changes: [note("busy", `${at}`)] }));
+    })();
+    const cached = cachedBody(pair.two);
+    for (let round = 0; round < 100; round++) {
+      await pair.one.commit(unit({ changes: [note("a", `v${round}`)] }));
+      await pair.two.catchUp();
+      assert.equal(await cached.read(), `v${round}`);
+    }
+    going = false;
+    await busy;
+  });
+  it("hear of events that the other has written", async () => {
+    await using pair = await twoReplicas();
+    const heard: string[] = [];
+    pair.two.onCommit((instanceId) => heard.push(instanceId));
+    await pair.one.commit(unit({ events: [happened("a", 1n)] }));
+    await until(() => heard.includes("one"), 1_000);
+  });
+  it("trust nothing cached while they cannot ask, and go on when they can (F28)", async () => {
+    await using pair = await twoReplicas();
+    await using proxy = await startProxy(pair.place.url);
+    await using third = await openPostgres({ url: proxy.url, schema });
+    await third.migrate();
+    const trusts = () => !Number.isNaN(third.stamp("one", [notes]));
+    await until(trusts, 1_000);
+    proxy.hole(true);
+    await until(() => !trusts(), 1_000);
+    proxy.hole(false);
+    proxy.shut(true);
+    proxy.shut(false);
+    await until(trusts, 5_000);
+    await pair.one.commit(unit({ changes: [note("a", "new")] }));
+    await third.catchUp();
+    assert.equal(await cachedBody(third).read(), "new");
+  });
+  it("have one winner each time they race for a claim, and no event of the loser (F12)", async () => {
+    await using pair = await twoReplicas();
+    const rounds = Array.from({ length: 60 }, (_, at) => at);
+    for (const round of rounds) {
+      const racers = [pair.one, pair.two].map((db, at) => {
+        const holderId = `${round}/${at}`;
+        const hold = { op: "hold", scope: "", kind: "name", value: `v${round}` } as const;
+        return db.commit(
+          unit({
+            // Each in its own instance: only the claim itself stands between them.
+            instanceId: `i${at}`,
+            claims: [{ ...hold, holderType: "note", holderId }],
+            events: [happened(holderId, 1n)],
+          }),
+        );
+      });
+      const outcomes = await Promise.allSettled(racers);
+      const losers = outcomes.filter((outcome) => outcome.status === "rejected");
+      assert.equal(losers.length, 1);
+      assert.ok(losers[0]?.reason instanceof ClaimTaken);
+    }
+    const written = [...(await logOf(pair.one, "i0")), ...(await logOf(pair.one, "i1"))];
+    assert.equal(written.length, rounds.length);
+  });
+  it("come through a deadlock: both units are done", async () => {
+    await using pair = await twoReplicas();
+    const claim = (value: string, holderId: string) =>
+      ({ op: "add", scope: "", kind: "name", value, holderType: "note", holderId }) as const;
+    for (let round = 0; round < 10; round++) {
+      const values = Array.from({ length: 20 }, (_, at) => `${round}/${at}`);
+      const both = [pair.one, pair.two].map((db, at) => {
+        const order = at === 0 ? values : values.toReversed();
+        const claims = order.map((value) => claim(value, `h${at}`));
+        return db.commit(unit({ instanceId: `i${at}`, claims, events: [happened(`${round}`, 1n)] }));
+      });
+      const outcomes = await Promise.allSettled(both);
+      const failed = outcomes.filter((outcome) => outcome.status === "rejected");
+      assert.equal(failed.length, 1);
+      assert.ok(failed[0]?.reason instanceof ClaimTaken, String(failed[0]?.reason));
+    }
+  });
+});
+
+describe("the log under writers of two replicas (F11)", () => {
+  const readersAndWriters = async (
+    pair: Awaited<ReturnType<typeof twoReplicas>>,
+    write: (db: MigratableDatabase, id: string) => Promise<unknown>,
+    durationMs: number,
+  ) => {
+    const seen: bigint[] = [];
+    let going = true;
+    const t = pair.two.table(events);
+    const reader = (async () => {
+      for (let after = 0n; ; ) {
+        const isLast = !going;
+        const rows = await pair.two.read
+          .select({ sequence: t.sequence })
+          .from(t)
+          .where(and(eq(t.instanceId, "one"), gt(t.sequence, after)))
+          .orderBy(asc(t.sequence))
+          .limit(100);
+        for (const { sequence } of rows) seen.push(sequence);
+        after = rows.at(-1)?.sequence ?? after;
+        if (isLast && rows.length === 0) return;
+        await delay(1);
+      }
+    })();
+    const end = Date.now() + durationMs;
+    const writers = Array.from({ length: 16 }, async (_, at) => {
+      const db = at % 2 === 0 ? pair.one : pair.two;
+      for (let round = 0; Date.now() < end; round++) await write(db, `${at}/${round}`);
+    });
+    await Promise.all(writers);
+    going = false;
+    await reader;
+    const written = (await logOf(pair.one)).map(({ sequence }) => sequence);
+    return { seen, written };
+  };
+
+  it("shows a reader with a cursor every event once and in order, without a hole", async () => {
+    await using pair = await twoReplicas();
+    let failed = 0;
+    const { seen, written } = await readersAndWriters(
+      pair,
+      async (db, id) => {
+        const isBad = Math.random() < 0.1;
+        const expect = isBad
+          ? [{ kind: "stream", aggregateType: "note", aggregateId: id, version: 9n } as const]
+          : [];
+        const two = [happened(id, 1n), happened(id, 2n)];
+        await db.commit(unit({ expect, events: two })).catch((error: unknown) => {
+          assert.ok(error instanceof Conflict);
+          failed += 1;
+        });
+      },
+      1_500,
+    );
+    assert.ok(failed > 0 && written.length > 500, `${written.length} written, ${failed} failed`);
+    assert.deepEqual(written, written.map((_, at) => BigInt(at + 1)));
+    assert.deepEqual(seen, written);
+  });
+  it("loses events with numbers drawn before the commit, which proves that this reader can", async () => {
+    await using pair = await twoReplicas();
+    const { query } = pair.place;
+    await query("CREATE SEQUENCE naive");
+    const { seen, written } = await readersAndWriters(
+      pair,
+      async (_, id) => {
+        await query(
+          `WITH drawn AS MATERIALIZED (SELECT nextval('naive') AS n, pg_sleep(random() * 0.008))
+           INSERT INTO events SELECT 'one', n, 'note', '${id}', 1, 'note.added', 1, '{}', '', '', '', '', '', '', 0
+           FROM drawn`,
+        );
+      },
+      1_500,
+    );
+    const lost = written.length - new Set(seen).size;
+    assert.ok(lost > 0, `of ${written.length} events none was lost`);
+  });
+});
+
+describe("limits of a busy database (F25)", () => {
+  const holdingInstance = (query: (statement: string) => Promise<unknown>, seconds: number) =>
+    query(
+      `BEGIN; UPDATE commit_counters SET commits = commits WHERE instance_id = 'one'; SELECT pg_sleep(${seconds}); COMMIT`,
+    );
+  const busy = (error: unknown) => {
+    assert.ok(error instanceof DomainError, String(error));
+    assert.deepEqual([error.kind, error.reason], ["unavailable", "STORE_BUSY"]);
+    assert.equal(error.retryAfterSeconds, 1);
+    return true;
+  };
+
+  it("tells callers to come back when an instance is locked for long, and holds up no other", async () => {
+    await using pair = await twoReplicas();
+    await pair.one.commit(unit({ events: [happened("a", 1n)] }));
+    const holding = holdingInstance(pair.place.query, 3);
+    await delay(100);
+    const start = Date.now();
+    const first = pair.one.commit(unit({ events: [happened("b", 1n)] }));
+    await delay(50);
+    const queued = pair.one.commit(unit({ events: [happened("c", 1n)] }));
+    const waiting = Promise.allSettled([
+      assert.rejects(first, busy),
+      assert.rejects(queued, busy).then(() => Date.now() - start),
+    ]);
+    await pair.one.commit(unit({ instanceId: "two", events: [happened("a", 1n)] }));
+    assert.ok(Date.now() - start < 500, "another instance is not held up");
+    const [, queuedMs] = await waiting;
+    assert.ok(queuedMs?.status === "fulfilled" && queuedMs.value < 1_500);
+    await holding;
+    assert.equal((await logOf(pair.one)).length, 1);
+  });
+  it("lets no flood of searches starve a write, and bounds how long a search waits", async () => {
+    await using pair = await twoReplicas();
+    const t = pair.one.table(notes);
+    await pair.one.commit(unit({ changes: [note("a")] }));
+    const slow = Array.from({ length: 20 }, async () =>
+      pair.one.read.select({ x: sql`pg_sleep(1.5)::text` }).from(t),
+    );
+    const outcomes = Promise.allSettled(slow);
+    await delay(100);
+    const start = Date.now();
+    await pair.one.commit(unit({ events: [happened("a", 1n)] }));
+    assert.ok(Date.now() - start < 500);
+    const refused = (await outcomes).filter((outcome) => outcome.status === "rejected");
+    assert.equal(refused.length, 12, "eight connections read");
+    for (const { reason } of refused) busy(reason);
+  });
+});
+
+describe("a fence over instances", () => {
+  it("holds against one who takes the lease while a fenced unit is being committed (F14)", async () => {
+    await using pair = await twoReplicas();
+    const lease = { name: "work", holder: "a", token: 1n, expires: new Date(0) };
+    await pair.one.commit(unit({ changes: [insertRow(leases, lease), note("a")] }));
+    const where = { name: "work", holder: "a", token: 1n };
+    const fence = { kind: "rows", table: leases, where, count: 1 } as const;
+    const holding = pair.place.query("BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(0.5); COMMIT");
+    await delay(100);
+    const order: string[] = [];
+    const fenced = pair.one
+      .commit(unit({ expect: [fence], changes: [note("a", "fenced")] }))
+      .then(() => order.push("fenced"));
+    await delay(50);
+    const taking = pair.two
+      .commit(unit({ instanceId: "", changes: [updateRows(leases, { name: "work" }, { token: 2n })] }))
+      .then(() => order.push("taken"));
+    await Promise.all([fenced, taking, holding]);
+    assert.deepEqual(order, ["fenced", "taken"]);
+  });
+});

@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/** Stands between the service and PostgreSQL, and does what networks do. */
+export type Proxy = AsyncDisposable & {
+  url: string;
+  /** From now on, a connection that sends this text is cut: before it arrives, or when its answer comes. */
+  cut(when: "before" | "after", text: string, times?: number): void;
+  /** How often it was cut. */
+  readonly cuts: number;
+  /** Nothing passes any more, either way; connections stay open. */
+  hole(isHole: boolean): void;
+  /** New connections are refused, and the open ones cut. */
+  shut(isShut: boolean): void;
+};
+
+export async function startProxy(databaseUrl: string): Promise<Proxy> {
+  const { hostname, pathname, username, port } = new URL(databaseUrl);
+  const path = `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
+  const open = new Set<Socket>();
+  let rule: { when: "before" | "after"; text: string; left: number } | undefined;
+  let cuts = 0;
+  let isHole = false;
+  let isShut = false;
+
+  const server = createServer((client) => {
+    if (isShut) return void client.destroy();
+    const upstream = connect(path);
+    let isDoomed = false;
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+      open.delete(client);
+    };
+    open.add(client);
+    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
+    client.on("data", (bytes: Buffer) => {
+      if (isHole) return;
+      if (rule !== undefined && rule.left > 0 && bytes.includes(rule.text)) {
+        rule.left -= 1;
+        if (rule.when === "before") {
+          cuts += 1;
+          return end();
+        }
+        isDoomed = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes: Buffer) => {
+      if (isHole) return;
+      if (isDoomed) {
+        cuts += 1;
+        return end();
+      }
+      client.write(bytes);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    url: `postgres://${username}@127.0.0.1:${address.port}${pathname}`,
+    cut(when, text, times = 1) {
+      rule = { when, text, left: times };
+    },
+    get cuts() {
+      return cuts;
+    },
+    hole(is) {
+      isHole = is;
+    },
+    shut(is) {
+      isShut = is;
+      if (is) for (const socket of open) socket.destroy();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
