@@ -50,11 +50,18 @@ export function methodRule(
       `method ${path} states no permission: set (idsvc.options.v1.method).permission`,
     );
   }
-  const { permission, systemPermission, objectPermission, readPermission } = options;
+  const { permission, systemPermission, objectPermission, readPermission, instancePermission } =
+    options;
   const access =
     permission === "public" || permission === "authenticated" ? permission : "permission";
   const ofAll = access === "permission" ? permission : "";
-  for (const named of [ofAll, systemPermission, objectPermission, readPermission]) {
+  for (const named of [
+    ofAll,
+    systemPermission,
+    objectPermission,
+    readPermission,
+    instancePermission,
+  ]) {
     if (named !== "" && !knownPermissions.has(named)) {
       throw new Error(`method ${path} asks for ${named}, which no role gives`);
     }
@@ -71,6 +78,7 @@ export function methodRule(
       act: objectPermission || ofAll,
       read: readPermission || objectPermission || ofAll,
       ownData: options.ownData,
+      onInstance: instancePermission || objectPermission || ofAll,
     },
     permissionPlace: places[options.permissionContext],
     feature: options.feature,

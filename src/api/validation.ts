@@ -2,7 +2,8 @@ import { createRegistry, type DescMessage, type Message } from "@bufbuild/protob
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { Validator } from "@bufbuild/protovalidate";
 import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.ts";
-import { invalidArgument } from "../errors.ts";
+import { type FieldViolation, invalidArgument } from "../errors.ts";
+import { type Inside, insideRecursion } from "./inside-recursion.ts";
 import { surelyValid } from "./surely-valid.ts";
 
 /** Gives the validator; a promise only as long as it is being loaded. */
@@ -37,27 +38,31 @@ export function requireValid(
   type: DescMessage,
 ): (message: Message) => void | Promise<void> {
   const passes = surelyValid(type);
+  const inside = insideRecursion(type);
+  const parts = (message: Message) => [{ type, message, path: [] }, ...inside(message)];
   return (message) => {
     if (passes(message)) return undefined;
     const validator = judge();
     return validator instanceof Promise
-      ? validator.then((loaded) => requireBy(loaded, type, message))
-      : requireBy(validator, type, message);
+      ? validator.then((loaded) => requireBy(loaded, parts(message)))
+      : requireBy(validator, parts(message));
   };
 }
 
-function requireBy(validator: Validator, type: DescMessage, message: Message): void {
-  const result = validator.validate(type, message);
-  if (result.kind === "valid") return;
-  if (result.kind === "error") throw result.error;
-  const violations = result.violations.map((violation) => ({
-    field: pathToString(violation.field),
-    description: violation.message,
-    reason: violation.ruleId,
-  }));
-  const [first] = violations;
+function requireBy(validator: Validator, parts: Inside[]): void {
+  const violations = new Map<string, FieldViolation>();
+  for (const { type, message, path } of parts) {
+    const result = validator.validate(type, message);
+    if (result.kind === "error") throw result.error;
+    for (const { field, message: description, ruleId } of result.violations ?? []) {
+      const place = pathToString([...path, ...field]);
+      violations.set(`${place} ${ruleId}`, { field: place, description, reason: ruleId });
+    }
+  }
+  if (violations.size === 0) return;
+  const [first] = violations.values();
   const place = first === undefined || first.field === "" ? "the request" : first.field;
   throw invalidArgument("VALIDATION_FAILED", `${place}: ${first?.description ?? "is not valid"}`, {
-    violations,
+    violations: [...violations.values()],
   });
 }

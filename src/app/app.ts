@@ -14,6 +14,8 @@ import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { protovalidate } from "../api/validation.ts";
 import { systemCallers } from "../authz/system-caller.ts";
+import { createEgressClient } from "../egress/client.ts";
+import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
 import { instanceReader } from "../resources/instance/index.ts";
@@ -24,6 +26,7 @@ import { featureReader } from "../settings/feature/index.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs } from "./jobs.ts";
+import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
 import { version } from "./version.ts";
 
@@ -34,9 +37,17 @@ const lastWordMs = 50;
 const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
 
 /** Builds each part once and listens. */
-export async function startApp(kernel: Kernel): Promise<App> {
+export async function startApp(
+  kernel: Kernel,
+  parts: { resolver?: NameResolver } = {},
+): Promise<App> {
   const { config, db, events, secrets, logger, now } = kernel;
   const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
+  const outside = createEgressClient({
+    allow,
+    resolver: parts.resolver ?? systemResolver(),
+    userAgent: `idsvc/${version}`,
+  });
   const organizations = organizationReader(db);
   let served: string[] = [];
   const deps: Deps = {
@@ -48,6 +59,7 @@ export async function startApp(kernel: Kernel): Promise<App> {
     version,
     now,
     limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
+    proveDomain: createDomainProof(outside),
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,

@@ -1,23 +1,32 @@
 import type { Module } from "../projection/module.ts";
+import { on } from "../projection/projection.ts";
 import { actionModule } from "../resources/action/index.ts";
+import { grantModule } from "../resources/grant/index.ts";
 import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
-import { organizationModule } from "../resources/org/index.ts";
+import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
 import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
-import { settingsTables } from "../settings/object/settings.ts";
+import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
+import { passwordSettingsModule } from "../settings/password/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
   instanceModule,
   organizationModule,
+  domainModule,
   projectModule,
+  grantModule,
   userModule,
   userSchemaModule({ instanceEvents, users }),
   membershipModule,
   actionModule,
-  { events: [], projections: [settingsTables] },
+  {
+    events: [],
+    projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
+  },
   featureModule(features),
+  passwordSettingsModule,
 ];

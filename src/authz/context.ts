@@ -21,6 +21,8 @@ export type ObjectPolicy = {
   read: string;
   /** A user may do this to what is his own. */
   ownData: boolean;
+  /** What is needed instead of `act` where the object is the instance itself. */
+  onInstance: string;
 };
 
 /**

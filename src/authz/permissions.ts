@@ -32,7 +32,13 @@ export type Reach = {
   projectGrants: readonly string[];
 };
 
-const nowhere: Reach = { everywhere: false, organizations: [], projects: [], projectGrants: [] };
+/** Reaches nothing. */
+export const nowhere: Reach = {
+  everywhere: false,
+  organizations: [],
+  projects: [],
+  projectGrants: [],
+};
 
 export const noPermissions: Permissions = {
   holdsAnywhere: () => false,

@@ -32,3 +32,9 @@ export interface FeatureReader {
 }
 
 type Awaitable<T> = T | Promise<T>;
+
+/** A token, and the one place where it must be for a domain to be proven. */
+export type DomainChallenge = { token: string; url?: string; record?: string };
+
+/** `unreachable`: nothing could be read there, which says nothing of the token. */
+export type DomainProof = "proven" | "absent" | "unreachable";

@@ -159,6 +159,12 @@ const members: Record<RoleContext, string> = {
 export const memberPermission = (context: RoleContext, verb: "read" | "write" | "delete"): string =>
   `${members[context]}.${verb}`;
 
+/** The permission that guards the domains of an organization, or of the instance. */
+export const domainPermission = (
+  context: "instance" | "organization",
+  verb: "read" | "write",
+): string => `${{ instance: "iam", organization: "org" }[context]}.${verb}`;
+
 const ownerOf: Record<RoleContext, Role> = {
   system: "SYSTEM_OWNER",
   instance: "IAM_OWNER",

@@ -81,6 +81,7 @@ export function createPasswordPool(size = usualSize, script = workerFile): Passw
     const worker = idle.pop() ?? start();
     atWork.set(worker, task);
     worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
     worker.postMessage(task.work);
   }
 

@@ -5,7 +5,10 @@ import { argon2Policy } from "./password-policy.ts";
 import type { PasswordAnswer, PasswordWork } from "./password-pool.ts";
 
 // The file that a thread of the password pool runs: one task after the other.
-parentPort?.on("message", (work: PasswordWork) => parentPort?.postMessage(answer(work)));
+parentPort?.on("message", (work: PasswordWork) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
+  parentPort?.postMessage(answer(work));
+});
 
 function answer(work: PasswordWork): PasswordAnswer {
   try {

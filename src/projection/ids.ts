@@ -1,6 +1,6 @@
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq } from "../storage/drizzle.ts";
+import { and, type Column, eq, sql } from "../storage/drizzle.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
@@ -36,7 +36,7 @@ function idsWhere<T extends Table>(
   where: Partial<Row<T>>,
   idColumn: string,
 ) {
-  const t = db.table(table) as unknown as Record<string, Column<{ data: string; notNull: true }>>;
+  const t = db.table(table) as unknown as Record<string, Column>;
   const columnOf = (name: string) => {
     const column = t[name];
     if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
@@ -44,7 +44,7 @@ function idsWhere<T extends Table>(
   };
   const equal = Object.entries(where).map(([name, value]) => eq(columnOf(name), value));
   return db.read
-    .select({ id: columnOf(idColumn) })
+    .select({ id: sql<string>`${columnOf(idColumn)}` })
     .from(db.table(table))
     .where(and(...equal));
 }

@@ -1,4 +1,4 @@
-import type { OrganizationReader } from "../authz/ports.ts";
+import type { DomainChallenge, DomainProof, OrganizationReader } from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
@@ -23,6 +23,11 @@ export type Deps = {
   limits: { listDefault: number; listMax: number };
   /** Refuses addresses that the service must not call (decisions D13), naming the field that holds the url. */
   checkUrl: (url: string, field: string) => void;
+  /** Looks up whether the token of a domain is in its place, by the guarded way out (decisions D13). */
+  proveDomain: (
+    challenge: DomainChallenge,
+    signal: AbortSignal | undefined,
+  ) => Promise<DomainProof>;
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };

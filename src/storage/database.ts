@@ -89,6 +89,8 @@ export interface Database extends AsyncDisposable {
   readonly read: Reader;
   /** Whether the text of a column holds another, compared byte by byte. */
   contains(column: Column, text: string): SQL;
+  /** Whether the JSON list of a column has this text as a member. */
+  hasMember(column: Column, text: string): SQL;
   /** Several queries that see one state of the store. */
   snapshot<const Q extends readonly PromiseLike<unknown>[]>(
     build: (read: Reader) => Q,

@@ -57,7 +57,7 @@ export async function addSecondInstance(app: TestApp, domain: string) {
   await kernel.events.transact(by, async (tx) => {
     tx.write(...kernel.secrets.createInstanceKeys(ids.instance, tx.now));
     const made = await tx.load(instance, ids.instance);
-    const named = { name: domain, domains: [domain], defaultLanguage: "en" };
+    const named = { name: domain, domains: [{ domain }], defaultLanguage: "en" };
     const owner = { type: "instance" as const, id: ids.instance };
     tx.record(instance, made, addInstance(made.state, named), owner);
     const home = await tx.load(organization, ids.organization);

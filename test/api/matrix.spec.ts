@@ -20,16 +20,18 @@ import {
   protocols,
   restPlaceOf,
 } from "../support/protocols.ts";
+import { systemCaller } from "../support/system-caller.ts";
 import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
 import { condition, makeWorld, samples, services } from "./samples.ts";
 
 // Started at once, and not before the tests: the served methods make the tests.
-const app = await startTestApp();
+const operator = systemCaller();
+const app = await startTestApp({ env: operator.env });
+const system = await operator.tokenFor(app.made.issuer);
 const peer = connectPeer(app.port);
-const world = await makeWorld(peer, app, condition);
+const world = await makeWorld(peer, { ...app, system }, condition);
 const { token: nobody } = await addCaller(app, []);
-const { token } = app;
 after(async () => {
   peer[Symbol.dispose]();
   await app[Symbol.asyncDispose]();
@@ -101,7 +103,7 @@ async function callsCounted(method: DescMethod): Promise<number> {
 
 /** A body that no protocol can read as a request of the method. */
 async function malformed(protocol: Protocol, method: DescMethod): Promise<Refusal> {
-  const authorization = `Bearer ${token}`;
+  const authorization = `Bearer ${app.token}`;
   const bad = Buffer.from([0x0f]);
   const post = (type: string, body: Uint8Array | string, version: 1 | 2 = 1) =>
     peer.send({
@@ -156,6 +158,7 @@ for (const { rule } of app.app.endpoints) {
   const { method, path, successStatus, feature } = rule;
   const sample = samples[path];
   if (sample === undefined) continue; // the first test says so
+  const token = sample.caller === "system" ? system : app.token;
   const request = async (turn = 0) => sample.valid(world, turn);
 
   describe(`${method.parent.name}.${method.name}`, () => {
@@ -271,6 +274,8 @@ for (const { rule } of app.app.endpoints) {
 
 async function setFeature(feature: string, setter: JsonObject): Promise<void> {
   const settings = { [feature]: setter };
-  const { status } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, { token });
+  const { status } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, {
+    token: app.token,
+  });
   assert.equal(status, 200);
 }

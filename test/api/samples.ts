@@ -1,13 +1,19 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { featureSamples } from "./samples/feature.ts";
+import { instanceSamples } from "./samples/instance.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
+import { userSamples } from "./samples/user.ts";
 import type { Sample } from "./samples/sample.ts";
+import { userSchemaSamples } from "./samples/userschema.ts";
 
 export { condition } from "./samples/action.ts";
 export { makeWorld } from "./samples/sample.ts";
@@ -16,14 +22,20 @@ export { makeWorld } from "./samples/sample.ts";
 export const services: readonly DescService[] = [
   ActionService,
   FeatureService,
+  InstanceService,
   MembershipService,
   OrganizationService,
+  UserSchemaService,
+  UserService,
 ];
 
 /** A sample of every method of every service, by path. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...featureSamples,
+  ...instanceSamples,
   ...membershipSamples,
   ...organizationSamples,
+  ...userSamples,
+  ...userSchemaSamples,
 };

@@ -40,6 +40,11 @@ const frozen = [
   "user.human.password.changed",
   "user.machine.added",
   "user.pat.added",
+  "user_schema.created",
+  "user_schema.deactivated",
+  "user_schema.deleted",
+  "user_schema.reactivated",
+  "user_schema.updated",
 ];
 
 const on = {

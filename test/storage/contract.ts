@@ -261,7 +261,10 @@ function texts(fresh: () => Promise<Fresh>): void {
       for (const [where, refused] of [
         ["an id", () => unit({ events: [happened(bad, 1n)] })],
         ["a payload", () => unit({ events: [happened("a", 1n, { payload: { a: [bad] } })] })],
-        ["a name in a payload", () => unit({ events: [happened("a", 1n, { payload: { [bad]: 1 } })] })],
+        [
+          "a name in a payload",
+          () => unit({ events: [happened("a", 1n, { payload: { [bad]: 1 } })] }),
+        ],
         ["a row", () => unit({ changes: [note("a", bad)] })],
         ["a claim", () => unit({ claims: [{ ...claim, value: bad }] })],
       ] as const)

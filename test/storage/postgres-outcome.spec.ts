@@ -102,8 +102,13 @@ describe("a commit whose connection breaks (F10)", () => {
     await holding;
     await delay(500);
     const log = await logOf(other, "warm");
-    assert.deepEqual(log.map(({ version }) => version), [1n, 2n]);
-    const { rows } = await query("SELECT count(*)::int AS voids FROM append_batches WHERE results IS NULL");
+    assert.deepEqual(
+      log.map(({ version }) => version),
+      [1n, 2n],
+    );
+    const { rows } = await query(
+      "SELECT count(*)::int AS voids FROM append_batches WHERE results IS NULL",
+    );
     assert.deepEqual(rows, [{ voids: 1 }]);
   });
   it("is of unknown outcome when the database stays away, and moves nothing that is cached", async () => {
@@ -155,7 +160,8 @@ describe("a database that is away (F08)", () => {
     for (const id of ids) {
       await store.db.commit(added(id)).then(
         () => outcomes.set(id, "done"),
-        (error: unknown) => outcomes.set(id, error instanceof DomainError ? error.reason : String(error)),
+        (error: unknown) =>
+          outcomes.set(id, error instanceof DomainError ? error.reason : String(error)),
       );
     }
     killing = false;

@@ -98,7 +98,8 @@ describe("two replicas on one database", () => {
     await using pair = await twoReplicas();
     let going = true;
     const busy = (async () => {
-      for (let at = 0; going; at++) await pair.two.commit(unit({ changes: [note("busy", `${at}`)] }));
+      for (let at = 0; going; at++)
+        await pair.two.commit(unit({ changes: [note("busy", `${at}`)] }));
     })();
     const cached = cachedBody(pair.two);
     for (let round = 0; round < 100; round++) {
@@ -166,7 +167,9 @@ describe("two replicas on one database", () => {
       const both = [pair.one, pair.two].map((db, at) => {
         const order = at === 0 ? values : values.toReversed();
         const claims = order.map((value) => claim(value, `h${at}`));
-        return db.commit(unit({ instanceId: `i${at}`, claims, events: [happened(`${round}`, 1n)] }));
+        return db.commit(
+          unit({ instanceId: `i${at}`, claims, events: [happened(`${round}`, 1n)] }),
+        );
       });
       const outcomes = await Promise.allSettled(both);
       const failed = outcomes.filter((outcome) => outcome.status === "rejected");
@@ -231,7 +234,10 @@ describe("the log under writers of two replicas (F11)", () => {
       1_500,
     );
     assert.ok(failed > 0 && written.length > 500, `${written.length} written, ${failed} failed`);
-    assert.deepEqual(written, written.map((_, at) => BigInt(at + 1)));
+    assert.deepEqual(
+      written,
+      written.map((_, at) => BigInt(at + 1)),
+    );
     assert.deepEqual(seen, written);
   });
   it("loses events with numbers drawn before the commit, which proves that this reader can", async () => {
@@ -311,7 +317,9 @@ describe("a fence over instances", () => {
     await pair.one.commit(unit({ changes: [insertRow(leases, lease), note("a")] }));
     const where = { name: "work", holder: "a", token: 1n };
     const fence = { kind: "rows", table: leases, where, count: 1 } as const;
-    const holding = pair.place.query("BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(0.5); COMMIT");
+    const holding = pair.place.query(
+      "BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(0.5); COMMIT",
+    );
     await delay(100);
     const order: string[] = [];
     const fenced = pair.one
@@ -319,7 +327,9 @@ describe("a fence over instances", () => {
       .then(() => order.push("fenced"));
     await delay(50);
     const taking = pair.two
-      .commit(unit({ instanceId: "", changes: [updateRows(leases, { name: "work" }, { token: 2n })] }))
+      .commit(
+        unit({ instanceId: "", changes: [updateRows(leases, { name: "work" }, { token: 2n })] }),
+      )
       .then(() => order.push("taken"));
     await Promise.all([fenced, taking, holding]);
     assert.deepEqual(order, ["fenced", "taken"]);

@@ -53,6 +53,35 @@ export function readContract(fresh: () => Promise<Fresh>): void {
     });
   });
 
+  describe("reading JSON lists", () => {
+    const lists: [id: string, list: string[]][] = [
+      ["none", []],
+      ["some", ["A", "B"]],
+      ["longer", ["AB", 'a"b', "%"]],
+    ];
+    for (const [text, expected] of [
+      ["A", ["some"]],
+      ["AB", ["longer"]],
+      ['a"b', ["longer"]],
+      ["%", ["longer"]],
+      ["a", []],
+      ["", []],
+    ] as const)
+      it(`finds those with the member ${JSON.stringify(text)}`, async () => {
+        await using store = await fresh();
+        const changes = lists.map(([id, maybeData]) =>
+          insertRow(samples, { ...someSample, id, maybeData }),
+        );
+        await store.db.commit(unit({ changes }));
+        const t = store.db.table(samples);
+        const rows = await store.db.read.select().from(t).where(store.db.hasMember(t.maybeData, text));
+        assert.deepEqual(
+          rows.map(({ id }) => id),
+          expected,
+        );
+      });
+  });
+
   describe("a snapshot", () => {
     it("shows all its queries one state, while units are being committed", async () => {
       await using store = await fresh();

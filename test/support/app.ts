@@ -5,6 +5,7 @@ import { type App, startApp } from "../../src/app/app.ts";
 import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import type { NameResolver } from "../../src/egress/resolver.ts";
 import type { Module } from "../../src/projection/module.ts";
 import { addMember, membership } from "../../src/resources/membership/index.ts";
 import {
@@ -33,6 +34,8 @@ export type TestOptions = {
   now?: () => Date;
   dataDir?: string;
   moreModules?: Module[];
+  /** What names lead to, in the place of the DNS. */
+  resolver?: NameResolver;
 };
 
 /** Which engine the run is for: `IDSVC_TEST_ENGINE`, or the embedded one. */
@@ -77,9 +80,10 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   const clock = options.now === undefined ? {} : { now: options.now };
   const { moreModules = [] } = options;
   const kernel = await openKernel(config, { logger: testLogger(), moreModules, ...clock });
-  const made = await bootstrap(kernel);
-  if (made === undefined) throw new Error("the store of a test is empty at first");
-  const app = await startApp(kernel);
+  const { made, app } = await start(kernel, options).catch(async (error: unknown) => {
+    await kernel[Symbol.asyncDispose]();
+    throw error;
+  });
   return {
     url: `http://localhost:${app.port}`,
     port: app.port,
@@ -93,6 +97,15 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       if (options.dataDir === undefined) await dropStore(dataDir);
     },
   };
+}
+
+async function start(
+  kernel: Kernel,
+  options: TestOptions,
+): Promise<{ made: Bootstrap; app: App }> {
+  const made = await bootstrap(kernel);
+  if (made === undefined) throw new Error("the store of a test is empty at first");
+  return { made, app: await startApp(kernel, options) };
 }
 
 let names = 0;

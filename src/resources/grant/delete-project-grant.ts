@@ -1,7 +1,7 @@
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { cascadeMembers } from "../membership/index.ts";
+import { removeMembershipsIn } from "../membership/index.ts";
 import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
 import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 
@@ -34,5 +34,5 @@ export async function removeGrant(
 ): Promise<void> {
   const loaded = await tx.load(projectGrant, id);
   tx.record(projectGrant, loaded, removeProjectGrant(loaded.state));
-  await cascadeMembers(db, tx, instanceId, "projectGrant", id);
+  await removeMembershipsIn(db, tx, { instanceId, contextType: "projectGrant", contextId: id });
 }

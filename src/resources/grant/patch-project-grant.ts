@@ -8,7 +8,7 @@ import {
 import { requireRolesOfProject } from "./require-roles.ts";
 import { keysOfProject } from "./role/queries.ts";
 import { requireKeys, withoutKeys } from "./role/role.ts";
-import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
+import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
 
 /**
  * Changes the roles of a project grant; what it loses, the user grants that stand on it lose in the same unit.
@@ -27,7 +27,7 @@ export async function patchProjectGrant(
   const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
   requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
   const gone = withoutKeys(found.roleKeys, roleKeys);
-  await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id, lost: gone });
+  await cascadeMostRoles({ db, events }, at, { projectGrantId: id }, gone);
   const written = await events.transact(at, async (tx) => {
     const loaded = await tx.load(projectGrant, id);
     const before = loaded.state?.roleKeys ?? [];
@@ -37,7 +37,7 @@ export async function patchProjectGrant(
       const given = withoutKeys(roleKeys, before);
       await requireRolesOfProject(db, tx, at.instanceId, projectId, given, field);
       const lost = withoutKeys(before, roleKeys);
-      await cascadeUserGrants(db, tx, at.instanceId, { projectGrantId: id, lost });
+      await cascadeRoles(db, tx, at.instanceId, { projectGrantId: id }, lost);
     }
     tx.record(projectGrant, loaded, changed);
     return tx.written(loaded);

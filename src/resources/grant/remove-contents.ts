@@ -1,11 +1,10 @@
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { deleteProjectGrant, removeGrant } from "./delete-project-grant.ts";
 import { projectGrants } from "./project-grant/projection.ts";
-import { grantsOfProject, grantsToOrganization } from "./project-grant/queries.ts";
 import { projectRoles } from "./role/projection.ts";
-import { rolesOfProject } from "./role/queries.ts";
 import { removeRole, role } from "./role/role.ts";
 import {
   cascadeMostUserGrants,
@@ -27,15 +26,14 @@ export async function removeGrantsOfProject(
   instanceId: string,
   projectId: string,
 ): Promise<void> {
-  const roles = await rolesOfProject(db, instanceId, projectId);
-  tx.expectRows(projectRoles, { instanceId, projectId }, roles.length);
-  for (const id of roles) {
+  const inProject = { instanceId, projectId };
+  for (const id of await allIds(db, tx, projectRoles, inProject)) {
     const loaded = await tx.load(role, id);
     tx.record(role, loaded, removeRole(loaded.state));
   }
-  const grants = await grantsOfProject(db, instanceId, projectId);
-  tx.expectRows(projectGrants, { instanceId, projectId }, grants.length);
-  for (const id of grants) await removeGrant(db, tx, instanceId, id);
+  for (const id of await allIds(db, tx, projectGrants, inProject)) {
+    await removeGrant(db, tx, instanceId, id);
+  }
   await cascadeUserGrants(db, tx, instanceId, { projectId });
 }
 
@@ -46,7 +44,8 @@ export async function removeGrantsOfProject(
 export const removeContentsOfGrants =
   (deps: Deps) =>
   async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
-    const grants = await grantsToOrganization(deps.db, at.instanceId, organizationId, limit);
+    const given = { instanceId: at.instanceId, grantedOrganizationId: organizationId };
+    const grants = await someIds(deps.db, projectGrants, given, limit);
     for (const id of grants) await deleteProjectGrant(deps, at, id);
     const left = limit - grants.length;
     if (left === 0) return limit;

@@ -54,7 +54,8 @@ export async function createInstance(
   tx.write(...secrets.createInstanceKeys(ids.instance, tx.now));
 
   const made = tx.begin(instance, ids.instance);
-  const added = addInstance(made.state, { name, domains, defaultLanguage });
+  const owned = domains.map((domain) => ({ domain, domainId: newId() }));
+  const added = addInstance(made.state, { name, domains: owned, defaultLanguage });
   tx.record(instance, made, added, ofSystem);
   tx.record(instance, made, [
     instanceEvents["default.org.set"]({ organizationId: ids.organization }),
@@ -62,7 +63,11 @@ export async function createInstance(
   ]);
 
   const first = tx.begin(organization, ids.organization);
-  const called = { name: organizationName, domain: firstDomain(organizationName, domains) };
+  const called = {
+    name: organizationName,
+    domain: firstDomain(organizationName, domains),
+    domainId: newId(),
+  };
   tx.record(organization, first, addOrganization(first.state, called), ofInstance);
 
   const own = tx.begin(project, ids.project);

@@ -3,6 +3,9 @@ import { defineEvents, type EventOf, holdAlso, payload, release } from "../../ev
 /** The kind of claim that makes a domain lead to one instance of the whole system. */
 export const instanceDomainClaim = "instance.domain";
 
+/** Events before there were ids of domains name only the domain, which then is its id. */
+export type OwnDomain = { domain: string; domainId?: string };
+
 /** Facts about an instance: a tenant with its own domains, users and keys. */
 export const instanceEvents = defineEvents("instance", {
   added: payload<{ name: string; defaultLanguage: string }>(),
@@ -12,10 +15,13 @@ export const instanceEvents = defineEvents("instance", {
     claims: ({ domains }) =>
       domains.map((domain) => ({ ...release(instanceDomainClaim, domain), systemWide: true })),
   }),
-  "domain.added": payload<{ domain: string; isGenerated: boolean }>({
+  "domain.added": payload<OwnDomain & { isGenerated: boolean }>({
     claims: ({ domain }) => [holdAlso(instanceDomainClaim, domain, true)],
   }),
-  "domain.primary.set": payload<{ domain: string }>(),
+  "domain.primary.set": payload<OwnDomain>(),
+  "domain.removed": payload<OwnDomain>({
+    claims: ({ domain }) => [{ ...release(instanceDomainClaim, domain), systemWide: true }],
+  }),
   "default.org.set": payload<{ organizationId: string }>(),
   "iam.project.set": payload<{ projectId: string }>(),
 });

@@ -6,11 +6,12 @@ import {
   type Limits,
   type LimitsEvent,
   limitsEvents,
+  type OwnDomain,
 } from "./events.ts";
 
 export type Instance = {
   name: string;
-  domains: string[];
+  domains: { id: string; name: string }[];
   primaryDomain: string;
   defaultOrganizationId: string;
   projectId: string;
@@ -29,8 +30,14 @@ function evolve(state: Instance | undefined, event: InstanceEvent): Instance | u
       return { ...state, name: event.payload.name };
     case "instance.removed":
       return undefined;
-    case "instance.domain.added":
-      return { ...state, domains: [...state.domains, event.payload.domain] };
+    case "instance.domain.added": {
+      const { domain: name, domainId: id = name } = event.payload;
+      return { ...state, domains: [...state.domains, { id, name }] };
+    }
+    case "instance.domain.removed": {
+      const { domain } = event.payload;
+      return { ...state, domains: state.domains.filter(({ name }) => name !== domain) };
+    }
     case "instance.domain.primary.set":
       return { ...state, primaryDomain: event.payload.domain };
     case "instance.default.org.set":
@@ -45,7 +52,11 @@ function evolve(state: Instance | undefined, event: InstanceEvent): Instance | u
 /** A new instance that answers at these domains; the first of them is its primary one. */
 export function addInstance(
   state: Instance | undefined,
-  { name, domains, defaultLanguage }: { name: string; domains: string[]; defaultLanguage: string },
+  {
+    name,
+    domains,
+    defaultLanguage,
+  }: { name: string; domains: OwnDomain[]; defaultLanguage: string },
 ): InstanceEvent[] {
   if (state !== undefined) {
     throw failedPrecondition("INSTANCE_EXISTS", "an instance with this id exists");
@@ -56,8 +67,8 @@ export function addInstance(
   }
   return [
     instanceEvents.added({ name, defaultLanguage }),
-    ...domains.map((domain) => instanceEvents["domain.added"]({ domain, isGenerated: false })),
-    instanceEvents["domain.primary.set"]({ domain: primary }),
+    ...domains.map((domain) => instanceEvents["domain.added"]({ ...domain, isGenerated: false })),
+    instanceEvents["domain.primary.set"](primary),
   ];
 }
 
@@ -72,7 +83,8 @@ export function patchInstance(
 
 export function removeInstance(state: Instance | undefined): InstanceEvent[] {
   if (state === undefined) throw instanceNotFound();
-  const { name, domains } = state;
+  const { name } = state;
+  const domains = state.domains.map((domain) => domain.name);
   return [instanceEvents.removed({ name, domains })];
 }
 

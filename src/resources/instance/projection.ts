@@ -75,6 +75,10 @@ export const instanceProjection = projection(
       }),
       change(event, {}),
     ],
+    "instance.domain.removed": (event) => [
+      deleteRows(instanceDomains, { domain: event.payload.domain }),
+      change(event, {}),
+    ],
     "instance.domain.primary.set": (event) => [
       updateRows(instanceDomains, row(event), { isPrimary: false }),
       updateRows(instanceDomains, { domain: event.payload.domain }, { isPrimary: true }),

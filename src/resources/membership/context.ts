@@ -4,6 +4,7 @@ import type { Scope } from "../../authz/context.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { projectGrantNotFound, projectGrantReader, requireProjectGrant } from "../grant/index.ts";
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
 import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
@@ -24,6 +25,7 @@ export type Contexts = {
 export function createContexts({ db, organizations }: Deps): Contexts {
   const instances = instanceReader(db);
   const projects = projectReader(db);
+  const projectGrants = projectGrantReader(db);
 
   async function resolve(scope: Scope, asked: MembershipContext | undefined) {
     const { instanceId } = scope;
@@ -59,8 +61,12 @@ export function createContexts({ db, organizations }: Deps): Contexts {
         const { organizationId } = found;
         return { type: "project", projectId: named.value, organizationId } as const;
       }
-      case "projectGrantId":
-        throw projectGrantNotFound();
+      case "projectGrantId": {
+        const found = await projectGrants.byId(instanceId, named.value);
+        if (found === undefined) throw projectGrantNotFound();
+        const { id: grantId, projectId, grantedOrganizationId: organizationId } = found;
+        return { type: "projectGrant", grantId, projectId, organizationId } as const;
+      }
       default:
         throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
     }
@@ -79,16 +85,17 @@ export function createContexts({ db, organizations }: Deps): Contexts {
           return { contextType: "organization", contextId: context.organizationId };
         case "project":
           return { contextType: "project", contextId: context.projectId };
+        case "projectGrant":
+          return { contextType: "projectGrant", contextId: context.grantId };
       }
     },
     async require(tx, context) {
       if (context.type === "organization") await requireOrganization(tx, context.organizationId);
       if (context.type === "project") await requireProject(tx, context.projectId);
+      if (context.type === "projectGrant") await requireProjectGrant(tx, context.grantId);
     },
   };
 }
 
 const instanceNotFound = () =>
   notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");
-const projectGrantNotFound = () =>
-  notFound("PROJECT_GRANT_NOT_FOUND", "the project grant does not exist");

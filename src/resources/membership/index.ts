@@ -14,7 +14,7 @@ import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
 
 export { addMember, cascadeMember, membership } from "./membership.ts";
-export { removeMembershipsOf } from "./remove-memberships.ts";
+export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
 export { membershipReader } from "./queries.ts";
 
 /** Memberships: who administers what (resources, Memberships). */

@@ -9,7 +9,7 @@ import { memberPermission } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { and, type Column, eq, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId } from "../object/filters.ts";
@@ -67,8 +67,7 @@ export function membershipQueries(
         return and(eq(t.contextType, contextType), eq(t.contextId, contextId));
       }
       case "role":
-        // Roles are names of letters and underscores, so the quoted name is found nowhere else in the list.
-        return db.contains(sql`${t.roles}` as unknown as Column, JSON.stringify(filter.value.role));
+        return db.hasMember(t.roles, filter.value.role);
       default:
         return undefined;
     }

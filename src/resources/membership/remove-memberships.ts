@@ -1,8 +1,11 @@
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { allIds } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import type { Row } from "../../storage/table.ts";
 import { cascadeMember, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
+
+type Where = Partial<Row<typeof memberships>>;
 
 /** Ends every membership of a user who goes. One that is given meanwhile makes the decision be taken anew. */
 export const removeMembershipsOf = (
@@ -15,25 +18,11 @@ export const removeMembershipsOf = (
 export const removeMembershipsIn = (
   db: Database,
   tx: Transaction,
-  context: {
-    instanceId: string;
-    contextType: "project" | "projectGrant";
-    contextId: string;
-  },
+  context: { instanceId: string; contextType: "project" | "projectGrant"; contextId: string },
 ): Promise<void> => removeWhere(db, tx, context);
 
-async function removeWhere(
-  db: Database,
-  tx: Transaction,
-  where: Partial<Row<typeof memberships>>,
-): Promise<void> {
-  const t = db.table(memberships);
-  const rows = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(equalsAll(t, where));
-  tx.expectRows(memberships, where, rows.length);
-  for (const { id } of rows) {
+async function removeWhere(db: Database, tx: Transaction, where: Where): Promise<void> {
+  for (const id of await allIds(db, tx, memberships, where)) {
     const loaded = await tx.load(membership, id);
     tx.record(membership, loaded, cascadeMember(loaded.state));
   }

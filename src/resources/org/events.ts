@@ -11,6 +11,13 @@ import {
 export const organizationNameClaim = "org.name";
 export const organizationDomainClaim = "org.domain";
 
+export type ValidationType = "http" | "dns";
+
+/** Events before there were ids of domains name only the domain, which then is its id. */
+export type OwnDomain = { domain: string; domainId?: string };
+
+export const domainIdOf = ({ domain, domainId }: OwnDomain): string => domainId ?? domain;
+
 const nameClaim = ({ name }: { name: string }) => [hold(organizationNameClaim, caseFold(name))];
 
 /** Facts about an organization: who owns users, projects and settings of their own. */
@@ -25,11 +32,16 @@ export const organizationEvents = defineEvents("org", {
   }),
   /** Nothing of what it held is left. */
   "contents.removed": payload<Record<string, never>>(),
-  "domain.added": payload<{ domain: string }>(),
-  "domain.verified": payload<{ domain: string }>({
+  "domain.added": payload<OwnDomain>(),
+  "domain.verification.added": payload<OwnDomain & { validationType: ValidationType }>(),
+  "domain.verification.failed": payload<OwnDomain>(),
+  "domain.verified": payload<OwnDomain>({
     claims: ({ domain }) => [holdAlso(organizationDomainClaim, domain)],
   }),
-  "domain.primary.set": payload<{ domain: string }>(),
+  "domain.primary.set": payload<OwnDomain>(),
+  "domain.removed": payload<OwnDomain>({
+    claims: ({ domain }) => [release(organizationDomainClaim, domain)],
+  }),
 });
 
 export type OrganizationEvent = EventOf<typeof organizationEvents>;

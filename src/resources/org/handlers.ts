@@ -52,7 +52,11 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
         const loaded = tx.begin(organization, newId());
         const domain =
           wanted.domain?.toLowerCase() ?? (await freeDomain(tx, scope, wanted.name, loaded.id));
-        const added = addOrganization(loaded.state, { name: wanted.name, domain });
+        const added = addOrganization(loaded.state, {
+          name: wanted.name,
+          domain,
+          domainId: newId(),
+        });
         tx.record(organization, loaded, added, instanceOwner(scope));
         return tx.written(loaded);
       });

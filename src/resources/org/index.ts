@@ -6,6 +6,15 @@ import { organizationDomainClaim, organizationEvents, organizationNameClaim } fr
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
+export { requireOnContext } from "./context.ts";
+export {
+  domainIdOf,
+  organizationDomainClaim,
+  type OrganizationEvent,
+  organizationEvents,
+  type OwnDomain,
+  type ValidationType,
+} from "./events.ts";
 export { addOrganization, generatedDomain, organization, organizationNotFound } from "./org.ts";
 export { organizationReader, verifiedDomains } from "./queries.ts";
 export {

@@ -1,12 +1,25 @@
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
-import { type OrganizationEvent, organizationEvents } from "./events.ts";
+import {
+  domainIdOf,
+  type OrganizationEvent,
+  organizationEvents,
+  type OwnDomain,
+  type ValidationType,
+} from "./events.ts";
 
 export type Organization = {
   name: string;
   state: "active" | "inactive";
-  domains: string[];
+  domains: OrganizationDomain[];
   primaryDomain: string;
+};
+
+export type OrganizationDomain = {
+  id: string;
+  name: string;
+  isVerified: boolean;
+  validationType: ValidationType | undefined;
 };
 
 type State = Organization | undefined;
@@ -27,31 +40,53 @@ function evolve(state: State, event: OrganizationEvent): State {
       return { ...state, state: "active" };
     case "org.removed":
       return undefined;
-    case "org.domain.added":
-      return { ...state, domains: [...state.domains, event.payload.domain] };
     case "org.contents.removed":
-    case "org.domain.verified":
+    case "org.domain.verification.failed":
       return state;
     case "org.domain.primary.set":
       return { ...state, primaryDomain: event.payload.domain };
     default:
-      return event satisfies never;
+      return { ...state, domains: changeDomains(state.domains, event) };
+  }
+}
+
+type DomainEvent = Extract<
+  OrganizationEvent,
+  { type: "org.domain.added" | "org.domain.verified" | "org.domain.removed" | Unproven }
+>;
+type Unproven = "org.domain.verification.added";
+
+function changeDomains(domains: OrganizationDomain[], { type, payload }: DomainEvent) {
+  const id = domainIdOf(payload);
+  const change = (values: Partial<OrganizationDomain>) =>
+    domains.map((domain) => (domain.id === id ? { ...domain, ...values } : domain));
+  switch (type) {
+    case "org.domain.added": {
+      const added = { id, name: payload.domain, isVerified: false, validationType: undefined };
+      return [...domains, added];
+    }
+    case "org.domain.verification.added":
+      return change({ validationType: payload.validationType });
+    case "org.domain.verified":
+      return change({ isVerified: true });
+    case "org.domain.removed":
+      return domains.filter((domain) => domain.id !== id);
   }
 }
 
 /** A new organization, with its primary domain. */
 export function addOrganization(
   state: State,
-  { name, domain }: { name: string; domain: string },
+  { name, ...domain }: { name: string } & OwnDomain,
 ): OrganizationEvent[] {
   if (state !== undefined) {
     throw failedPrecondition("ORGANIZATION_EXISTS", "an organization with this id exists");
   }
   return [
     organizationEvents.added({ name }),
-    organizationEvents["domain.added"]({ domain }),
-    organizationEvents["domain.verified"]({ domain }),
-    organizationEvents["domain.primary.set"]({ domain }),
+    organizationEvents["domain.added"](domain),
+    organizationEvents["domain.verified"](domain),
+    organizationEvents["domain.primary.set"](domain),
   ];
 }
 
@@ -93,7 +128,7 @@ export function removeOrganization(
     );
   }
   const { name, domains } = state;
-  return [organizationEvents.removed({ name, domains })];
+  return [organizationEvents.removed({ name, domains: domains.map((domain) => domain.name) })];
 }
 
 /**

@@ -105,6 +105,13 @@ export const organizationProjection = projection(
       ),
       updateRows(organizations, row(event), touch(event)),
     ],
+    "org.domain.removed": (event) => [
+      deleteRows(organizationDomains, {
+        ...ofOrganization(event),
+        domain: event.payload.domain,
+      }),
+      updateRows(organizations, row(event), touch(event)),
+    ],
     "org.domain.primary.set": (event) => [
       updateRows(organizationDomains, ofOrganization(event), { isPrimary: false }),
       updateRows(

@@ -10,7 +10,7 @@ import {
   sql,
 } from "../../storage/drizzle.ts";
 import type { Scope } from "../../authz/context.ts";
-import type { Place } from "../../authz/permissions.ts";
+import { nowhere, type Place, type Reach } from "../../authz/permissions.ts";
 import { type DomainError, invalidField, permissionDenied } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -25,9 +25,17 @@ export type Owned = {
   projectGrantId?: string;
   /** The user whose own data this is: he needs no permission where the method says so. */
   userId?: string;
+  /** Grants of it to other organizations: who may read it there, or by the grant, may read it. */
+  grants?: readonly { id: string; organizationId: string }[];
 };
 
-type OwnerColumns = { organizationId: Column; projectId?: Column; userId?: Column };
+type OwnerColumns = {
+  organizationId: Column;
+  projectId?: Column;
+  userId?: Column;
+  /** Rows that contexts reach although they own them not: what was granted to them. */
+  also?: (reach: Reach) => SQL | undefined;
+};
 
 /** What every slice below an organization shares: who may see and do what to an object there (decisions B2, B3). */
 export type Tenancy = {
@@ -62,20 +70,44 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
       const { act, read, ownData } = scope.policy;
       const mine = owned.userId !== undefined && owned.userId === callerId(scope);
       if ((mine && ownData) || mayOn(scope, act, owned)) return;
-      if (!mine && !mayOn(scope, read, owned)) throw missing();
+      const isGranted = await mayByGrant(scope, read, owned.grants);
+      if (isGranted && act === read) return;
+      if (!mine && !isGranted && !mayOn(scope, read, owned)) throw missing();
       throw permissionMissing(act);
     },
 
     visible: async (scope, columns) => [
-      reachFilter(scope, columns),
+      reachFilter(scope, await livingReach(scope), columns),
       ...(await living(scope, columns)),
     ],
     living,
   };
 
-  async function living({ instanceId, context }: Scope, { organizationId }: OwnerColumns) {
+  // A membership outlives its organization for a moment, what it reached does not.
+  async function livingReach({ instanceId, permissions, policy }: Scope): Promise<Reach> {
+    const reach = permissions.reach(policy.read);
+    const alive: string[] = [];
+    for (const id of reach.organizations) {
+      if ((await organizations.byId(instanceId, id)) !== undefined) alive.push(id);
+    }
+    return { ...reach, organizations: alive };
+  }
+
+  async function mayByGrant(scope: Scope, read: string, grants: Owned["grants"] = []) {
+    for (const { id, organizationId } of grants) {
+      if (!mayOn(scope, read, { organizationId, projectGrantId: id })) continue;
+      if ((await organizations.byId(scope.instanceId, organizationId)) !== undefined) return true;
+    }
+    return false;
+  }
+
+  async function living({ instanceId, context }: Scope, { organizationId, also }: OwnerColumns) {
     const filters: (SQL | undefined)[] = [];
-    if (context.type === "organization") filters.push(eq(organizationId, context.organizationId));
+    if (context.type === "organization") {
+      const named = context.organizationId;
+      const reached = also?.({ ...nowhere, organizations: [named] });
+      filters.push(or(eq(organizationId, named), reached));
+    }
     if (await someLeave(instanceId, "")) {
       const gone = db.read
         .select({ one: sql`1` })
@@ -106,10 +138,9 @@ export const permissionMissing = (permission: string): DomainError =>
     metadata: { permission },
   });
 
-function reachFilter(scope: Scope, columns: OwnerColumns): SQL | undefined {
-  const reach = scope.permissions.reach(scope.policy.read);
+function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | undefined {
   if (reach.everywhere) return undefined;
-  const { organizationId, projectId, userId } = columns;
+  const { organizationId, projectId, userId, also } = columns;
   const within: (SQL | undefined)[] = [];
   if (reach.organizations.length > 0) {
     within.push(inArray(organizationId, [...reach.organizations]));
@@ -120,6 +151,8 @@ function reachFilter(scope: Scope, columns: OwnerColumns): SQL | undefined {
   const caller = callerId(scope);
   if (userId !== undefined && caller !== undefined && scope.policy.ownData)
     within.push(eq(userId, caller));
+  const reached = also?.(reach);
+  if (reached !== undefined) within.push(reached);
   return within.length === 0 ? sql`1 = 0` : or(...within);
 }
 

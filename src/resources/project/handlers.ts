@@ -30,15 +30,15 @@ import {
   project,
   projectNotFound,
 } from "./project.ts";
-import { type ProjectRow, projectQueries } from "./queries.ts";
+import { projectQueries, projectReader, type ProjectRow } from "./queries.ts";
 
 type Service = typeof ProjectService;
 
 export function projectAuthorize(deps: Deps): Authorize<Service> {
   const tenancy = createTenancy(deps);
-  const queries = projectQueries(deps, tenancy);
+  const projects = projectReader(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) =>
-    tenancy.require(scope, await queries.ownedBy(scope.instanceId, id), projectNotFound);
+    tenancy.require(scope, await projects.owned(scope.instanceId, id), projectNotFound);
   return {
     async createProject(_, scope) {
       const { act } = scope.policy;

@@ -9,6 +9,7 @@ import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
+import { isGranted, projectGrantReader } from "../grant/index.ts";
 import { hasId, hasName, hasState, isOfOrganization } from "../object/filters.ts";
 import type { Owned, Tenancy } from "../org/index.ts";
 import { projectNotFound } from "./project.ts";
@@ -18,47 +19,44 @@ export type ProjectRow = Row<typeof projects>;
 
 /** What other slices ask of a project. */
 export type ProjectReader = {
-  byId(
-    instanceId: string,
-    id: string,
-  ): Promise<FoundProject | undefined> | FoundProject | undefined;
+  byId(instanceId: string, id: string): Awaitable<FoundProject | undefined>;
+  /** Where the project lives, and whom it is granted to: decides who may do what in it. */
+  owned(instanceId: string, id: string): Promise<Owned | undefined>;
 };
+
+type Awaitable<T> = T | Promise<T>;
 
 export type FoundProject = { id: string; organizationId: string; state: string };
 
 /** Projects, never older than the last write that changed any (decisions B7). */
 export function projectReader(db: Database): ProjectReader {
   const t = db.table(projects);
+  const grants = projectGrantReader(db);
+  const byId = cachedRead(db, [projects], async (instanceId, id) => {
+    const [row] = await db.read
+      .select({ id: t.id, organizationId: t.organizationId, state: t.state })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    return row;
+  });
   return {
-    byId: cachedRead(db, [projects], async (instanceId, id) => {
-      const [row] = await db.read
-        .select({ id: t.id, organizationId: t.organizationId, state: t.state })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    }),
+    byId,
+    async owned(instanceId, id) {
+      const found = await byId(instanceId, id);
+      if (found === undefined) return undefined;
+      const granted = await grants.ofProject(instanceId, id);
+      return {
+        organizationId: found.organizationId,
+        projectId: id,
+        grants: granted
+          .filter(({ state }) => state === "active")
+          .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId })),
+      };
+    },
   };
 }
 
-/** The ids of some projects of an organization. */
-export async function projectsOfOrganization(
-  db: Database,
-  instanceId: string,
-  organizationId: string,
-  limit: number,
-): Promise<string[]> {
-  const t = db.table(projects);
-  const rows = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.organizationId, organizationId)))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
-
 export type ProjectQueries = {
-  /** Where a project lives: undefined for none. */
-  ownedBy(instanceId: string, id: string): Promise<Owned | undefined>;
   get(instanceId: string, id: string): Promise<ProjectRow>;
   search(
     scope: Scope,
@@ -71,7 +69,6 @@ export function projectQueries(
   tenancy: Tenancy,
 ): ProjectQueries {
   const t = db.table(projects);
-  const reader = projectReader(db);
   const columns: Record<number, Column> = {
     [ProjectFieldName.ID]: t.id,
     [ProjectFieldName.CREATION_DATE]: t.creationDate,
@@ -90,6 +87,8 @@ export function projectQueries(
         return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
       case "state":
         return hasState(t.state, filter.value);
+      case "grantedOrganizationId":
+        return isGranted(db, t, { organizations: [filter.value], projectGrants: [] }, false);
       case "organization":
         return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
       default:
@@ -98,10 +97,6 @@ export function projectQueries(
   }
 
   return {
-    async ownedBy(instanceId, id) {
-      const found = await reader.byId(instanceId, id);
-      return found && { organizationId: found.organizationId, projectId: id };
-    },
     async get(instanceId, id) {
       const [row] = await db.read
         .select()
@@ -114,6 +109,7 @@ export function projectQueries(
       const visible = await tenancy.visible(scope, {
         organizationId: t.organizationId,
         projectId: t.id,
+        also: (reach) => isGranted(db, t, reach, true),
       });
       const asked = await Promise.all(filters.map((filter) => condition(scope, filter)));
       return search(db, projects, {

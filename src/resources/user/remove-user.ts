@@ -1,11 +1,12 @@
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { cascadeUserGrants } from "../grant/index.ts";
 import { removeMembershipsOf } from "../membership/index.ts";
 import { createCodes } from "./codes.ts";
 import { removeUser, user } from "./user.ts";
 
 /**
- * Deletes a user with everything that is his, as one unit: memberships, codes, and all his secrets. His personal key is
+ * Deletes a user with everything that is his, as one unit: memberships, user grants, codes, and all his secrets. His personal key is
  * among them, so what the log holds of him can never be read again (decisions C7).
  */
 export async function removeWholeUser(
@@ -19,6 +20,7 @@ export async function removeWholeUser(
     const loaded = await tx.load(user, userId);
     tx.record(user, loaded, removeUser(loaded.state));
     await removeMembershipsOf(db, tx, { instanceId, userId });
+    await cascadeUserGrants(db, tx, instanceId, { userId });
     tx.write(
       createCodes(db, secrets).removeAll({ instanceId, userId }),
       secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),

@@ -85,14 +85,14 @@ function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
     let permissionAt: string | undefined;
     const take = (name: string, part: Part): ValidatorSchema => {
       cost += part.cost;
-      if (part.permissionAt !== undefined && name !== "properties" && name !== "$ref") {
-        throw new DocumentFlaw(
-          part.permissionAt,
-          "stands where it cannot be kept: permissions belong to the root and to what is reached by properties",
-        );
-      }
       permissionAt ??= part.permissionAt;
-      return part.schema;
+      if (part.permissionAt === undefined || name === "properties" || name === "$ref") {
+        return part.schema;
+      }
+      throw new DocumentFlaw(
+        part.permissionAt,
+        "stands where it cannot be kept: permissions belong to the root and to what is reached by properties",
+      );
     };
 
     for (const [name, value] of Object.entries(node)) {
@@ -101,25 +101,21 @@ function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
       if (keyword === undefined) {
         checkOther(name, value, at, pointer === "#");
         if (name === permissionKeyword) permissionAt = at;
-        continue;
-      }
-      if (keyword.holds !== "value") {
-        const held = compileHeld(keyword, value, at, `${pointer}/${name}`, (part) =>
+      } else if (keyword.holds !== "value") {
+        const held = compileHeld(keyword.holds, value, at, `${pointer}/${name}`, (part) =>
           keyword.isAsserted ? take(name, part) : part.schema,
         );
         if (keyword.isAsserted) made[name] = held;
-        if (name === "patternProperties")
-          Object.keys(node[name] ?? {}).forEach((p) => checkSimple(p, at));
-        continue;
+        if (name === "patternProperties") checkSimple(Object.keys(Object(value)), at);
+      } else {
+        const wrong = keyword.wrong(value);
+        if (wrong !== undefined) throw new DocumentFlaw(at, wrong);
+        cost += JSON.stringify(value).length;
+        if (typeof value === "string" && name === "pattern") refinements.push(toPattern(value, at));
+        else if (typeof value === "string" && name === "format")
+          refinements.push(...formatTest(value));
+        else if (keyword.isAsserted) made[name] = value;
       }
-      const wrong = keyword.wrong(value);
-      if (wrong !== undefined) throw new DocumentFlaw(at, wrong);
-      if (!keyword.isAsserted) continue;
-      cost += JSON.stringify(value).length;
-      if (typeof value === "string" && name === "pattern") refinements.push(toPattern(value, at));
-      else if (typeof value === "string" && name === "format")
-        refinements.push(...formatTest(value));
-      else made[name] = value;
     }
     const reference = node["$ref"];
     if (reference !== undefined) {
@@ -131,7 +127,7 @@ function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
   }
 
   function compileHeld(
-    { holds }: Keyword,
+    holds: Keyword["holds"],
     value: JsonValue,
     path: string,
     pointer: string,
@@ -193,10 +189,11 @@ function checkOther(name: string, value: JsonValue, path: string, isRoot: boolea
   if (refused !== undefined) throw new DocumentFlaw(path, refused);
 }
 
-function checkSimple(source: string, path: string): void {
-  if (isSimplePattern(source)) return;
+function checkSimple(patterns: string[], path: string): void {
+  const rich = patterns.find((source) => !isSimplePattern(source));
+  if (rich === undefined) return;
   throw new DocumentFlaw(
-    below(path, source),
+    below(path, rich),
     "is too rich a pattern for names: characters and classes of them, one of them repeated at most",
   );
 }

@@ -1,13 +1,28 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { fromJson, type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import {
+  type Duration,
+  DurationSchema,
+  durationMs,
+  timestampFromDate,
+} from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type {
   DetailsSchema,
   ResolvedBoolSchema,
+  ResolvedDurationSchema,
+  ResolvedStringSchema,
+  ResolvedStringsSchema,
+  ResolvedUInt64Schema,
   SetBool,
+  SetDuration,
+  SetString,
+  SetStringLong,
+  SetStringShort,
+  SetStrings,
+  SetUInt64,
 } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import type { Change, ContextSettings, Resolved } from "./settings.ts";
+import type { Change, ContextSettings, Resolved, SettingValue } from "./settings.ts";
 
 const ownerTypes = {
   system: OwnerType.SYSTEM,
@@ -17,11 +32,21 @@ const ownerTypes = {
 
 const toOwner = ({ type, id }: OwnerRef) => ({ type: ownerTypes[type], id });
 
+type Setter =
+  | SetBool
+  | SetDuration
+  | SetString
+  | SetStringLong
+  | SetStringShort
+  | SetStrings
+  | SetUInt64;
+type Wish = Extract<Setter["value"], { case: "set" }>["value"];
+
 /** A setter's wish; nothing when the setter is absent or empty. */
-export function toChange(setter: SetBool | undefined): Change | undefined {
+export function toChange(setter: Setter | undefined): Change | undefined {
   switch (setter?.value.case) {
     case "set":
-      return { set: setter.value.value };
+      return { set: toValue(setter.value.value) };
     case "reset":
       return { reset: true };
     default:
@@ -29,8 +54,19 @@ export function toChange(setter: SetBool | undefined): Change | undefined {
   }
 }
 
+function toValue(wish: Wish): SettingValue {
+  switch (typeof wish) {
+    case "bigint":
+      return String(wish);
+    case "object":
+      return "seconds" in wish ? durationText(wish) : [...wish.value];
+    default:
+      return wish;
+  }
+}
+
 /** The wishes of several setters, by property. */
-export function toChanges(setters: Record<string, SetBool | undefined>): Record<string, Change> {
+export function toChanges(setters: Record<string, Setter | undefined>): Record<string, Change> {
   const changes: Record<string, Change> = {};
   for (const [property, setter] of Object.entries(setters)) {
     const change = toChange(setter);
@@ -39,12 +75,51 @@ export function toChanges(setters: Record<string, SetBool | undefined>): Record<
   return changes;
 }
 
-export const toResolvedBool = ({
-  value,
-  owner,
-}: Resolved): MessageInitShape<typeof ResolvedBoolSchema> => ({
-  value: value === true,
-  ...(owner === undefined ? {} : { owner: toOwner(owner) }),
+/** A duration as it is stored: the text of its JSON form, for example `1.5s`. */
+export const durationText = (duration: Duration): string =>
+  String(toJson(DurationSchema, duration));
+
+const durationOf = (value: SettingValue): Duration => fromJson(DurationSchema, String(value));
+
+/** A stored duration in milliseconds. */
+export const millisecondsOf = (value: SettingValue): number => durationMs(durationOf(value));
+
+const inheritedFrom = ({ owner }: Resolved) =>
+  owner === undefined ? {} : { owner: toOwner(owner) };
+
+export const toResolvedBool = (
+  resolved: Resolved,
+): MessageInitShape<typeof ResolvedBoolSchema> => ({
+  value: resolved.value === true,
+  ...inheritedFrom(resolved),
+});
+
+export const toResolvedUInt64 = (
+  resolved: Resolved,
+): MessageInitShape<typeof ResolvedUInt64Schema> => ({
+  value: BigInt(String(resolved.value)),
+  ...inheritedFrom(resolved),
+});
+
+export const toResolvedDuration = (
+  resolved: Resolved,
+): MessageInitShape<typeof ResolvedDurationSchema> => ({
+  value: durationOf(resolved.value),
+  ...inheritedFrom(resolved),
+});
+
+export const toResolvedString = (
+  resolved: Resolved,
+): MessageInitShape<typeof ResolvedStringSchema> => ({
+  value: String(resolved.value),
+  ...inheritedFrom(resolved),
+});
+
+export const toResolvedStrings = (
+  resolved: Resolved,
+): MessageInitShape<typeof ResolvedStringsSchema> => ({
+  value: Array.isArray(resolved.value) ? resolved.value : [],
+  ...inheritedFrom(resolved),
 });
 
 /** The Details of a group of settings in a context; sequence 0 and no date where nothing was ever set. */

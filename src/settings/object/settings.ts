@@ -7,9 +7,10 @@ import {
   type OwnerRef,
   payload,
   type Payload,
+  type Recorded,
 } from "../../eventstore/event.ts";
 import { on, type Projection, projection, touch } from "../../projection/projection.ts";
-import { deleteRows, putRow } from "../../storage/row-change.ts";
+import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, int64, json, table, text } from "../../storage/table.ts";
 import type { Database } from "../../storage/database.ts";
 
@@ -147,8 +148,15 @@ function settingsProjection(
   );
 }
 
-/** The tables of all settings; registered once, fed by the projection of each group. */
-export const settingsTables: Projection = projection("settings", [settingValues, settingContexts]);
+/** The tables of all settings; registered once, fed by the projection of each group and by what ends contexts. */
+export const settingsTables = (...endings: ReturnType<typeof on>[]): Projection =>
+  projection("settings", [settingValues, settingContexts], ...endings);
+
+/** What an organization had set goes with it. */
+export function forgetSettings({ instanceId, aggregateId: ownerId }: Recorded): RowChange[] {
+  const ofOrganization = { instanceId, ownerType: "org", ownerId };
+  return [deleteRows(settingValues, ofOrganization), deleteRows(settingContexts, ofOrganization)];
+}
 
 export type ContextSettings = {
   owner: OwnerRef;

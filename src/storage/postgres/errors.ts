@@ -45,8 +45,8 @@ export const isRetryable = (error: unknown): boolean =>
 const poolExhausted = "timeout exceeded when trying to connect";
 // lock_not_available, query_canceled (by the statement's time limit), too_many_connections
 const busyCodes = ["55P03", "57014", "53300"];
-// A replica of an older build meets what a newer one has changed: columns, tables, functions, results of kept plans.
-const newerCodes = ["42703", "42P01", "42883", "0A000"];
+// A replica of an older build meets what a newer one has changed: undefined_column, undefined_table.
+const newerCodes = ["42703", "42P01"];
 // Text that no database can hold as text: NUL, and halves of a surrogate pair.
 const unstorableCodes = ["22021", "22P05"];
 

@@ -70,8 +70,9 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
     for (const expected of unit.expect) {
       if (expected.kind === "stream") {
         const version = prepared(
+          // Parameters in subqueries: see `steady` in driver.ts.
           `SELECT coalesce(max(aggregate_version), 0) AS version FROM ${events.name}
-           WHERE instance_id = ? AND aggregate_type = ? AND aggregate_id = ?`,
+           WHERE instance_id = (SELECT ?) AND aggregate_type = (SELECT ?) AND aggregate_id = (SELECT ?)`,
         ).get(unit.instanceId, expected.aggregateType, expected.aggregateId);
         if (BigInt(Number(version)) !== expected.version) {
           throw new Conflict(`${expected.aggregateType} ${expected.aggregateId} has moved on`);

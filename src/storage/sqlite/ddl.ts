@@ -35,7 +35,7 @@ export const addColumn = (table: AnyTable, key: string): string => {
  */
 export function decorateTable(table: AnyTable, present: ReadonlySet<string> = new Set()): string[] {
   const indexes = table.indexes.map(({ columns, unique }): Decoration => {
-    const name = `${table.name}_${columns.map(columnName).join("_")}`;
+    const name = indexName(table, columns);
     const index = `CREATE ${unique ? "UNIQUE " : ""}INDEX "${name}" ON "${table.name}" (${list(columns)})`;
     return [name, index];
   });
@@ -44,6 +44,9 @@ export function decorateTable(table: AnyTable, present: ReadonlySet<string> = ne
     .filter(([name]) => !present.has(name))
     .flatMap(([, ...statements]) => statements);
 }
+
+export const indexName = (table: AnyTable, columns: string[]): string =>
+  `${table.name}_${columns.map(columnName).join("_")}`;
 
 type Decoration = [name: string, ...statements: string[]];
 

@@ -128,6 +128,8 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     table: (table) => table.sqlite,
     read: reader,
     contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+    hasMember: (column, text) =>
+      sql`exists (select 1 from json_each(${column}) where value = ${text})`,
     async snapshot(build) {
       const queries = build(reader) as unknown as readonly Query[];
       begin.run();
@@ -206,13 +208,22 @@ function rememberStatements(connection: Sqlite.Database): (text: string) => Sqli
   return (text) => {
     let statement = statements.get(text);
     if (statement !== undefined) return statement;
-    statement = connection.prepare(text);
+    statement = connection.prepare(steady(text));
     const [oldest] = statements.size < maxStatements ? [] : statements.keys();
     if (oldest !== undefined) statements.delete(oldest);
     statements.set(text, statement);
     return statement;
   };
 }
+
+/**
+ * SQLite compiles a statement with ORDER BY anew whenever one of its parameters gets a value, since the value might make
+ * for a better plan; that takes longer than most reads. It does not look at what a subquery gives.
+ */
+export const steady = (text: string): string =>
+  text.includes(" order by ")
+    ? text.replaceAll(/((?:[<>=]|limit|offset) )\?/g, "$1(select ?)")
+    : text;
 
 const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
 

@@ -4,6 +4,7 @@ import { kernelTables, sequences, storeTables } from "../kernel-tables.ts";
 import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";
 import { type AnyTable, columnName } from "../table.ts";
 import { addColumn, createTable, decorateTable } from "./ddl.ts";
+import { stateStatistics } from "./statistics.ts";
 
 type Connection = SqliteDatabase.Database;
 
@@ -40,6 +41,10 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
         for (const statement of decorateTable(table, present)) connection.exec(statement);
       }
     }
+    stateStatistics(
+      connection,
+      allTables(schema).map(({ table }) => table),
+    );
     return stale;
   });
 }

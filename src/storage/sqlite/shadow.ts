@@ -7,6 +7,7 @@ import type { AnyTable } from "../table.ts";
 import type { Writer } from "./append.ts";
 import { createTable, decorateTable } from "./ddl.ts";
 import { exclusively, record } from "./migrate.ts";
+import { stateStatistics } from "./statistics.ts";
 
 const tokenName = "shadow";
 const maxRounds = 100;
@@ -94,6 +95,8 @@ export function createShadow(
           for (const statement of decorateTable(table)) connection.exec(statement);
           record(connection, table, "projection");
         }
+        // They went with the tables that were dropped.
+        stateStatistics(connection, tables);
       }),
     async drop() {
       exclusively(connection, () => {

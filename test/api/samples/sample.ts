@@ -13,7 +13,9 @@ export type World = {
   newTarget(): Promise<string>;
   setExecution(): Promise<string>;
   /** Creates a resource over REST, and gives its id. */
-  make(path: string, body: JsonObject): Promise<string>;
+  make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
+  /** Sets a part of a resource by its path, and gives the answer. */
+  put(path: string, body: JsonObject): Promise<JsonObject>;
   /** Does something to a resource by its path. */
   act(path: string): Promise<void>;
   /** A name that nothing else has. */
@@ -32,6 +34,8 @@ export type Sample = {
   unknown: { request: JsonObject; reason: string } | undefined;
   /** Reads answer the same message each time; writes answers of one shape. */
   writes: boolean;
+  /** Who calls: the owner of the instance unless it says otherwise. */
+  caller?: "system";
   /** What a caller without any permission meets: by default, that he lacks the one that the method asks for. */
   stranger?: "answered" | { code: number; reason: string };
 };
@@ -79,15 +83,22 @@ export function ofService(
 /** Makes what the samples need. */
 export async function makeWorld(
   peer: Peer,
-  { token, made }: { token: string; made: Made },
+  { token, made, system }: { token: string; made: Made; system: string },
   condition: JsonObject,
 ): Promise<World> {
   let count = 0;
   const name = () => `sample ${count++}`;
-  const make = async (path: string, body: JsonObject) => {
-    const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, { token });
+  const make: World["make"] = async (path, body, caller) => {
+    const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, {
+      token: caller === "system" ? system : token,
+    });
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
     return String(Object(json).details.id);
+  };
+  const put: World["put"] = async (path, body) => {
+    const { status, json } = await peer.rest("PUT", `/resources/v3alpha${path}`, body, { token });
+    assert.equal(status, 200, JSON.stringify(json));
+    return Object(json);
   };
   const act = async (path: string) => {
     const { status, json } = await peer.rest("POST", `/resources/v3alpha${path}`, undefined, {
@@ -104,7 +115,7 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, make, act, name },
+    ...{ targetId, newTarget, setExecution, make, put, act, name },
   };
 }
 

@@ -55,7 +55,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     access: "authenticated",
     permission: "authenticated",
     systemPermission: "",
-    policy: { act: "", read: "", ownData: false },
+    policy: { act: "", read: "", ownData: false, onInstance: "" },
     permissionPlace: "anywhere",
     feature: "",
     successStatus: 200,

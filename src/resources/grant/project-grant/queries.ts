@@ -76,47 +76,6 @@ export function isGranted(
   return exists(granted);
 }
 
-/** The ids of the grants of a project that have a role. */
-export async function grantsWithRole(
-  db: Database,
-  instanceId: string,
-  projectId: string,
-  roleKey: string,
-): Promise<string[]> {
-  const t = db.table(projectGrantRoles);
-  const rows = await db.read
-    .select({ id: t.projectGrantId })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId), eq(t.roleKey, roleKey)));
-  return rows.map(({ id }) => id);
-}
-
-/** The ids of the grants of a project. */
-export async function grantsOfProject(db: Database, instanceId: string, projectId: string) {
-  const t = db.table(projectGrants);
-  const rows = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
-  return rows.map(({ id }) => id);
-}
-
-/** The ids of some of the grants that an organization was given. */
-export async function grantsToOrganization(
-  db: Database,
-  instanceId: string,
-  organizationId: string,
-  limit: number,
-): Promise<string[]> {
-  const t = db.table(projectGrants);
-  const rows = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.grantedOrganizationId, organizationId)))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
-
 export function projectGrantQueries(
   { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
   tenancy: Tenancy,

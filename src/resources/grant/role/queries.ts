@@ -14,16 +14,6 @@ import { projectRoles } from "./projection.ts";
 
 export type RoleRow = Row<typeof projectRoles>;
 
-/** The ids of all roles of a project. */
-export async function rolesOfProject(db: Database, instanceId: string, projectId: string) {
-  const t = db.table(projectRoles);
-  const rows = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
-  return rows.map(({ id }) => id);
-}
-
 /** Which of these keys are keys of roles of the project. */
 export async function keysOfProject(
   db: Database,

@@ -1,107 +1,110 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
+import { allIds, someIds } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
 import { userGrantRoles, userGrants } from "./projection.ts";
 import { cascadeUserGrant, loseUserRoles, userGrant } from "./user-grant.ts";
 
-/** What takes user grants with it: something that goes, or roles that one of them loses. */
+/** What takes user grants with it when it goes. */
 export type Cause =
   | { userId: string }
   | { organizationId: string }
-  | { projectId: string; lost?: readonly string[] }
-  | { projectGrantId: string; lost?: readonly string[] };
+  | { projectId: string }
+  | { projectGrantId: string };
 
-// One unit holds the log while it commits: more than this many user grants are changed in several.
+/** What takes roles of user grants with it when it loses them. */
+export type Loser = { projectId: string } | { projectGrantId: string };
+
+// One unit keeps other writers waiting while it commits: more than this many user grants are changed in several.
 const mostInOneUnit = 2_000;
 
-/**
- * Takes user grants, or roles of them, away in the unit of their cause. One that is made meanwhile makes the decision be
- * taken anew.
- */
+type Parts = Pick<Deps, "db" | "events">;
+
+/** Removes user grants in the unit of the cause. One that is made meanwhile makes the decision be taken anew. */
 export async function cascadeUserGrants(
   db: Database,
   tx: Transaction,
   instanceId: string,
   cause: Cause,
 ): Promise<void> {
-  const { lost, ...where } = { lost: undefined, ...cause };
-  if (lost === undefined) {
-    const ids = await idsOf(db, instanceId, cause);
-    tx.expectRows(userGrants, { instanceId, ...where }, ids.length);
-    return take(tx, ids, cause);
-  }
-  const ids = new Set<string>();
-  for (const roleKey of lost) {
-    const holders = await idsOf(db, instanceId, { ...cause, lost: [roleKey] });
-    tx.expectRows(userGrantRoles, { instanceId, ...where, roleKey }, holders.length);
-    for (const id of holders) ids.add(id);
-  }
-  return take(tx, [...ids], cause);
+  await remove(tx, await allIds(db, tx, userGrants, { instanceId, ...cause }));
 }
 
 /**
- * Leaves the unit of the cause no more user grants than one unit may hold: the others are taken away before, in units of
- * their own. Each of these only takes something away, so whoever stops in between can begin again.
+ * Leaves the unit of the cause no more user grants than one unit may hold: the others are removed before, in units of
+ * their own. Whoever is stopped in between can begin again.
  */
 export async function cascadeMostUserGrants(
-  { db, events }: Pick<Deps, "db" | "events">,
+  { db, events }: Parts,
   at: WriteContext,
   cause: Cause,
 ): Promise<void> {
+  const where = { instanceId: at.instanceId, ...cause };
   for (;;) {
-    const ids = await idsOf(db, at.instanceId, cause, mostInOneUnit + 1);
+    const ids = await someIds(db, userGrants, where, mostInOneUnit + 1);
     if (ids.length <= mostInOneUnit) return;
-    await events.transact(at, (tx) => take(tx, ids, cause));
+    await events.transact(at, (tx) => remove(tx, ids));
   }
 }
 
-/** Takes up to `limit` user grants away, as one unit; tells how many. */
+/** Removes up to `limit` user grants, as one unit; tells how many. */
 export async function cascadeSomeUserGrants(
-  { db, events }: Pick<Deps, "db" | "events">,
+  { db, events }: Parts,
   at: WriteContext,
   cause: Cause,
   limit: number,
 ): Promise<number> {
-  const ids = await idsOf(db, at.instanceId, cause, Math.min(limit, mostInOneUnit));
-  await events.transact(at, (tx) => take(tx, ids, cause));
+  const where = { instanceId: at.instanceId, ...cause };
+  const ids = await someIds(db, userGrants, where, Math.min(limit, mostInOneUnit));
+  await events.transact(at, (tx) => remove(tx, ids));
   return ids.length;
 }
 
-async function take(tx: Transaction, ids: readonly string[], cause: Cause): Promise<void> {
-  const lost = "lost" in cause ? cause.lost : undefined;
-  for (const id of ids) {
-    const loaded = await tx.load(userGrant, id);
-    const happened =
-      lost === undefined ? cascadeUserGrant(loaded.state) : loseUserRoles(loaded.state, lost);
-    tx.record(userGrant, loaded, happened);
+/** Takes roles out of user grants, in the manner of `cascadeUserGrants`. */
+export async function cascadeRoles(
+  db: Database,
+  tx: Transaction,
+  instanceId: string,
+  loser: Loser,
+  lost: readonly string[],
+): Promise<void> {
+  for (const roleKey of lost) {
+    const where = { instanceId, ...loser, roleKey };
+    await lose(tx, await allIds(db, tx, userGrantRoles, where, "userGrantId"), lost);
   }
 }
 
-async function idsOf(db: Database, instanceId: string, cause: Cause, limit?: number) {
-  if ("lost" in cause && cause.lost !== undefined) {
-    const t = db.table(userGrantRoles);
-    const place =
-      "projectId" in cause
-        ? eq(t.projectId, cause.projectId)
-        : eq(t.projectGrantId, cause.projectGrantId);
-    const query = db.read
-      .selectDistinct({ id: t.userGrantId })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), place, isOneOf(t.roleKey, cause.lost)));
-    const rows = await (limit === undefined ? query : query.limit(limit));
-    return rows.map(({ id }) => id);
+/** Takes roles out of most user grants beforehand, in the manner of `cascadeMostUserGrants`. */
+export async function cascadeMostRoles(
+  { db, events }: Parts,
+  at: WriteContext,
+  loser: Loser,
+  lost: readonly string[],
+): Promise<void> {
+  for (const roleKey of lost) {
+    const where = { instanceId: at.instanceId, ...loser, roleKey };
+    for (;;) {
+      const ids = await someIds(db, userGrantRoles, where, mostInOneUnit + 1, "userGrantId");
+      if (ids.length <= mostInOneUnit) break;
+      await events.transact(at, (tx) => lose(tx, ids, lost));
+    }
   }
-  const t = db.table(userGrants);
-  const { lost: _, ...where } = { lost: undefined, ...cause };
-  const same = Object.entries(where).map(([column, value]) =>
-    eq(t[column as keyof typeof where], value),
-  );
-  const query = db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), ...same));
-  const rows = await (limit === undefined ? query : query.limit(limit));
-  return rows.map(({ id }) => id);
+}
+
+async function remove(tx: Transaction, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const loaded = await tx.load(userGrant, id);
+    tx.record(userGrant, loaded, cascadeUserGrant(loaded.state));
+  }
+}
+
+async function lose(
+  tx: Transaction,
+  ids: readonly string[],
+  lost: readonly string[],
+): Promise<void> {
+  for (const id of ids) {
+    const loaded = await tx.load(userGrant, id);
+    tx.record(userGrant, loaded, loseUserRoles(loaded.state, lost));
+  }
 }

@@ -9,7 +9,7 @@ import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../obje
 import { toState } from "../../object/filters.ts";
 import { toPage } from "../../object/list.ts";
 import { createTenancy } from "../../org/index.ts";
-import { projectNotFound, requireProject } from "../../project/index.ts";
+import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrantNotFound, requireProjectGrant } from "../project-grant/project-grant.ts";
 import { requireRolesOfProject } from "../require-roles.ts";
@@ -33,6 +33,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
   const tenancy = createTenancy(deps);
   const queries = userGrantQueries(deps, tenancy);
   const placeOf = grantPlaces(deps);
+  const projects = projectReader(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     const owned = row && { ...ownedIn(row), userId: row.userId };
@@ -42,8 +43,12 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
     async createUserGrant({ userGrant: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the user grant");
       const place = await placeOf(scope, wanted);
+      const owned =
+        place.projectGrantId === ""
+          ? await projects.owned(scope.instanceId, place.projectId)
+          : ownedIn(place);
       const missing = wanted.projectGrantId === undefined ? projectNotFound : projectGrantNotFound;
-      await tenancy.require(scope, ownedIn(place), missing);
+      await tenancy.require(scope, owned, missing);
     },
     patchUserGrant: named,
     deactivateUserGrant: named,

@@ -1,0 +1,114 @@
+import { failedPrecondition, notFound } from "../../errors.ts";
+import { instanceEvents, type instance } from "../instance/index.ts";
+import {
+  type organization,
+  organizationEvents,
+  organizationNotFound,
+  type ValidationType,
+} from "../org/index.ts";
+
+type Organization = (typeof organization)["initial"];
+type Instance = (typeof instance)["initial"];
+type Added = { domain: string; domainId: string };
+
+/** Without a validation type the domain counts as proven at once. */
+export function addToOrganization(
+  state: Organization,
+  { domain, domainId }: Added,
+  validationType: ValidationType | undefined,
+) {
+  if (state === undefined) throw organizationNotFound();
+  if (state.domains.some(({ name }) => name === domain)) throw domainPresent();
+  const own = { domain, domainId };
+  return [
+    organizationEvents["domain.added"](own),
+    validationType === undefined
+      ? organizationEvents["domain.verified"](own)
+      : organizationEvents["domain.verification.added"]({ ...own, validationType }),
+  ];
+}
+
+/** Domains of the instance are the operator's word: they count at once. */
+export function addToInstance(state: Instance, own: Added) {
+  if (state?.domains.some(({ name }) => name === own.domain)) throw domainPresent();
+  return [instanceEvents["domain.added"]({ ...own, isGenerated: false })];
+}
+
+/** Another way to prove the domain, or a new token for the same. */
+export function changeValidation(state: Organization, id: string, validationType: ValidationType) {
+  const domain = unproven(state, id);
+  const own = { domain: domain.name, domainId: id };
+  return [organizationEvents["domain.verification.added"]({ ...own, validationType })];
+}
+
+/** @throws FAILED_PRECONDITION DOMAIN_VERIFIED, DOMAIN_VALIDATION_MISSING */
+export function requireValidation(state: Organization, id: string) {
+  const { name, validationType } = unproven(state, id);
+  if (validationType !== undefined) return { name, validationType };
+  throw failedPrecondition(
+    "DOMAIN_VALIDATION_MISSING",
+    "choose how the domain is to be proven first: patch its validation_type",
+  );
+}
+
+export function judge(state: Organization, id: string, isProven: boolean) {
+  const { name } = unproven(state, id);
+  const own = { domain: name, domainId: id };
+  return [
+    isProven
+      ? organizationEvents["domain.verified"](own)
+      : organizationEvents["domain.verification.failed"](own),
+  ];
+}
+
+export function setPrimary(state: Organization, id: string) {
+  const domain = domainOf(state, id);
+  if (!domain.isVerified) {
+    throw failedPrecondition("DOMAIN_UNVERIFIED", "only a proven domain can be the primary one");
+  }
+  if (domain.name === state?.primaryDomain) throw domainPrimary("is the primary one already");
+  return [organizationEvents["domain.primary.set"]({ domain: domain.name, domainId: id })];
+}
+
+export function setInstancePrimary(state: Instance, id: string) {
+  const domain = instanceDomainOf(state, id);
+  if (domain.name === state?.primaryDomain) throw domainPrimary("is the primary one already");
+  return [instanceEvents["domain.primary.set"]({ domain: domain.name, domainId: id })];
+}
+
+export function remove(state: Organization, id: string) {
+  const { name } = domainOf(state, id);
+  if (name === state?.primaryDomain) throw domainPrimary("is the primary one: name another first");
+  return [organizationEvents["domain.removed"]({ domain: name, domainId: id })];
+}
+
+export function removeFromInstance(state: Instance, id: string) {
+  const { name } = instanceDomainOf(state, id);
+  if (name === state?.primaryDomain) throw domainPrimary("is the primary one: name another first");
+  return [instanceEvents["domain.removed"]({ domain: name, domainId: id })];
+}
+
+function domainOf(state: Organization, id: string) {
+  const domain = state?.domains.find((one) => one.id === id);
+  if (domain === undefined) throw domainNotFound();
+  return domain;
+}
+
+function instanceDomainOf(state: Instance, id: string) {
+  const domain = state?.domains.find((one) => one.id === id);
+  if (domain === undefined) throw domainNotFound();
+  return domain;
+}
+
+function unproven(state: Organization, id: string) {
+  const domain = domainOf(state, id);
+  if (domain.isVerified) {
+    throw failedPrecondition("DOMAIN_VERIFIED", "the domain is proven already");
+  }
+  return domain;
+}
+
+export const domainNotFound = () => notFound("DOMAIN_NOT_FOUND", "the domain does not exist");
+const domainPresent = () =>
+  failedPrecondition("DOMAIN_PRESENT", "the domain is there already in this context");
+const domainPrimary = (what: string) => failedPrecondition("DOMAIN_PRIMARY", `the domain ${what}`);

@@ -1,0 +1,224 @@
+import { randomBytes } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type DomainValidationSchema,
+  DomainValidationType,
+  type GetDomainSchema,
+} from "#gen/idsvc/resources/domain/v3alpha/domain_pb.ts";
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import { domainPermission } from "../../authz/roles.ts";
+import { failedPrecondition, invalidField } from "../../errors.ts";
+import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { instance } from "../instance/index.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import {
+  createTenancy,
+  organization,
+  permissionMissing,
+  type ValidationType,
+} from "../org/index.ts";
+import {
+  addToInstance,
+  addToOrganization,
+  changeValidation,
+  domainNotFound,
+  judge,
+  remove,
+  removeFromInstance,
+  requireValidation,
+  setInstancePrimary,
+  setPrimary,
+} from "./domain.ts";
+import { type DomainRow, domainQueries } from "./queries.ts";
+import { challengeOf, notProven, tokenRef } from "./validation.ts";
+
+type Service = typeof DomainService;
+
+const mayOnContext = (scope: Scope, organizationId: string, verb: "read" | "write") =>
+  organizationId === ""
+    ? scope.permissions.holds(domainPermission("instance", verb), { type: "instance" })
+    : scope.permissions.holds(domainPermission("organization", verb), {
+        type: "organization",
+        id: organizationId,
+      });
+
+const needed = (organizationId: string) =>
+  permissionMissing(domainPermission(organizationId === "" ? "instance" : "organization", "write"));
+
+export function domainAuthorize(deps: Deps): Authorize<Service> {
+  const queries = domainQueries(deps, createTenancy(deps));
+  return authorizeById(DomainService, async ({ id }, scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    if (row === undefined) throw domainNotFound();
+    const { organizationId } = row;
+    const writes = !scope.method.endsWith("/GetDomain");
+    if (writes && mayOnContext(scope, organizationId, "write")) return;
+    if (!mayOnContext(scope, organizationId, "read")) throw domainNotFound();
+    if (writes) throw needed(organizationId);
+  });
+}
+
+export function domainHandlers(deps: Deps): Handlers<Service> {
+  const { events, secrets, newId, proveDomain } = deps;
+  const queries = domainQueries(deps, createTenancy(deps));
+
+  return {
+    async createDomain({ domain: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the domain");
+      const organizationId =
+        scope.context.type === "organization" ? scope.context.organizationId : "";
+      if (scope.context.type === "system") {
+        throw invalidField("ctx", "CONTEXT_INVALID", "the system has no domains");
+      }
+      if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
+      const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
+      const type = organizationId === "" ? undefined : validationTypes[wanted.validationType];
+      const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await loadOwner(tx, scope, organizationId);
+        if (loaded.kind === "instance") {
+          tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
+        } else {
+          const added = addToOrganization(loaded.owner.state, own, type);
+          tx.record(organization, loaded.owner, added);
+        }
+        const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
+        return [tx.written(loaded.owner), asked];
+      });
+      return { details: ownDetails(written(), own.domainId, organizationId, scope), ...validation };
+    },
+
+    async patchDomain({ id, domain: patch }, scope) {
+      const type = validationTypes[patch?.validationType ?? 0] ?? "dns";
+      const row = await rowOf(scope, id);
+      if (row.organizationId === "") throw instanceDomainNeedsNoProof();
+      const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(organization, row.organizationId);
+        tx.record(organization, loaded, changeValidation(loaded.state, id, type));
+        return [tx.written(loaded), await newChallenge(tx, scope, id, row.name, type)];
+      });
+      return { details: ownDetails(written(), id, row.organizationId, scope), ...validation };
+    },
+
+    async validate({ id }, scope) {
+      const { organizationId } = await rowOf(scope, id);
+      if (organizationId === "") throw instanceDomainNeedsNoProof();
+      const before = await events.load(organization, scope.instanceId, organizationId);
+      const { name, validationType } = requireValidation(before.state, id);
+      const token = await secrets.open(tokenRef(scope.instanceId, id));
+      const challenge = challengeOf(name, Buffer.from(token ?? []).toString(), validationType);
+      // Looked up outside the unit: it may take seconds, and the decision is taken on what holds then.
+      const proof = await proveDomain(challenge, scope.signal);
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(organization, organizationId);
+        tx.record(organization, loaded, judge(loaded.state, id, proof === "proven"));
+        if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
+        return tx.written(loaded);
+      });
+      if (proof !== "proven") throw notProven(challenge, proof);
+      return { details: ownDetails(written(), id, organizationId, scope) };
+    },
+
+    async setAsPrimary({ id }, scope) {
+      return change(scope, id, setPrimary, setInstancePrimary);
+    },
+
+    async deleteDomain({ id }, scope) {
+      return change(scope, id, remove, removeFromInstance);
+    },
+
+    async getDomain({ id }, scope) {
+      return { domain: toGetDomain(await rowOf(scope, id)) };
+    },
+
+    async searchDomains({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = found.rows.map(toGetDomain);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+
+  async function rowOf({ instanceId }: Scope, id: string): Promise<DomainRow> {
+    const row = await queries.find(instanceId, id);
+    if (row === undefined) throw domainNotFound();
+    return row;
+  }
+
+  async function change(
+    scope: Scope,
+    id: string,
+    ofOrganization: typeof setPrimary | typeof remove,
+    ofInstance: typeof setInstancePrimary | typeof removeFromInstance,
+  ) {
+    const { organizationId } = await rowOf(scope, id);
+    const written = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await loadOwner(tx, scope, organizationId);
+      if (loaded.kind === "instance") {
+        tx.record(instance, loaded.owner, ofInstance(loaded.owner.state, id));
+      } else tx.record(organization, loaded.owner, ofOrganization(loaded.owner.state, id));
+      tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
+      return tx.written(loaded.owner);
+    });
+    return { details: ownDetails(written(), id, organizationId, scope) };
+  }
+
+  async function newChallenge(
+    tx: Transaction,
+    { instanceId }: Scope,
+    id: string,
+    domain: string,
+    type: ValidationType,
+  ): Promise<{ validation: MessageInitShape<typeof DomainValidationSchema> }> {
+    const token = randomBytes(24).toString("base64url");
+    tx.write(await secrets.put(tokenRef(instanceId, id), Buffer.from(token), tx.now));
+    const { url, record } = challengeOf(domain, token, type);
+    const place =
+      url === undefined
+        ? { case: "record" as const, value: record ?? "" }
+        : { case: "url" as const, value: url };
+    return { validation: { token, place } };
+  }
+}
+
+async function loadOwner(tx: Transaction, { instanceId }: Scope, organizationId: string) {
+  return organizationId === ""
+    ? ({ kind: "instance", owner: await tx.load(instance, instanceId) } as const)
+    : ({ kind: "organization", owner: await tx.load(organization, organizationId) } as const);
+}
+
+const ownerOf = (organizationId: string, scope: { instanceId: string }): OwnerRef =>
+  organizationId === ""
+    ? { type: "instance", id: scope.instanceId }
+    : { type: "org", id: organizationId };
+
+// The event is the owner's, the details are the domain's.
+const ownDetails = (
+  written: Parameters<typeof toDetails>[0],
+  id: string,
+  organizationId: string,
+  scope: Scope,
+) => toDetails({ ...written, id, owner: ownerOf(organizationId, scope) });
+
+const instanceDomainNeedsNoProof = () =>
+  failedPrecondition("DOMAIN_VERIFIED", "a domain of the instance needs no proof");
+
+const validationTypes: Record<number, ValidationType | undefined> = {
+  [DomainValidationType.HTTP]: "http",
+  [DomainValidationType.DNS]: "dns",
+};
+
+const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> => ({
+  details: toDetails({ ...row, owner: ownerOf(row.organizationId, row) }),
+  domain: {
+    name: row.name,
+    isVerified: row.isVerified,
+    isPrimary: row.isPrimary,
+    validationType:
+      { http: DomainValidationType.HTTP, dns: DomainValidationType.DNS }[row.validationType] ??
+      DomainValidationType.UNSPECIFIED,
+  },
+});

@@ -1,0 +1,12 @@
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { domainAuthorize, domainHandlers } from "./handlers.ts";
+import { domainProjection } from "./projection.ts";
+
+/** Domains of organizations and of the instance (resources, Domains). Their events are those of their owners. */
+export const domainModule: Module = {
+  events: [],
+  projections: [domainProjection],
+  services: (deps) => [service(DomainService, domainHandlers(deps), domainAuthorize(deps))],
+};

@@ -1,0 +1,87 @@
+import type { Recorded } from "../../eventstore/event.ts";
+import { on, projection, touch } from "../../projection/projection.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
+import { bool, instant, int64, table, text } from "../../storage/table.ts";
+import { instanceEvents } from "../instance/index.ts";
+import { domainIdOf, organizationEvents, type OwnDomain } from "../org/index.ts";
+
+/** The domains of organizations and of the instance. */
+export const domains = table(
+  "domains",
+  {
+    instanceId: text(),
+    id: text(),
+    /** Empty for a domain of the instance. */
+    organizationId: text(),
+    name: text(),
+    nameFolded: text(),
+    isVerified: bool(),
+    isPrimary: bool(),
+    /** `http`, `dns`, or empty where nothing is to be proven. */
+    validationType: text(),
+    sequence: int64(),
+    creationDate: instant(),
+    changeDate: instant(),
+  },
+  {
+    key: ["instanceId", "id"],
+    indexes: [
+      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "creationDate", "id"] },
+    ],
+    countedBy: "instanceId",
+  },
+);
+
+type Fact = Recorded & { payload: OwnDomain };
+const row = (event: Fact) => ({ instanceId: event.instanceId, id: domainIdOf(event.payload) });
+
+const add = (event: Fact, organizationId: string, isVerified: boolean) => [
+  insertRow(domains, {
+    ...row(event),
+    organizationId,
+    name: event.payload.domain,
+    nameFolded: caseFold(event.payload.domain),
+    isVerified,
+    isPrimary: false,
+    validationType: "",
+    sequence: event.sequence,
+    creationDate: event.createdAt,
+    changeDate: event.createdAt,
+  }),
+];
+
+const setPrimary = (event: Fact, organizationId: string) => [
+  updateRows(domains, { instanceId: event.instanceId, organizationId }, { isPrimary: false }),
+  updateRows(domains, row(event), { isPrimary: true, ...touch(event) }),
+];
+
+export const domainProjection = projection(
+  "domains",
+  [domains],
+  on(organizationEvents, {
+    "org.domain.added": (event) => add(event, event.aggregateId, false),
+    "org.domain.verification.added": (event) => [
+      updateRows(domains, row(event), {
+        validationType: event.payload.validationType,
+        ...touch(event),
+      }),
+    ],
+    "org.domain.verification.failed": (event) => [updateRows(domains, row(event), touch(event))],
+    "org.domain.verified": (event) => [
+      updateRows(domains, row(event), { isVerified: true, ...touch(event) }),
+    ],
+    "org.domain.primary.set": (event) => setPrimary(event, event.aggregateId),
+    "org.domain.removed": (event) => [deleteRows(domains, row(event))],
+    "org.removed": ({ instanceId, aggregateId: organizationId }) => [
+      deleteRows(domains, { instanceId, organizationId }),
+    ],
+  }),
+  on(instanceEvents, {
+    "instance.domain.added": (event) => add(event, "", true),
+    "instance.domain.primary.set": (event) => setPrimary(event, ""),
+    "instance.domain.removed": (event) => [deleteRows(domains, row(event))],
+    "instance.removed": ({ instanceId }) => [deleteRows(domains, { instanceId })],
+  }),
+);

@@ -1,0 +1,25 @@
+import type { Scope } from "../../authz/context.ts";
+import type { Deps } from "../../projection/module.ts";
+import { organizationNotFound } from "./org.ts";
+import { createTenancy, permissionMissing } from "./tenancy.ts";
+
+/**
+ * Refuses what the caller may not do to the context of the call itself, the instance or an organization: to its settings.
+ *
+ * @throws NOT_FOUND ORGANIZATION_NOT_FOUND for an organization that he may not read either
+ * @throws PERMISSION_DENIED PERMISSION_MISSING
+ */
+export function requireOnContext(
+  deps: Pick<Deps, "db" | "organizations">,
+): (request: unknown, scope: Scope) => Promise<void> {
+  const tenancy = createTenancy(deps);
+  return async (_, scope) => {
+    const { context, permissions, policy } = scope;
+    if (context.type === "organization") {
+      return tenancy.require(scope, context, organizationNotFound);
+    }
+    if (!permissions.holds(policy.onInstance, { type: "instance" })) {
+      throw permissionMissing(policy.onInstance);
+    }
+  };
+}

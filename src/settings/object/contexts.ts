@@ -1,0 +1,84 @@
+import type { Scope } from "../../authz/context.ts";
+import { writeContext } from "../../authz/context.ts";
+import type { OwnerRef } from "../../eventstore/event.ts";
+import type { EventStore } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import {
+  type Change,
+  type ContextSettings,
+  readSettings,
+  settingContexts,
+  type SettingsGroup,
+  settingValues,
+  systemLog,
+  systemOwner,
+} from "./settings.ts";
+
+/** The context that a call sets or reads settings of, and the log that its events are in. */
+export function settingsContextOf({ context, instanceId }: Scope): {
+  log: string;
+  owner: OwnerRef;
+} {
+  switch (context.type) {
+    case "system":
+      return { log: systemLog, owner: systemOwner };
+    case "instance":
+      return { log: instanceId, owner: { type: "instance", id: instanceId } };
+    case "organization":
+      return { log: instanceId, owner: { type: "org", id: context.organizationId } };
+  }
+}
+
+/** The contexts whose settings count in an organization, or in the instance itself; the nearest first. */
+export type SettingsChain = (
+  instanceId: string,
+  organizationId?: string,
+) => Promise<readonly ContextSettings[]>;
+
+export function settingsChain(db: Database, { name }: SettingsGroup): SettingsChain {
+  const read = cachedRead(db, [settingValues, settingContexts], (instanceId, organizationId) =>
+    readSettings(
+      db,
+      name,
+      instanceId,
+      organizationId === ""
+        ? { type: "instance", id: instanceId }
+        : { type: "org", id: organizationId },
+    ),
+  );
+  return async (instanceId, organizationId = "") => {
+    const ofInstance = await read(instanceId, "");
+    return organizationId === ""
+      ? [ofInstance]
+      : [await read(instanceId, organizationId), ofInstance];
+  };
+}
+
+/**
+ * Sets what is wished in the context of the call, and tells the last change of the group there: none where nothing was
+ * ever set and nothing is wished.
+ *
+ * @param check what must hold of the context while it is written
+ */
+export async function changeSettings(
+  events: EventStore,
+  group: SettingsGroup,
+  scope: Scope,
+  wished: Record<string, Change>,
+  check?: (tx: Transaction) => Promise<void>,
+): Promise<Pick<ContextSettings, "owner" | "last">> {
+  const { log, owner } = settingsContextOf(scope);
+  const written = await events.transact(writeContext(scope, log), async (tx) => {
+    await check?.(tx);
+    const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
+    const happened = group.decide(owner.type, loaded.state, wished);
+    tx.record(group.aggregate, loaded, happened, owner);
+    // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
+    return loaded.last === undefined && happened.length === 0
+      ? () => undefined
+      : tx.written(loaded);
+  });
+  return { owner, last: written() };
+}

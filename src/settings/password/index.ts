@@ -1,0 +1,27 @@
+import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { requireOnContext } from "../../resources/org/index.ts";
+import { passwordSettingsHandlers } from "./handlers.ts";
+import { passwordSettings } from "./password.ts";
+
+export {
+  type PasswordPolicy,
+  type PasswordPolicyReader,
+  passwordPolicyReader,
+} from "./password.ts";
+
+/** What passwords must be like (resources, Settings services). */
+export const passwordSettingsModule: Module = {
+  events: [passwordSettings.events],
+  projections: [passwordSettings.projection],
+  services: (deps) => {
+    const check = requireOnContext(deps);
+    return [
+      service(PasswordSettingsService, passwordSettingsHandlers(deps), {
+        setPasswordSettings: check,
+        resolvePasswordSettings: check,
+      }),
+    ];
+  },
+};

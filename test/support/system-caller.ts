@@ -1,0 +1,22 @@
+import { generateKeyPairSync } from "node:crypto";
+import { SignJWT } from "jose";
+
+const name = "operator";
+
+/** A system caller as the configuration knows him, and the tokens that he signs himself (decisions B5). */
+export function systemCaller() {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const pem = String(publicKey.export({ type: "spki", format: "pem" }));
+  return {
+    env: { IDSVC_SYSTEM_CALLERS: JSON.stringify({ [name]: pem }) },
+    tokenFor: (issuer: string): Promise<string> =>
+      new SignJWT()
+        .setProtectedHeader({ alg: "ES256" })
+        .setIssuer(name)
+        .setSubject(name)
+        .setAudience(issuer)
+        .setIssuedAt()
+        .setExpirationTime("5m")
+        .sign(privateKey),
+  };
+}
