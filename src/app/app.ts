@@ -23,6 +23,7 @@ import { membershipReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
+import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs } from "./jobs.ts";
@@ -54,7 +55,11 @@ export async function startApp(
     db,
     events,
     secrets,
-    organizations,
+    // What callers are told must be as new as what any replica has acknowledged.
+    organizations: {
+      byId: current(db, organizations.byId),
+      byDomain: current(db, organizations.byDomain),
+    },
     newId: kernel.newId,
     version,
     now,

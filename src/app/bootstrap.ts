@@ -10,6 +10,7 @@ import {
   hasInstance,
   newInstanceIds,
 } from "../resources/instance/index.ts";
+import { checkMasterKey } from "../eventstore/secret-store.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (decisions H1). */
@@ -27,11 +28,27 @@ const machineName = "machine";
 
 /**
  * Makes the first instance of an empty store: organization, the service's own project, administrator, a machine user
- * with a token, and the login client. One unit: all of it or nothing. Undefined when the store holds an instance.
+ * with a token, and the login client. One unit: all of it or nothing. Undefined when the store holds an instance,
+ * also one that another replica has made at the same time.
+ * @throws MASTER_KEY_WRONG when that was made with another key
  */
 export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> {
-  const { config, db, events, newId } = kernel;
-  if (await hasInstance(db)) return undefined;
+  if (await hasInstance(kernel.db)) return alreadyMade(kernel);
+  try {
+    return await makeFirstInstance(kernel);
+  } catch (error) {
+    if (await hasInstance(kernel.db)) return alreadyMade(kernel);
+    throw error;
+  }
+}
+
+/** The store may have been empty when it was opened: only now is there something that the key must open. */
+async function alreadyMade({ db, masterKey }: Kernel): Promise<undefined> {
+  await checkMasterKey(db, masterKey);
+}
+
+async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
+  const { config, events, newId } = kernel;
   const externalUrl = new URL(config.externalUrl);
   const host = hostName(externalUrl.host);
   const domains = host === "localhost" ? [host, "127.0.0.1", "[::1]"] : [host];

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
+import type { SealingKey } from "../crypto/secrets.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
 import { checkMasterKey, createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
 import { jobs } from "../jobs/job.ts";
@@ -22,6 +23,7 @@ export type Kernel = AsyncDisposable & {
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
   db: MigratableDatabase;
+  masterKey: SealingKey;
   secrets: SecretStore;
   events: EventStore;
   newId: () => string;
@@ -98,6 +100,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       featureDefaults,
       projectionTables,
       db,
+      masterKey: master,
       secrets,
       events,
       newId,

@@ -50,7 +50,7 @@ export const options = {
     env: "IDSVC_DATABASE_URL",
     type: type.database,
     derived: "idsvc.db in the data folder",
-    why: "Where the data lives. PostgreSQL is needed for several replicas.",
+    why: "Where the data lives. PostgreSQL (14 or later) is needed for several replicas, which share this and the master key.",
   },
   masterKey: {
     env: "IDSVC_MASTER_KEY",

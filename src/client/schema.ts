@@ -15,13 +15,8 @@ export * from "#gen/idsvc/resources/action/v3alpha/execution_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";
 export * from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-export { State, StateSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 export * from "#gen/idsvc/resources/userschema/v3alpha/query_pb.ts";
-export * from "#gen/idsvc/resources/userschema/v3alpha/user_schema_pb.ts";
-export {
-  State as UserSchemaState,
-  StateSchema as UserSchemaStateSchema,
-} from "#gen/idsvc/resources/userschema/v3alpha/user_schema_pb.ts";
+export * as userSchemaResource from "#gen/idsvc/resources/userschema/v3alpha/user_schema_pb.ts";
 export * from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";

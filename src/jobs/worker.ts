@@ -103,7 +103,7 @@ type LaneParts = WorkerParts & {
 
 function createLane(parts: LaneParts) {
   const { db, kind, pace } = parts;
-  const running = new Set<Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   let place: Place | undefined;
   let walking: Promise<void> | undefined;
   let woken = false;
@@ -129,7 +129,10 @@ function createLane(parts: LaneParts) {
       const vacant = pace.parallel - running.size;
       if (stopped || vacant === 0) return;
       const seen = await dueJobs(db, kind, parts.now(), place, pageSize);
-      const ready = seen.filter((each) => each.ready).map(({ job }) => job);
+      const ready = seen
+        // A job whose lease ran out here while the process stood still is at work all the same.
+        .filter((each) => each.ready && !running.has(nameOf(each.job)))
+        .map(({ job }) => job);
       await Promise.all(ready.slice(0, vacant).map(begin));
       // With more ready than vacant places, the same page is looked at again.
       if (ready.length > vacant) return;
@@ -146,10 +149,10 @@ function createLane(parts: LaneParts) {
     const run = work(parts, job)
       .catch((error: unknown) => parts.onFailure({ error, job }))
       .finally(() => {
-        running.delete(run);
+        running.delete(nameOf(job));
         wake();
       });
-    running.add(run);
+    running.set(nameOf(job), run);
   }
 
   return {
@@ -157,10 +160,12 @@ function createLane(parts: LaneParts) {
     async stop(): Promise<void> {
       stopped = true;
       await walking;
-      await Promise.all(running);
+      await Promise.all(running.values());
     },
   };
 }
+
+const nameOf = ({ instanceId, id }: JobRow): string => `${instanceId}/${id}`;
 
 /** One attempt at a claimed job, to its end in the store. */
 async function work(parts: LaneParts, job: JobRow): Promise<void> {

@@ -4,8 +4,8 @@ import type { Dependency } from "./stamps.ts";
 type Entry<V> = { stamp: number; value: V };
 
 /**
- * A bounded cache of reads that is never older than the last commit that touched their tables in the instance:
- * what a write changed, the next call sees. A hit is answered without a promise.
+ * A bounded cache of reads that is never older than the last commit of this process that touched their tables in the
+ * instance, and than a second where another process wrote. A hit is answered without a promise.
  *
  * @param load reads by the key; what it needs beside the key comes as the third argument
  */
@@ -29,6 +29,17 @@ export function cachedRead<V, A = void>(
     });
   };
 }
+
+/**
+ * A cached read that is never older than the call, on whichever replica: what answers a read of the API, or stands in a
+ * decision. Others may lag behind other replicas for a second (decisions B7, C2).
+ */
+export const current =
+  <K extends unknown[], V>(db: Database, read: (...key: K) => V | Promise<V>) =>
+  async (...key: K): Promise<V> => {
+    await db.catchUp();
+    return read(...key);
+  };
 
 function dropOldest(entries: Map<string, unknown>): void {
   const [oldest] = entries.keys();

@@ -129,6 +129,7 @@ describe("the schema of the client", () => {
   const exported = new Set<unknown>([
     ...Object.values(client),
     ...Object.values(client.settingsObject),
+    ...Object.values(client.userSchemaResource),
   ]);
 
   it("makes the messages it names", () => {

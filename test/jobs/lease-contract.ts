@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { DomainError } from "../../src/errors.ts";
+import { jobs } from "../../src/jobs/job.ts";
 import type { Fresh } from "./contract.ts";
 import {
   by,
@@ -53,10 +54,10 @@ export function leaseContract(fresh: Fresh): void {
       let runs = 0;
       const handler = async () => {
         runs += 1;
-        await delay(900);
+        await delay(2_500);
         return "done" as const;
       };
-      const pace = { leaseMs: 300, renewMs: 50 };
+      const pace = { leaseMs: 1_000, renewMs: 50 };
       await using both = new AsyncDisposableStack();
       for (const from of [store, second]) both.use(startWorker(from, handler, { pace }));
       await until(async () => (await stored(store)).length === 0, "the job is done");
@@ -137,9 +138,7 @@ export function leaseContract(fresh: Fresh): void {
       await slow[Symbol.asyncDispose]();
     });
     it("hears from its renewal that the job is another's", async () => {
-      const time = clock();
-      await using store = await fresh(time.now);
-      await using second = await openStore(store.place, time.now);
+      await using store = await fresh();
       await ring(store, "a");
       let reason: unknown;
       const slow = startWorker(
@@ -151,15 +150,40 @@ export function leaseContract(fresh: Fresh): void {
               reject(new Error("ended"));
             });
           }),
-        { now: time.now, pace: { renewMs: 1_000 } },
+        { pace: { renewMs: 50 } },
       );
       await until(async () => (await stored(store))[0]?.leaseHolder !== "", "it is claimed");
-      time.forward(60_000);
-      await using _ = startWorker(second, async () => "done", time);
+      const theirs = { leaseHolder: "other", leaseUntil: new Date(Date.now() + 60_000), token: 2 };
+      const changes = [{ op: "update" as const, table: jobs, where: { id: "a" }, values: theirs }];
+      await store.db.commit({ instanceId: "one", expect: [], claims: [], events: [], changes });
       await until(() => reason !== undefined, "the slow worker hears of it");
       assert.ok(isLeaseLost(reason), String(reason));
-      await until(async () => (await stored(store)).length === 0, "the other worker did it");
       await slow[Symbol.asyncDispose]();
+      const [row] = await stored(store);
+      assert.deepEqual([row?.leaseHolder, row?.token, row?.lastError], ["other", 2, null]);
+    });
+    it("does not begin a job a second time that it has at work, though its lease is over", async () => {
+      const time = clock();
+      await using store = await fresh(time.now);
+      await ring(store, "a");
+      let runs = 0;
+      let end = () => {};
+      const worker = startWorker(
+        store,
+        async () => {
+          runs += 1;
+          await new Promise<void>((resolve) => (end = resolve));
+          return "done";
+        },
+        { now: time.now, pace: { renewMs: 60_000 } },
+      );
+      await until(() => runs === 1, "it begins");
+      time.forward(60_000);
+      await delay(200);
+      assert.equal(runs, 1);
+      end();
+      await until(async () => (await stored(store)).length === 0, "it is done after all");
+      await worker[Symbol.asyncDispose]();
     });
   });
 }

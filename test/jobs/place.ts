@@ -100,7 +100,7 @@ export function startWorker(
     now: parts.now ?? (() => new Date()),
     random: () => 0,
     onFailure: (failure) => void parts.failures?.push(failure),
-    pace: { pollMs: 20, leaseMs: 2_000, renewMs: 200, stopWithinMs: 2_000, ...parts.pace },
+    pace: { pollMs: 20, leaseMs: 10_000, renewMs: 500, stopWithinMs: 2_000, ...parts.pace },
   });
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { caseFold } from "../../storage/case-fold.ts";
 import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
-import { authenticatorPayloads, clientIdClaim } from "./authenticator/events.ts";
+import { authenticatorPayloads, clientIdClaim, credentialClaim } from "./authenticator/events.ts";
 
 export const usernameClaim = "user.username";
 
@@ -61,7 +61,7 @@ export const userEvents = defineEvents("user", {
   locked: nothing(),
   unlocked: nothing(),
   removed: payload<{ organizationId: string }>({
-    claims: () => [release(usernameClaim), release(clientIdClaim)],
+    claims: () => [release(usernameClaim), release(clientIdClaim), release(credentialClaim)],
   }),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
   "human.email.verified": nothing(),

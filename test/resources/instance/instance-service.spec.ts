@@ -73,7 +73,7 @@ describe("creating an instance", () => {
     const { state } = await app.kernel.events.load(user, id, user_id);
     assert.deepEqual(
       [state?.username, state?.email?.isVerified, state?.authenticators.map(({ kind }) => kind)],
-      ["ada", true, true],
+      ["ada", true, ["password"]],
     );
   });
 

@@ -1,4 +1,4 @@
-import { hold, payload, release } from "../../../eventstore/event.ts";
+import { hold, holdAlso, payload, release } from "../../../eventstore/event.ts";
 import { caseFold } from "../../../storage/case-fold.ts";
 
 /** OAuth client ids of apps and of machine users share one space (decisions C4). */
@@ -6,6 +6,9 @@ export const clientIdClaim = "oauth.client_id";
 
 /** The claim statement of a client id: no two clients of an instance have ids that look alike. */
 export const holdClientId = (clientId: string) => hold(clientIdClaim, caseFold(clientId));
+
+/** A credential of WebAuthn belongs to one user of the instance. */
+export const credentialClaim = "webauthn.credential";
 
 /** What is public of a passkey or a security key. Bytes are base64url. */
 export type Credential = {
@@ -21,7 +24,16 @@ export type Credential = {
 };
 
 const nothing = () => payload<Record<string, never>>();
-const credential = () => payload<Credential>({ personal: ["name", "credentialId", "publicKey"] });
+const credential = () =>
+  payload<Credential>({
+    personal: ["name", "credentialId", "publicKey"],
+    claims: ({ credentialId }) => [holdAlso(credentialClaim, credentialId)],
+  });
+const lostCredential = () =>
+  payload<{ webAuthNId: string; credentialId: string }>({
+    personal: ["credentialId"],
+    claims: ({ credentialId }) => [release(credentialClaim, credentialId)],
+  });
 const webAuthN = () => payload<{ webAuthNId: string }>();
 const totp = () => payload<{ totpId: string }>();
 const sms = () => payload<{ otpSmsId: string }>();
@@ -37,10 +49,10 @@ export const authenticatorPayloads = {
   "human.passwordless.initialization.code.added": nothing(),
   "human.passwordless.token.added": credential(),
   "human.passwordless.token.verified": webAuthN(),
-  "human.passwordless.token.removed": webAuthN(),
+  "human.passwordless.token.removed": lostCredential(),
   "human.mfa.u2f.token.added": credential(),
   "human.mfa.u2f.token.verified": webAuthN(),
-  "human.mfa.u2f.token.removed": webAuthN(),
+  "human.mfa.u2f.token.removed": lostCredential(),
 
   "human.mfa.otp.added": totp(),
   "human.mfa.otp.verified": totp(),

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/app/v3alpha/key.proto.
  */
 export const file_idsvc_resources_app_v3alpha_key: GenFile = /*@__PURE__*/
-  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEYkE5IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5IpcBCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5IpcBCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A key to verify assertions of an app with.
@@ -24,7 +24,7 @@ export const file_idsvc_resources_app_v3alpha_key: GenFile = /*@__PURE__*/
  */
 export type AppKey = Message<"idsvc.resources.app.v3alpha.AppKey"> & {
   /**
-   * The public key as PEM: RSA of at least 2048 bits, P-256, P-384, P-521 or Ed25519. Absent stands for a new pair of
+   * The public key as PEM: RSA of 2048 to 8192 bits, P-256, P-384, P-521 or Ed25519. Absent stands for a new pair of
    * keys, of which the private one is answered once.
    *
    * @generated from field: optional string public_key = 1;

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/userschema/v3alpha/query.proto.
  */
 export const file_idsvc_resources_userschema_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("Ci5pZHN2Yy9yZXNvdXJjZXMvdXNlcnNjaGVtYS92M2FscGhhL3F1ZXJ5LnByb3RvEiJpZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhIogEChZVc2VyU2NoZW1hU2VhcmNoRmlsdGVyEkEKCW9yX2ZpbHRlchgBIAEoCzIsLmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuT3JGaWx0ZXJIABJDCgphbmRfZmlsdGVyGAIgASgLMi0uaWRzdmMucmVzb3VyY2VzLnVzZXJzY2hlbWEudjNhbHBoYS5BbmRGaWx0ZXJIABJDCgpub3RfZmlsdGVyGAMgASgLMi0uaWRzdmMucmVzb3VyY2VzLnVzZXJzY2hlbWEudjNhbHBoYS5Ob3RGaWx0ZXJIABJFCgt0eXBlX2ZpbHRlchgEIAEoCzIuLmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVHlwZUZpbHRlckgAEkcKDHN0YXRlX2ZpbHRlchgFIAEoCzIvLmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuU3RhdGVGaWx0ZXJIABJBCglpZF9maWx0ZXIYBiABKAsyLC5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLklERmlsdGVySAASPQoGaW5faWRzGAcgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkluSURzRmlsdGVySABCDwoGZmlsdGVyEgW6SAIIASJjCghPckZpbHRlchJXCgdxdWVyaWVzGAEgAygLMjouaWRzdmMucmVzb3VyY2VzLnVzZXJzY2hlbWEudjNhbHBoYS5Vc2VyU2NoZW1hU2VhcmNoRmlsdGVyQgq6SAeSAQQIARBkImQKCUFuZEZpbHRlchJXCgdxdWVyaWVzGAEgAygLMjouaWRzdmMucmVzb3VyY2VzLnVzZXJzY2hlbWEudjNhbHBoYS5Vc2VyU2NoZW1hU2VhcmNoRmlsdGVyQgq6SAeSAQQIARBkIl8KCU5vdEZpbHRlchJSCgZmaWx0ZXIYASABKAsyOi5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLlVzZXJTY2hlbWFTZWFyY2hGaWx0ZXJCBrpIA8gBASJwCgpUeXBlRmlsdGVyEhYKBHR5cGUYASABKAlCCLpIBXIDGMgBEkoKBm1ldGhvZBgCIAEoDjIwLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5UZXh0RmlsdGVyTWV0aG9kQgi6SAWCAQIQASJUCgtTdGF0ZUZpbHRlchJFCgVzdGF0ZRgBIAEoDjIpLmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuU3RhdGVCC7pICMgBAYIBAhABIm4KCElERmlsdGVyEhYKAmlkGAEgASgJQgq6SAdyBRABGMgBEkoKBm1ldGhvZBgCIAEoDjIwLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5UZXh0RmlsdGVyTWV0aG9kQgi6SAWCAQIQASqWAgoTVXNlclNjaGVtYUZpZWxkTmFtZRImCiJVU0VSX1NDSEVNQV9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASHwobVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9UWVBFEAESIAocVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9TVEFURRACEiMKH1VTRVJfU0NIRU1BX0ZJRUxEX05BTUVfUkVWSVNJT04QAxImCiJVU0VSX1NDSEVNQV9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEAQSKAokVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAUSHQoZVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9JRBAGYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_userschema_v3alpha_user_schema]);
+  fileDesc("Ci5pZHN2Yy9yZXNvdXJjZXMvdXNlcnNjaGVtYS92M2FscGhhL3F1ZXJ5LnByb3RvEiJpZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhIsQEChZVc2VyU2NoZW1hU2VhcmNoRmlsdGVyEksKCW9yX2ZpbHRlchgBIAEoCzI2Lmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVXNlclNjaGVtYU9yRmlsdGVySAASTQoKYW5kX2ZpbHRlchgCIAEoCzI3Lmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVXNlclNjaGVtYUFuZEZpbHRlckgAEk0KCm5vdF9maWx0ZXIYAyABKAsyNy5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLlVzZXJTY2hlbWFOb3RGaWx0ZXJIABJPCgt0eXBlX2ZpbHRlchgEIAEoCzI4Lmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVXNlclNjaGVtYVR5cGVGaWx0ZXJIABJRCgxzdGF0ZV9maWx0ZXIYBSABKAsyOS5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLlVzZXJTY2hlbWFTdGF0ZUZpbHRlckgAEksKCWlkX2ZpbHRlchgGIAEoCzI2Lmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVXNlclNjaGVtYUlERmlsdGVySAASPQoGaW5faWRzGAcgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkluSURzRmlsdGVySABCDwoGZmlsdGVyEgW6SAIIASJtChJVc2VyU2NoZW1hT3JGaWx0ZXISVwoHcXVlcmllcxgBIAMoCzI6Lmlkc3ZjLnJlc291cmNlcy51c2Vyc2NoZW1hLnYzYWxwaGEuVXNlclNjaGVtYVNlYXJjaEZpbHRlckIKukgHkgEECAEQZCJuChNVc2VyU2NoZW1hQW5kRmlsdGVyElcKB3F1ZXJpZXMYASADKAsyOi5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLlVzZXJTY2hlbWFTZWFyY2hGaWx0ZXJCCrpIB5IBBAgBEGQiaQoTVXNlclNjaGVtYU5vdEZpbHRlchJSCgZmaWx0ZXIYASABKAsyOi5pZHN2Yy5yZXNvdXJjZXMudXNlcnNjaGVtYS52M2FscGhhLlVzZXJTY2hlbWFTZWFyY2hGaWx0ZXJCBrpIA8gBASJ6ChRVc2VyU2NoZW1hVHlwZUZpbHRlchIWCgR0eXBlGAEgASgJQgi6SAVyAxjIARJKCgZtZXRob2QYAiABKA4yMC5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuVGV4dEZpbHRlck1ldGhvZEIIukgFggECEAEiXgoVVXNlclNjaGVtYVN0YXRlRmlsdGVyEkUKBXN0YXRlGAEgASgOMikuaWRzdmMucmVzb3VyY2VzLnVzZXJzY2hlbWEudjNhbHBoYS5TdGF0ZUILukgIyAEBggECEAEieAoSVXNlclNjaGVtYUlERmlsdGVyEhYKAmlkGAEgASgJQgq6SAdyBRABGMgBEkoKBm1ldGhvZBgCIAEoDjIwLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5UZXh0RmlsdGVyTWV0aG9kQgi6SAWCAQIQASqWAgoTVXNlclNjaGVtYUZpZWxkTmFtZRImCiJVU0VSX1NDSEVNQV9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASHwobVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9UWVBFEAESIAocVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9TVEFURRACEiMKH1VTRVJfU0NIRU1BX0ZJRUxEX05BTUVfUkVWSVNJT04QAxImCiJVU0VSX1NDSEVNQV9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEAQSKAokVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAUSHQoZVVNFUl9TQ0hFTUFfRklFTERfTkFNRV9JRBAGYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_userschema_v3alpha_user_schema]);
 
 /**
  * Keeps the user schemas that match. Filters stand in each other at most three deep, and a search has at most 100
@@ -35,49 +35,49 @@ export type UserSchemaSearchFilter = Message<"idsvc.resources.userschema.v3alpha
     /**
      * Keeps what one of several filters keeps.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.OrFilter or_filter = 1;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaOrFilter or_filter = 1;
      */
-    value: OrFilter;
+    value: UserSchemaOrFilter;
     case: "orFilter";
   } | {
     /**
      * Keeps what all of several filters keep.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.AndFilter and_filter = 2;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaAndFilter and_filter = 2;
      */
-    value: AndFilter;
+    value: UserSchemaAndFilter;
     case: "andFilter";
   } | {
     /**
      * Keeps what a filter does not keep.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.NotFilter not_filter = 3;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaNotFilter not_filter = 3;
      */
-    value: NotFilter;
+    value: UserSchemaNotFilter;
     case: "notFilter";
   } | {
     /**
      * Compares the type.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.TypeFilter type_filter = 4;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaTypeFilter type_filter = 4;
      */
-    value: TypeFilter;
+    value: UserSchemaTypeFilter;
     case: "typeFilter";
   } | {
     /**
      * Keeps user schemas in one state.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.StateFilter state_filter = 5;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaStateFilter state_filter = 5;
      */
-    value: StateFilter;
+    value: UserSchemaStateFilter;
     case: "stateFilter";
   } | {
     /**
      * Compares the ID.
      *
-     * @generated from field: idsvc.resources.userschema.v3alpha.IDFilter id_filter = 6;
+     * @generated from field: idsvc.resources.userschema.v3alpha.UserSchemaIDFilter id_filter = 6;
      */
-    value: IDFilter;
+    value: UserSchemaIDFilter;
     case: "idFilter";
   } | {
     /**
@@ -100,9 +100,9 @@ export const UserSchemaSearchFilterSchema: GenMessage<UserSchemaSearchFilter> = 
 /**
  * Keeps what one of several filters keeps.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.OrFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaOrFilter
  */
-export type OrFilter = Message<"idsvc.resources.userschema.v3alpha.OrFilter"> & {
+export type UserSchemaOrFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaOrFilter"> & {
   /**
    * The filters.
    *
@@ -112,18 +112,18 @@ export type OrFilter = Message<"idsvc.resources.userschema.v3alpha.OrFilter"> & 
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.OrFilter.
- * Use `create(OrFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaOrFilter.
+ * Use `create(UserSchemaOrFilterSchema)` to create a new message.
  */
-export const OrFilterSchema: GenMessage<OrFilter> = /*@__PURE__*/
+export const UserSchemaOrFilterSchema: GenMessage<UserSchemaOrFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 1);
 
 /**
  * Keeps what all of several filters keep.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.AndFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaAndFilter
  */
-export type AndFilter = Message<"idsvc.resources.userschema.v3alpha.AndFilter"> & {
+export type UserSchemaAndFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaAndFilter"> & {
   /**
    * The filters.
    *
@@ -133,18 +133,18 @@ export type AndFilter = Message<"idsvc.resources.userschema.v3alpha.AndFilter"> 
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.AndFilter.
- * Use `create(AndFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaAndFilter.
+ * Use `create(UserSchemaAndFilterSchema)` to create a new message.
  */
-export const AndFilterSchema: GenMessage<AndFilter> = /*@__PURE__*/
+export const UserSchemaAndFilterSchema: GenMessage<UserSchemaAndFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 2);
 
 /**
  * Keeps what a filter does not keep.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.NotFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaNotFilter
  */
-export type NotFilter = Message<"idsvc.resources.userschema.v3alpha.NotFilter"> & {
+export type UserSchemaNotFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaNotFilter"> & {
   /**
    * The filter.
    *
@@ -154,18 +154,18 @@ export type NotFilter = Message<"idsvc.resources.userschema.v3alpha.NotFilter"> 
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.NotFilter.
- * Use `create(NotFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaNotFilter.
+ * Use `create(UserSchemaNotFilterSchema)` to create a new message.
  */
-export const NotFilterSchema: GenMessage<NotFilter> = /*@__PURE__*/
+export const UserSchemaNotFilterSchema: GenMessage<UserSchemaNotFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 3);
 
 /**
  * Compares the type of a user schema with a text.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.TypeFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaTypeFilter
  */
-export type TypeFilter = Message<"idsvc.resources.userschema.v3alpha.TypeFilter"> & {
+export type UserSchemaTypeFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaTypeFilter"> & {
   /**
    * The text to compare with.
    *
@@ -182,18 +182,18 @@ export type TypeFilter = Message<"idsvc.resources.userschema.v3alpha.TypeFilter"
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.TypeFilter.
- * Use `create(TypeFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaTypeFilter.
+ * Use `create(UserSchemaTypeFilterSchema)` to create a new message.
  */
-export const TypeFilterSchema: GenMessage<TypeFilter> = /*@__PURE__*/
+export const UserSchemaTypeFilterSchema: GenMessage<UserSchemaTypeFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 4);
 
 /**
  * Keeps user schemas in one state.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.StateFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaStateFilter
  */
-export type StateFilter = Message<"idsvc.resources.userschema.v3alpha.StateFilter"> & {
+export type UserSchemaStateFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaStateFilter"> & {
   /**
    * The state to keep.
    *
@@ -203,18 +203,18 @@ export type StateFilter = Message<"idsvc.resources.userschema.v3alpha.StateFilte
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.StateFilter.
- * Use `create(StateFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaStateFilter.
+ * Use `create(UserSchemaStateFilterSchema)` to create a new message.
  */
-export const StateFilterSchema: GenMessage<StateFilter> = /*@__PURE__*/
+export const UserSchemaStateFilterSchema: GenMessage<UserSchemaStateFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 5);
 
 /**
  * Compares the ID of a user schema with a text.
  *
- * @generated from message idsvc.resources.userschema.v3alpha.IDFilter
+ * @generated from message idsvc.resources.userschema.v3alpha.UserSchemaIDFilter
  */
-export type IDFilter = Message<"idsvc.resources.userschema.v3alpha.IDFilter"> & {
+export type UserSchemaIDFilter = Message<"idsvc.resources.userschema.v3alpha.UserSchemaIDFilter"> & {
   /**
    * The text to compare with.
    *
@@ -231,10 +231,10 @@ export type IDFilter = Message<"idsvc.resources.userschema.v3alpha.IDFilter"> & 
 };
 
 /**
- * Describes the message idsvc.resources.userschema.v3alpha.IDFilter.
- * Use `create(IDFilterSchema)` to create a new message.
+ * Describes the message idsvc.resources.userschema.v3alpha.UserSchemaIDFilter.
+ * Use `create(UserSchemaIDFilterSchema)` to create a new message.
  */
-export const IDFilterSchema: GenMessage<IDFilter> = /*@__PURE__*/
+export const UserSchemaIDFilterSchema: GenMessage<UserSchemaIDFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_query, 6);
 
 /**

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { bootstrap } from "../../src/app/bootstrap.ts";
+import { loadConfig } from "../../src/app/config.ts";
+import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { DomainError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { engine, storeEnv } from "../support/app.ts";
+import { beside } from "../support/beside.ts";
+
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString("base64");
+
+/** One empty store, and any number of processes that start on it. */
+async function emptyStore() {
+  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-start-"));
+  const env = await storeEnv(dataDir);
+  return {
+    dataDir,
+    open: (key: number) =>
+      openKernel(
+        loadConfig({
+          files: [],
+          flags: {},
+          env: { IDSVC_DATA_DIR: dataDir, IDSVC_MASTER_KEY: keyOf(key), ...env },
+        }),
+        { logger: silentLogger() },
+      ),
+    [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+const wrongKey = (error: unknown) => {
+  assert.ok(error instanceof DomainError, String(error));
+  assert.deepEqual([error.kind, error.reason], ["failedPrecondition", "MASTER_KEY_WRONG"]);
+  return true;
+};
+
+describe("the first start of several replicas at once", () => {
+  it("makes one instance, which all of them serve", async () => {
+    using store = await emptyStore();
+    const kernels = await Promise.all([store.open(1), store.open(1), store.open(1)]);
+    const made = await Promise.all(kernels.map((kernel) => bootstrap(kernel)));
+    assert.equal(made.filter((each) => each !== undefined).length, 1);
+    assert.equal((await kernels[0].db.heads()).size, 1);
+    assert.ok(existsSync(join(store.dataDir, "bootstrap.json")));
+    for (const kernel of kernels) await kernel[Symbol.asyncDispose]();
+  });
+  it("stops one that brought another master key, however late it notices (F21)", async () => {
+    using store = await emptyStore();
+    await using first = await store.open(1);
+    await using second = await store.open(2);
+    assert.ok(await bootstrap(first));
+    await assert.rejects(bootstrap(second), wrongKey);
+  });
+});
+
+describe("a start with another master key (F21)", () => {
+  it("is refused before anything is written, the schema included", async () => {
+    using store = await emptyStore();
+    const index = "claims_scope_holder_type_holder_id_kind";
+    const hasIndex = async (kernel: Kernel): Promise<boolean> => {
+      const catalog = engine === "sqlite" ? "sqlite_schema" : "pg_indexes";
+      const column = engine === "sqlite" ? "name" : "indexname";
+      const { rows } = await beside(kernel, `SELECT 1 FROM ${catalog} WHERE ${column} = '${index}'`);
+      return rows.length === 1;
+    };
+    await using first = await store.open(1);
+    assert.ok(await bootstrap(first));
+    assert.equal(await hasIndex(first), true);
+    // What a migration makes again, as soon as it is let.
+    await beside(first, `DROP INDEX ${index}`);
+    await assert.rejects(store.open(2), wrongKey);
+    assert.equal(await hasIndex(first), false);
+    await using again = await store.open(1);
+    assert.equal(await bootstrap(again), undefined);
+    assert.equal(await hasIndex(again), true);
+  });
+});
