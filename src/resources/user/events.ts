@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { caseFold } from "../../storage/case-fold.ts";
 import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
-import { authenticatorPayloads, clientIdClaim, credentialClaim } from "./authenticator/events.ts";
+import { authenticatorPayloads, credentialClaim } from "./authenticator/events.ts";
+import { clientIdClaim } from "./client-id.ts";
 
 export const usernameClaim = "user.username";
 

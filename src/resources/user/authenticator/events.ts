@@ -1,11 +1,5 @@
-import { hold, holdAlso, payload, release } from "../../../eventstore/event.ts";
-import { caseFold } from "../../../storage/case-fold.ts";
-
-/** OAuth client ids of apps and of machine users share one space (decisions C4). */
-export const clientIdClaim = "oauth.client_id";
-
-/** The claim statement of a client id: no two clients of an instance have ids that look alike. */
-export const holdClientId = (clientId: string) => hold(clientIdClaim, caseFold(clientId));
+import { holdAlso, payload, release } from "../../../eventstore/event.ts";
+import { clientIdClaim, holdClientId } from "../client-id.ts";
 
 /** A credential of WebAuthn belongs to one user of the instance. */
 export const credentialClaim = "webauthn.credential";

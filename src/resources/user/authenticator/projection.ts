@@ -99,7 +99,8 @@ const addCredential = (event: Recorded & { payload: Credential }, isPasskey: boo
     details: { publicKey, transports, rpId },
   });
 };
-const expiry = (date: string | undefined) => (date === undefined ? {} : { expiresAt: new Date(date) });
+const expiry = (date: string | undefined) =>
+  date === undefined ? {} : { expiresAt: new Date(date) };
 const signed = (event: Recorded & { payload: { webAuthNId: string; signCount: number } }) =>
   change(event, "web_authn", event.payload.webAuthNId, { number: event.payload.signCount });
 

@@ -6,7 +6,7 @@ import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
-import { lockUser, type User, user } from "../user.ts";
+import { type User, user } from "../user.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
 import { createTurns } from "./turns.ts";
 
@@ -15,7 +15,7 @@ import { createTurns } from "./turns.ts";
  * replicas (abuse case D51). `version` is that of the stream of check events, `totpStep` the last time step of which a
  * one-time password counted.
  */
-export const userChecks = table(
+export const attemptCounts = table(
   "user_checks",
   {
     instanceId: text(),
@@ -30,7 +30,7 @@ export const userChecks = table(
   { key: ["instanceId", "userId"] },
 );
 
-export type CheckRow = Row<typeof userChecks>;
+export type CheckRow = Row<typeof attemptCounts>;
 type UserRef = { instanceId: string; userId: string };
 
 /** Passwords and second factors are counted apart: a right password must not allow more guesses at the factor. */
@@ -41,40 +41,50 @@ export type Judgement = { isRight: boolean; happened: CheckEvent[]; totpStep?: b
 
 export type Attempts = {
   /**
-   * Judges one attempt, unless the user is not active or has to wait after wrong ones: then nothing is judged, and the
-   * answer is that of a wrong attempt. The judgement counts only if nothing came between, so that of attempts at the
-   * same time, on whatever replica, never more are answered than the limit allows.
+   * Judges one attempt, unless there is no such user, he is not active or has to wait after wrong ones: then nothing is
+   * judged, and the answer is that of a wrong attempt, at the same cost to the store. The judgement counts only if
+   * nothing came between, so that of attempts at the same time, on whatever replica, never more are answered than the
+   * limit allows.
    *
-   * After ten wrong attempts the user is locked. What nobody can guess is not counted: then `counter` is undefined.
+   * What nobody can guess is not counted: then `counter` is undefined.
+   * @param userId undefined where nobody was found by the name
    */
   judge<J extends Judgement>(
     at: WriteContext,
-    userId: string,
+    userId: string | undefined,
     counter: Counter | undefined,
     judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
   ): Promise<J | undefined>;
-  /** No wrong attempt counts any more. */
-  forgive(user: UserRef): RowChange;
+  /** No wrong attempt at the password counts any more; those at second factors do. */
+  forgivePassword(user: UserRef): RowChange;
   removeAll(user: UserRef): RowChange;
 };
 
 // TODO(login settings): max_password_attempts, once that service is there; this is its built-in value.
 const mostFailures = 10;
-const freeFailures = 5;
-const longestWaitMs = 15 * 60_000;
+const shortestWaitMs = 10 * 60_000;
+const longestWaitMs = 24 * 60 * 60_000;
 // Who waits longer than these has gone.
 const mostWaiting = 256;
 
-/** After five wrong attempts one waits a second, after each further one twice as long, fifteen minutes at most. */
+/**
+ * How long nothing is judged after so many wrong attempts: from the tenth on ten minutes, after each further one twice as
+ * long, a day at most (spec oidc, Login). The user is not locked by it: that is for people to do.
+ */
 export const waitAfter = (failures: number): number =>
-  failures < freeFailures ? 0 : Math.min(1_000 * 2 ** (failures - freeFailures), longestWaitMs);
+  failures < mostFailures
+    ? 0
+    : Math.min(shortestWaitMs * 2 ** (failures - mostFailures), longestWaitMs);
 
 const checks = aggregate(checkEvents, undefined, () => undefined);
 const epoch = new Date(0);
-const none = { passwordFailures: 0, passwordFailedAt: epoch, factorFailures: 0, factorFailedAt: epoch };
+const noPasswords = { passwordFailures: 0, passwordFailedAt: epoch };
+const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
+// No user has this id.
+const nobody = "";
 
 export function createAttempts({ db, events, organizations }: Deps): Attempts {
-  const t = db.table(userChecks);
+  const t = db.table(attemptCounts);
   const inTurn = turnsOf(db);
 
   async function find({ instanceId, userId }: UserRef): Promise<CheckRow | undefined> {
@@ -88,45 +98,66 @@ export function createAttempts({ db, events, organizations }: Deps): Attempts {
     const row = await find(ref);
     if (row !== undefined) {
       const { version, passwordFailures, factorFailures } = row;
-      tx.expectRows(userChecks, { ...ref, version, passwordFailures, factorFailures }, 1);
+      tx.expectRows(attemptCounts, { ...ref, version, passwordFailures, factorFailures }, 1);
       // Nothing is folded, so the version is all that is needed of a stream that may be long.
-      const loaded: Loaded<undefined> = { id: ref.userId, state: undefined, version, last: undefined };
+      const loaded: Loaded<undefined> = {
+        id: ref.userId,
+        state: undefined,
+        version,
+        last: undefined,
+      };
       return { row, loaded };
     }
-    tx.expectRows(userChecks, ref, 0);
+    tx.expectRows(attemptCounts, ref, 0);
     const loaded = await tx.load(checks, ref.userId);
     return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
   }
 
+  async function judged<J extends Judgement>(
+    at: WriteContext,
+    userId: string,
+    counter: Counter | undefined,
+    judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
+  ): Promise<J | undefined> {
+    const ref = { instanceId: at.instanceId, userId };
+    return events.transact(at, async (tx) => {
+      const { state } = await tx.load(user, userId);
+      if (state?.state !== "active") return undefined;
+      const { organizationId } = state;
+      const organization = await organizations.byId(ref.instanceId, organizationId);
+      if (organization?.state !== "active") return undefined;
+      const { row, loaded: stream } = await open(tx, ref);
+      if (mustWait(row, counter, tx.now)) return undefined;
+      const judgement = await judge(tx, state, row);
+      if (judgement === undefined) return undefined;
+      const { isRight, happened, totpStep = row.totpStep } = judgement;
+      tx.record(checks, stream, happened, { type: "org", id: organizationId });
+      const version = row.version + BigInt(happened.length);
+      const counted = countedIn(row, counter, isRight, tx.now);
+      tx.write(putRow(attemptCounts, { ...counted, version, totpStep }));
+      return judgement;
+    });
+  }
+
+  // What a wrong attempt costs the store: a flush.
+  async function spend({ instanceId }: WriteContext): Promise<undefined> {
+    const row = putRow(attemptCounts, {
+      ...{ instanceId, userId: nobody, version: 0n, totpStep: 0n },
+      ...none,
+    });
+    await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
+  }
+
   return {
     async judge(at, userId, counter, judge) {
-      const ref = { instanceId: at.instanceId, userId };
-      return inTurn(`${ref.instanceId}/${userId}`, () =>
-        events.transact(at, async (tx) => {
-          const loaded = await tx.load(user, userId);
-          const { state } = loaded;
-          if (state?.state !== "active") return undefined;
-          const { organizationId } = state;
-          const organization = await organizations.byId(ref.instanceId, organizationId);
-          if (organization?.state !== "active") return undefined;
-          const { row, loaded: stream } = await open(tx, ref);
-          if (mustWait(row, counter, tx.now)) return undefined;
-          const judgement = await judge(tx, state, row);
-          if (judgement === undefined) return undefined;
-          const { isRight, happened, totpStep = row.totpStep } = judgement;
-          tx.record(checks, stream, happened, { type: "org", id: organizationId });
-          const version = row.version + BigInt(happened.length);
-          const counted = countedIn(row, counter, isRight, tx.now);
-          tx.write(putRow(userChecks, { ...counted, version, totpStep }));
-          if (counter !== undefined && !isRight && counted[`${counter}Failures`] >= mostFailures) {
-            tx.record(user, loaded, lockUser(state));
-          }
-          return judgement;
-        }),
-      );
+      const judgement =
+        userId === undefined
+          ? undefined
+          : await inTurn(`${at.instanceId}/${userId}`, () => judged(at, userId, counter, judge));
+      return judgement ?? spend(at);
     },
-    forgive: (ref) => updateRows(userChecks, ref, none),
-    removeAll: (ref) => deleteRows(userChecks, ref),
+    forgivePassword: (ref) => updateRows(attemptCounts, ref, noPasswords),
+    removeAll: (ref) => deleteRows(attemptCounts, ref),
   };
 }
 
@@ -139,7 +170,12 @@ function turnsOf(db: Database): ReturnType<typeof createTurns> {
   return known;
 }
 
-function countedIn(row: CheckRow, counter: Counter | undefined, isRight: boolean, now: Date): CheckRow {
+function countedIn(
+  row: CheckRow,
+  counter: Counter | undefined,
+  isRight: boolean,
+  now: Date,
+): CheckRow {
   if (counter === undefined) return row;
   const failures = isRight ? 0 : row[`${counter}Failures`] + 1;
   const failedAt = isRight ? epoch : now;

@@ -11,7 +11,7 @@ import type { Credentials } from "../credentials.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { user, userNotFound } from "../user.ts";
-import { otpKinds } from "./otp.ts";
+import { announced, otpKinds } from "./otp.ts";
 
 export type OtpMethods =
   | "addOTPSMSAuthenticator"
@@ -23,7 +23,6 @@ export type OtpMethods =
 
 type Facts = {
   added(id: string, address: string): UserEvent;
-  announced(): UserEvent;
   verified(id: string): UserEvent;
   removed(id: string): UserEvent;
 };
@@ -31,13 +30,12 @@ type Facts = {
 const facts: Record<OtpChannel, Facts> = {
   sms: {
     added: (otpSmsId, number) => userEvents["human.mfa.otp.sms.added"]({ otpSmsId, number }),
-    announced: () => userEvents["human.mfa.otp.sms.code.added"]({}),
     verified: (otpSmsId) => userEvents["human.mfa.otp.sms.verified"]({ otpSmsId }),
     removed: (otpSmsId) => userEvents["human.mfa.otp.sms.removed"]({ otpSmsId }),
   },
   email: {
-    added: (otpEmailId, address) => userEvents["human.mfa.otp.email.added"]({ otpEmailId, address }),
-    announced: () => userEvents["human.mfa.otp.email.code.added"]({}),
+    added: (otpEmailId, address) =>
+      userEvents["human.mfa.otp.email.added"]({ otpEmailId, address }),
     verified: (otpEmailId) => userEvents["human.mfa.otp.email.verified"]({ otpEmailId }),
     removed: (otpEmailId) => userEvents["human.mfa.otp.email.removed"]({ otpEmailId }),
   },
@@ -50,7 +48,7 @@ export function otpHandlers(
   const { events, newId } = deps;
 
   async function add(scope: Scope, id: string, channel: OtpChannel, wanted: WantedContact) {
-    const { added, announced, verified } = facts[channel];
+    const { added, verified } = facts[channel];
     const { address, proof } = wanted;
     const [written, otpId, code] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
@@ -67,7 +65,7 @@ export function otpHandlers(
       }
       const at = { instanceId: scope.instanceId, userId: id };
       const issued = await codes.issue(tx, at, otpRegistration(channel), made);
-      tx.record(user, loaded, [announced()]);
+      tx.record(user, loaded, [announced(channel)]);
       return [tx.written(loaded), made, proof === "returned" ? issued : undefined];
     });
     return { details: toDetails(written()), otpId, ...(code === undefined ? {} : { code }) };
@@ -118,7 +116,12 @@ export function otpHandlers(
       verify(scope, id, "sms", { otpId, code }),
     removeOTPSMSAuthenticator: ({ id, otpSmsId }, scope) => remove(scope, id, "sms", otpSmsId),
     async addOTPEmailAuthenticator({ id, email }, scope) {
-      const { otpId: otpEmailId, ...told } = await add(scope, id, "email", required(email, "email"));
+      const { otpId: otpEmailId, ...told } = await add(
+        scope,
+        id,
+        "email",
+        required(email, "email"),
+      );
       return { ...told, otpEmailId };
     },
     verifyOTPEmailRegistration: ({ id, otpEmailId: otpId, code }, scope) =>

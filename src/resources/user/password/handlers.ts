@@ -1,11 +1,12 @@
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
-import { failedPrecondition, invalidArgument, invalidField } from "../../../errors.ts";
+import { invalidArgument, invalidField } from "../../../errors.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn, permissionMissing } from "../../org/index.ts";
 import { requireAny } from "../authenticator/authenticators.ts";
 import { codeInvalid, passwordReset } from "../codes.ts";
+import { requireContact } from "../contact.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
@@ -73,8 +74,8 @@ export function passwordHandlers(
         if (way === "returnCode" && !mayOn(scope, scope.policy.act, state)) {
           throw permissionMissing(scope.policy.act);
         }
-        if (way === "sendEmail" && state.email === undefined) throw contactMissing("email");
-        if (way === "sendSms" && state.phone === undefined) throw contactMissing("phone");
+        if (way === "sendEmail") requireContact(state, "email");
+        if (way === "sendSms") requireContact(state, "phone");
         const at = { instanceId: scope.instanceId, userId: id };
         const code = await codes.issue(tx, at, passwordReset, subject);
         tx.record(user, loaded, [userEvents["human.password.code.added"]({})]);
@@ -109,6 +110,3 @@ const proofMissing = () =>
       })),
     },
   );
-
-const contactMissing = (kind: "email" | "phone") =>
-  failedPrecondition("CONTACT_MISSING", `the user has no ${kind} to send a code to`);

@@ -24,7 +24,10 @@ export async function requirePolicy(
 ): Promise<void> {
   const text = password.normalize("NFC");
   const lacking = shortcomings(policy, text);
-  if (policy.blocklist && (restWithout(text, contextWords(user)) < least || (await isCommonPassword(text)))) {
+  if (
+    policy.blocklist &&
+    (restWithout(text, contextWords(user)) < least || (await isCommonPassword(text)))
+  ) {
     lacking.push({
       rule: "blocklist",
       reason: "PASSWORD_GUESSABLE",
@@ -60,7 +63,11 @@ const needs = (what: string, article: string): Shortcoming => ({
 });
 
 /** Names of the user and of the service, whole and in their parts. */
-function contextWords({ username, email, data }: Pick<User, "username" | "email" | "data">): string[] {
+function contextWords({
+  username,
+  email,
+  data,
+}: Pick<User, "username" | "email" | "data">): string[] {
   const names = ["given_name", "family_name", "middle_name", "display_name", "nickname", "name"];
   const said = names.map((name) => data[name]).filter((value) => typeof value === "string");
   const all = [product, username, email?.address ?? "", ...said].map(caseFold);

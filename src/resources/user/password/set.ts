@@ -42,7 +42,7 @@ export function settingOf(
       const at = { instanceId, userId: loaded.id };
       hashed ??= stored();
       tx.record(user, loaded, changePassword(loaded.state, changeRequired));
-      tx.write(await passwords.put(at, await hashed, tx.now), attempts.forgive(at));
+      tx.write(await passwords.put(at, await hashed, tx.now), attempts.forgivePassword(at));
     },
   };
 }

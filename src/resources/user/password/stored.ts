@@ -60,3 +60,14 @@ export function createPasswordStore(secrets: SecretStore): PasswordStore {
     remove: (user) => secrets.remove(ref(user)),
   };
 }
+
+/** The row that holds a new password: an argon2id hash, peppered, sealed with the key of the instance. */
+export async function passwordSecret(
+  secrets: SecretStore,
+  user: UserRef,
+  password: string,
+  createdAt: Date,
+): Promise<RowChange> {
+  const passwords = createPasswordStore(secrets);
+  return passwords.put(user, await passwords.hash(user.instanceId, password), createdAt);
+}

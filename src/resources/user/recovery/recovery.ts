@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import { failedPrecondition } from "../../../errors.ts";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
@@ -63,11 +62,14 @@ export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore
 }
 
 /**
- * Spends a recovery code: each counts once. Wrong ones are counted with those of the user's other second factors.
- *
- * @throws FAILED_PRECONDITION RECOVERY_CODES_MISSING
+ * Spends a recovery code: each counts once. Wrong ones are counted with those of the user's other second factors; nobody,
+ * and who has none, gets the answer of a wrong one.
  */
-export type RecoveryCodeCheck = (at: WriteContext, userId: string, code: string) => Promise<boolean>;
+export type RecoveryCodeCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
 
 export function createRecoveryCodeCheck(
   codes: RecoveryCodeStore,
@@ -75,23 +77,25 @@ export function createRecoveryCodeCheck(
   authenticators: AuthenticatorReader,
 ): RecoveryCodeCheck {
   return async (at, userId, code) => {
-    const ref = { instanceId: at.instanceId, userId };
-    const judgement = await attempts.judge<Judgement>(at, userId, "factor", async (tx, state) => {
-      if (heldOf(state.authenticators, "recovery_codes").length === 0) {
-        throw failedPrecondition("RECOVERY_CODES_MISSING", "the user has no recovery codes");
-      }
-      const found = await codes.find(ref, code);
-      if (found === undefined) {
-        const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
-        return { isRight: false, happened: [failed] };
-      }
-      const [row] = await authenticators.ofKind(ref, "recovery_codes");
-      const remaining = (row?.number ?? 1) - 1;
-      tx.expectRows(secretRows, found, 1);
-      tx.write(deleteRows(secretRows, found));
-      const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });
-      return { isRight: true, happened: [succeeded] };
-    });
+    const judgement = await attempts.judge<Judgement>(
+      at,
+      userId,
+      "factor",
+      async (tx, state, row) => {
+        if (heldOf(state.authenticators, "recovery_codes").length === 0) return undefined;
+        const found = await codes.find(row, code);
+        if (found === undefined) {
+          const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
+          return { isRight: false, happened: [failed] };
+        }
+        const [held] = await authenticators.ofKind(row, "recovery_codes");
+        const remaining = (held?.number ?? 1) - 1;
+        tx.expectRows(secretRows, found, 1);
+        tx.write(deleteRows(secretRows, found));
+        const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });
+        return { isRight: true, happened: [succeeded] };
+      },
+    );
     return judgement?.isRight === true;
   };
 }

@@ -1,5 +1,4 @@
 import { Secret, TOTP } from "otpauth";
-import { failedPrecondition } from "../../../errors.ts";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
@@ -66,26 +65,26 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
 }
 
 /**
- * Whether a code is of one of the user's apps. Wrong ones are counted with those of his other second factors.
- *
- * @throws FAILED_PRECONDITION TOTP_MISSING where he has no app
+ * Whether a code is of one of the user's apps. Wrong ones are counted with those of his other second factors; nobody, and
+ * who has no app, gets the answer of a wrong one.
  */
-export type TotpCheck = (at: WriteContext, userId: string, code: string) => Promise<boolean>;
+export type TotpCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
 
 export function createTotpCheck(totps: TotpStore, attempts: Attempts): TotpCheck {
   return async (at, userId, code) => {
-    const ref = { instanceId: at.instanceId, userId };
     const judgement = await attempts.judge<Judgement>(
       at,
       userId,
       "factor",
-      async (tx, { authenticators }, { totpStep }) => {
+      async (tx, { authenticators }, row) => {
         const held = heldOf(authenticators, "totp", "verified");
-        if (held.length === 0) {
-          throw failedPrecondition("TOTP_MISSING", "the user has no app for one-time passwords");
-        }
+        if (held.length === 0) return undefined;
         for (const { id } of held) {
-          const step = await totps.stepOf(ref, id, { code, now: tx.now, after: totpStep });
+          const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
           if (step === undefined) continue;
           const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
           return { isRight: true, happened, totpStep: step };

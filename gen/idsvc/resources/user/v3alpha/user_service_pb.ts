@@ -2447,7 +2447,7 @@ export const UserService: GenService<{
     output: typeof LockUserResponseSchema;
   },
   /**
-   * Unlocks a user who was locked, by hand or after too many wrong attempts.
+   * Unlocks a user who was locked.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.UnlockUser
    */

@@ -1,10 +1,10 @@
-import type { OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
-import type { SecretStore } from "../../eventstore/secret-store.ts";
-import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
-import { personalAccessTokenKind } from "./credentials.ts";
-import { users } from "./projection.ts";
+import type { OrganizationReader, TokenVerifier } from "../../../authz/ports.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
+import type { Database } from "../../../storage/database.ts";
+import { and, eq } from "../../../storage/drizzle.ts";
+import { cachedRead } from "../../../storage/read-cache.ts";
+import { personalAccessTokenKind } from "./stored.ts";
+import { users } from "../projection.ts";
 
 type ActiveUser = { id: string; organizationId: string; state: string };
 
