@@ -13,6 +13,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
+import { credentialSamples } from "./samples/credential.ts";
 import { domainSamples } from "./samples/domain.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
@@ -48,6 +49,7 @@ export const services: readonly DescService[] = [
 /** A sample of every method of every service, by path. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
+  ...credentialSamples,
   ...domainSamples,
   ...featureSamples,
   ...grantSamples,

@@ -15,7 +15,7 @@ export type World = {
   /** The TXT records that the service finds, by name. */
   texts: Map<string, string[]>;
   /** Creates a resource over REST, and gives the answer. */
-  create(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<JsonObject>;
+  create(path: string, body?: JsonObject, caller?: "owner" | "system"): Promise<JsonObject>;
   /** Creates a resource over REST, and gives its id. */
   make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
   /** Sets a part of a resource by its path, and gives the answer. */
