@@ -3,14 +3,7 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { type Authenticator, foldAuthenticators } from "./authenticator/authenticators.ts";
-import {
-  type AuthenticatorEvent,
-  type ChangedData,
-  isAuthenticatorEvent,
-  type UserEvent,
-  userEvents,
-} from "./events.ts";
+import { type ChangedData, type UserEvent, userEvents } from "./events.ts";
 import { firstData, firstEmail, parseData } from "./user-data.ts";
 
 export type Proven<A> = A & { isVerified: boolean };
@@ -25,8 +18,7 @@ export type User = {
   state: "active" | "inactive" | "locked";
   email: Proven<{ address: string }> | undefined;
   phone: Proven<{ number: string }> | undefined;
-  /** What he logs in with. */
-  authenticators: readonly Authenticator[];
+  hasPassword: boolean;
 };
 
 type State = User | undefined;
@@ -42,10 +34,7 @@ function evolve(state: State, event: UserEvent): State {
     case "user.removed":
       return undefined;
     default:
-      if (state === undefined) return undefined;
-      return isAuthenticatorEvent(event)
-        ? { ...state, authenticators: foldAuthenticators(state.authenticators, event) }
-        : { ...state, ...changeOf(state, event) };
+      return state === undefined ? undefined : { ...state, ...changeOf(state, event) };
   }
 }
 
@@ -53,13 +42,12 @@ const newUser = {
   state: "active",
   email: undefined,
   phone: undefined,
-  authenticators: [],
+  hasPassword: false,
 } as const;
 
 type Later = Exclude<
   UserEvent,
-  | AuthenticatorEvent
-  | { type: "user.human.added" | "user.machine.added" | "user.added" | "user.removed" }
+  { type: "user.human.added" | "user.machine.added" | "user.added" | "user.removed" }
 >;
 
 function changeOf({ email, phone }: User, event: Later): Partial<User> {
@@ -85,10 +73,13 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return { phone: { ...event.payload, isVerified: false } };
     case "user.human.phone.verified":
       return phone === undefined ? {} : { phone: { ...phone, isVerified: true } };
+    case "user.human.password.changed":
+      return { hasPassword: true };
     case "user.human.email.verification.failed":
     case "user.human.email.code.added":
     case "user.human.phone.verification.failed":
     case "user.human.phone.code.added":
+    case "user.pat.added":
       return {};
     default:
       return event satisfies never;
