@@ -11,6 +11,7 @@ import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
 import { userProjection } from "./projection.ts";
 
+export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { passwordSecret, personalAccessTokenSecret } from "./credentials.ts";
 export { changeContact } from "./contact.ts";
 export { metadata } from "./metadata-events.ts";
