@@ -1,6 +1,12 @@
 import { alreadyExists, failedPrecondition, notFound, resourceExhausted } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
-import { type ApiConfig, type AppEvent, appEvents, type AppKey, type OidcConfig } from "./events.ts";
+import {
+  type ApiConfig,
+  type AppEvent,
+  appEvents,
+  type AppKey,
+  type OidcConfig,
+} from "./events.ts";
 
 /** What an app is beside its name: a client of OpenID Connect, or an API. */
 export type AppConfig = { kind: "oidc"; oidc: OidcConfig } | { kind: "api"; api: ApiConfig };
@@ -93,8 +99,7 @@ export function patchApp(
   { name, config }: { name?: string | undefined; config?: AppPatch | undefined },
 ): AppEvent[] {
   if (state === undefined) throw appNotFound();
-  const renamed =
-    name === undefined || name === state.name ? [] : [appEvents.changed({ name })];
+  const renamed = name === undefined || name === state.name ? [] : [appEvents.changed({ name })];
   return [...renamed, ...changeConfig(state.config, config)];
 }
 
@@ -170,7 +175,10 @@ export function addKey(state: State, key: AppKey): AppEvent[] {
     throw alreadyExists("APP_KEY_EXISTS", "a key with this id exists");
   }
   if (state.keyIds.length >= mostKeys) {
-    throw resourceExhausted("APP_KEYS_EXHAUSTED", `an app has at most ${mostKeys} keys: remove some`);
+    throw resourceExhausted(
+      "APP_KEYS_EXHAUSTED",
+      `an app has at most ${mostKeys} keys: remove some`,
+    );
   }
   return [appEvents[`${state.config.kind}.key.added`](key)];
 }

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   APIAuthMethodType,
   type App as AppMessage,
+  type AppSchema,
   type GetAppSchema,
   OIDCAppType,
   type OIDCApp,
@@ -28,47 +29,47 @@ import type {
 } from "./events.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
-/** Words of the domain for the members of an enum; the first one stands for a member that was not chosen. */
-function enumeration<W extends string>(...pairs: [W, number][]) {
-  const words = new Map(pairs.map(([word, member]) => [member, word]));
-  const members = new Map<string, number>(pairs);
-  const [[first]] = pairs as [[W, number]];
+/** Words of the domain for the members of an enum; the first pair stands for what was not chosen. */
+function enumeration<W extends string, M extends number>(first: [W, M], ...others: [W, M][]) {
+  const pairs = [first, ...others];
+  const words = new Map<M, W>(pairs.map(([word, member]) => [member, word]));
+  const members = new Map<string, M>(pairs);
   return {
-    word: (member: number): W => words.get(member) ?? first,
-    member: (word: string): number => members.get(word) ?? 0,
+    word: (member: M): W => words.get(member) ?? first[0],
+    member: (word: string): M => members.get(word) ?? first[1],
   };
 }
 
-const appTypes = enumeration<AppType>(
-  ["web", OIDCAppType.WEB],
-  ["user_agent", OIDCAppType.USER_AGENT],
-  ["native", OIDCAppType.NATIVE],
+const appTypes = enumeration<AppType, OIDCAppType>(
+  ["web", OIDCAppType.OIDC_APP_TYPE_WEB],
+  ["user_agent", OIDCAppType.OIDC_APP_TYPE_USER_AGENT],
+  ["native", OIDCAppType.OIDC_APP_TYPE_NATIVE],
 );
-const responseTypes = enumeration<ResponseType>(
-  ["code", OIDCResponseType.CODE],
-  ["id_token", OIDCResponseType.ID_TOKEN],
-  ["id_token token", OIDCResponseType.ID_TOKEN_TOKEN],
+const responseTypes = enumeration<ResponseType, OIDCResponseType>(
+  ["code", OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
+  ["id_token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN],
+  ["id_token token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN],
 );
-const grantTypes = enumeration<GrantType>(
-  ["authorization_code", OIDCGrantType.AUTHORIZATION_CODE],
-  ["implicit", OIDCGrantType.IMPLICIT],
-  ["refresh_token", OIDCGrantType.REFRESH_TOKEN],
-  ["device_code", OIDCGrantType.DEVICE_CODE],
-  ["token_exchange", OIDCGrantType.TOKEN_EXCHANGE],
+const grantTypes = enumeration<GrantType, OIDCGrantType>(
+  ["authorization_code", OIDCGrantType.OIDC_GRANT_TYPE_AUTHORIZATION_CODE],
+  ["implicit", OIDCGrantType.OIDC_GRANT_TYPE_IMPLICIT],
+  ["refresh_token", OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN],
+  ["device_code", OIDCGrantType.OIDC_GRANT_TYPE_DEVICE_CODE],
+  ["token_exchange", OIDCGrantType.OIDC_GRANT_TYPE_TOKEN_EXCHANGE],
 );
-const authMethods = enumeration<AuthMethod>(
-  ["basic", OIDCAuthMethodType.BASIC],
-  ["post", OIDCAuthMethodType.POST],
-  ["none", OIDCAuthMethodType.NONE],
-  ["private_key_jwt", OIDCAuthMethodType.PRIVATE_KEY_JWT],
+const authMethods = enumeration<AuthMethod, OIDCAuthMethodType>(
+  ["basic", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_BASIC],
+  ["post", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_POST],
+  ["none", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE],
+  ["private_key_jwt", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
 );
-const tokenTypes = enumeration<OidcConfig["accessTokenType"]>(
-  ["bearer", OIDCTokenType.BEARER],
-  ["jwt", OIDCTokenType.JWT],
+const tokenTypes = enumeration<OidcConfig["accessTokenType"], OIDCTokenType>(
+  ["bearer", OIDCTokenType.OIDC_TOKEN_TYPE_BEARER],
+  ["jwt", OIDCTokenType.OIDC_TOKEN_TYPE_JWT],
 );
-const apiAuthMethods = enumeration<ApiConfig["authMethodType"]>(
-  ["basic", APIAuthMethodType.BASIC],
-  ["private_key_jwt", APIAuthMethodType.PRIVATE_KEY_JWT],
+const apiAuthMethods = enumeration<ApiConfig["authMethodType"], APIAuthMethodType>(
+  ["basic", APIAuthMethodType.API_AUTH_METHOD_TYPE_BASIC],
+  ["private_key_jwt", APIAuthMethodType.API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
 );
 
 const defaultAlg = "RS256";
@@ -76,7 +77,10 @@ const defaultAlg = "RS256";
 /** The configuration of a new app. Validation has proven that it has a kind. */
 export function toConfig({ config }: AppMessage): AppConfig {
   if (config.case === "api") {
-    return { kind: "api", api: { authMethodType: apiAuthMethods.word(config.value.authMethodType) } };
+    return {
+      kind: "api",
+      api: { authMethodType: apiAuthMethods.word(config.value.authMethodType) },
+    };
   }
   if (config.case !== "oidc") throw new Error("validation requires the kind of the app");
   return { kind: "oidc", oidc: toOidc(config.value) };
@@ -135,11 +139,7 @@ function toOidcPatch(message: PatchOIDCApp): Patch<OidcConfig> {
   return {
     appType: given(message.appType, appTypes.word),
     redirectUris: list("redirect_uris", message.redirectUris, same),
-    postLogoutRedirectUris: list(
-      "post_logout_redirect_uris",
-      message.postLogoutRedirectUris,
-      same,
-    ),
+    postLogoutRedirectUris: list("post_logout_redirect_uris", message.postLogoutRedirectUris, same),
     responseTypes: list("response_types", message.responseTypes, responseTypes.word),
     grantTypes: list("grant_types", message.grantTypes, grantTypes.word),
     authMethodType: given(message.authMethodType, authMethods.word),
@@ -159,15 +159,10 @@ function toOidcPatch(message: PatchOIDCApp): Patch<OidcConfig> {
 export const problemsOf = (config: AppConfig): string[] =>
   config.kind === "oidc" ? complianceProblems(config.oidc) : [];
 
-type OidcInit = MessageInitShape<typeof GetAppSchema>["app"];
-
-export function toGetApp(
-  row: AppRow,
-  isActive: boolean,
-): MessageInitShape<typeof GetAppSchema> {
+export function toGetApp(row: AppRow, isActive: boolean): MessageInitShape<typeof GetAppSchema> {
   const { projectId, name, clientId } = row;
   const oidc = row.kind === "oidc" ? oidcOf(row) : undefined;
-  const app: OidcInit = {
+  const app: MessageInitShape<typeof AppSchema> = {
     projectId,
     name,
     config:

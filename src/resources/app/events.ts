@@ -41,8 +41,7 @@ type Added<C> = C & { clientId: string };
 type Nothing = Record<string, never>;
 
 // Apps and machine users share one space of client ids (decisions C4).
-const config = <C>() =>
-  payload<Added<C>>({ claims: ({ clientId }) => [holdClientId(clientId)] });
+const config = <C>() => payload<Added<C>>({ claims: ({ clientId }) => [holdClientId(clientId)] });
 
 /** Facts about an app: its secret is never among them, its public keys are. */
 export const appEvents = defineEvents(

@@ -3,6 +3,7 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { current } from "../../storage/read-cache.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { createTenancy } from "../org/index.ts";
@@ -23,6 +24,7 @@ import { problemsOf, toConfig, toGetApp, toPatch } from "./convert.ts";
 import { newClientSecret, removeClientSecret } from "./credentials.ts";
 import type { AppEvent } from "./events.ts";
 import { appQueries, type AppRow } from "./queries.ts";
+import { heldInUse } from "./readers.ts";
 import { removeWholeApp } from "./remove-apps.ts";
 
 type Service = typeof AppService;
@@ -58,7 +60,7 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const { events, secrets, newId, checkUrl } = deps;
   const queries = appQueries(deps, createTenancy(deps));
-  const projects = projectReader(deps.db);
+  const isHeld = current(deps.db, heldInUse(deps.db));
 
   return {
     async createApp({ app: wanted }, scope) {
@@ -107,7 +109,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     async deleteApp({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
-        await removeWholeApp(secrets, tx, scope.instanceId, id);
+        await removeWholeApp(deps, tx, scope.instanceId, id);
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -162,8 +164,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   }
 
   async function toFound(row: AppRow) {
-    const project = await projects.byId(row.instanceId, row.projectId);
-    return toGetApp(row, row.state === "active" && project?.state === "active");
+    return toGetApp(row, row.state === "active" && (await isHeld(row.instanceId, row)));
   }
 
   async function change(scope: Scope, id: string, decide: Decision) {

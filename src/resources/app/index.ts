@@ -11,7 +11,11 @@ export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export type { ApiConfig, OidcConfig } from "./events.ts";
 export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
-export { removeAppsOfProject } from "./remove-apps.ts";
+export {
+  removeAppsOfProject,
+  removeContentsOfApps,
+  removeMostAppsOfProject,
+} from "./remove-apps.ts";
 
 /** Apps: what users log in to, and what checks their tokens (resources, Apps). */
 export const appModule: Module = {

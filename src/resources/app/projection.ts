@@ -1,7 +1,16 @@
 import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { bool, instant, int, int64, json, optionalInstant, table, text } from "../../storage/table.ts";
+import {
+  bool,
+  instant,
+  int,
+  int64,
+  json,
+  optionalInstant,
+  table,
+  text,
+} from "../../storage/table.ts";
 import { appEvents, type AppKey, type OidcConfig } from "./events.ts";
 import { originOf } from "./redirect-uri.ts";
 

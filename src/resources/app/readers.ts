@@ -32,12 +32,25 @@ export type AppReader = {
   isAllowedOrigin(instanceId: string, origin: string): Promise<boolean>;
 };
 
+/** Whether what holds an app, its project and its organization, is active. */
+export function heldInUse(db: Database) {
+  const projects = projectReader(db);
+  const organizations = organizationReader(db);
+  return async (
+    instanceId: string,
+    { projectId, organizationId }: Pick<AppRow, "projectId" | "organizationId">,
+  ): Promise<boolean> => {
+    const project = await projects.byId(instanceId, projectId);
+    const organization = await organizations.byId(instanceId, organizationId);
+    return project?.state === "active" && organization?.state === "active";
+  };
+}
+
 export function appReader(db: Database): AppReader {
   const t = db.table(apps);
   const keys = db.table(appKeys);
   const origins = db.table(appOrigins);
-  const projects = projectReader(db);
-  const organizations = organizationReader(db);
+  const isInUse = heldInUse(db);
 
   const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
     const [row] = await db.read
@@ -67,22 +80,9 @@ export function appReader(db: Database): AppReader {
       .from(origins)
       .innerJoin(t, and(eq(t.instanceId, origins.instanceId), eq(t.id, origins.appId)))
       .where(
-        and(
-          eq(origins.instanceId, instanceId),
-          eq(origins.origin, origin),
-          eq(t.state, "active"),
-        ),
+        and(eq(origins.instanceId, instanceId), eq(origins.origin, origin), eq(t.state, "active")),
       ),
   );
-
-  async function isInUse(
-    instanceId: string,
-    { projectId, organizationId }: Pick<AppRow, "projectId" | "organizationId">,
-  ): Promise<boolean> {
-    const project = await projects.byId(instanceId, projectId);
-    const organization = await organizations.byId(instanceId, organizationId);
-    return project?.state === "active" && organization?.state === "active";
-  }
 
   return {
     async byClientId(instanceId, clientId) {

@@ -31,7 +31,8 @@ function wrongWith(uri: string): string | undefined {
   if (rest === "") return "must be absolute: a scheme, a colon and more";
   if (forbiddenSchemes.has(scheme.toLowerCase())) return `must not be of the scheme ${scheme}`;
   if (uri.includes("#")) return "must have no fragment";
-  if (uri.includes("*")) return "must have no wildcard: redirects are compared character by character";
+  if (uri.includes("*"))
+    return "must have no wildcard: redirects are compared character by character";
   if (!uriCharacters.test(uri)) return "must have only the characters of URIs (RFC 3986)";
   const [, authority] = /^\/\/([^/?]*)/.exec(rest) ?? [];
   if (authority?.includes("@")) return "must carry no user name";

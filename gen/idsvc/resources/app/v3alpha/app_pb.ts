@@ -441,8 +441,8 @@ export type GetApp = Message<"idsvc.resources.app.v3alpha.GetApp"> & {
   details?: Details | undefined;
 
   /**
-   * Whether it is active: both it and its project are. Nobody can log in to an inactive app, and its tokens do not
-   * count.
+   * Whether it is active: it, its project and its organization are. Nobody can log in to an inactive app, and its
+   * tokens do not count.
    *
    * @generated from field: idsvc.resources.object.v3alpha.State state = 2;
    */
