@@ -72,7 +72,15 @@ async function refusedOverAll(
   return first;
 }
 
-const volatile: ReadonlySet<string> = new Set(["id", "sequence", "change_date", "signing_key"]);
+const volatile: ReadonlySet<string> = new Set([
+  "id",
+  "sequence",
+  "change_date",
+  "signing_key",
+  "client_id",
+  "client_secret",
+  "key_id",
+]);
 
 /** A message with what a write makes anew replaced by its type. */
 function shapeOf(method: DescMethod, message: Message): JsonValue {

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -7,6 +8,7 @@ import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
+import { appSamples } from "./samples/app.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { membershipSamples } from "./samples/membership.ts";
@@ -21,6 +23,7 @@ export { makeWorld } from "./samples/sample.ts";
 /** Every service of the schema. */
 export const services: readonly DescService[] = [
   ActionService,
+  AppService,
   FeatureService,
   InstanceService,
   MembershipService,
@@ -32,6 +35,7 @@ export const services: readonly DescService[] = [
 /** A sample of every method of every service, by path. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
+  ...appSamples,
   ...featureSamples,
   ...instanceSamples,
   ...membershipSamples,

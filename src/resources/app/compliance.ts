@@ -22,9 +22,9 @@ function methodProblems({ appType, authMethodType }: OidcConfig): string[] {
 }
 
 function redirectProblems(oidc: OidcConfig): string[] {
-  const { responseTypes, redirectUris, grantTypes } = oidc;
-  const needsNone = responseTypes.length === 0 && !grantTypes.includes("authorization_code");
-  if (redirectUris.length === 0) return needsNone ? [] : ["NoRedirectUris"];
+  const { redirectUris, grantTypes } = oidc;
+  const redirects = grantTypes.includes("authorization_code") || grantTypes.includes("implicit");
+  if (redirectUris.length === 0) return redirects ? ["NoRedirectUris"] : [];
   const problems = redirectUris.flatMap((uri) => problemsOfRedirect(oidc, uri));
   const isMixed = usesCode(oidc) && usesImplicit(oidc);
   return isMixed && problems.length === 0 ? ["NotAllCombinationsAreAllowed"] : problems;

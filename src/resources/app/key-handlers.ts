@@ -1,4 +1,4 @@
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
@@ -7,6 +7,7 @@ import { invalidField } from "../../errors.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
+import { toExpiration } from "../object/expiration.ts";
 import { toPage } from "../object/list.ts";
 import { createTenancy } from "../org/index.ts";
 import { addKey, app, removeKey } from "./app.ts";
@@ -21,10 +22,7 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
 
   return {
     async addKey({ id, key }, scope) {
-      const expires = key?.expirationDate && timestampDate(key.expirationDate);
-      if (expires !== undefined && expires <= now()) {
-        throw invalidField("key.expiration_date", "EXPIRATION_PAST", "must be in the future");
-      }
+      const expires = toExpiration(key?.expirationDate, now(), "key.expiration_date");
       const keyId = newId();
       const { publicKey, privateKey } = await keysFrom(key?.publicKey);
       const expirationDate = expires?.toISOString();
