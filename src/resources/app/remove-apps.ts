@@ -48,11 +48,11 @@ export async function removeMostAppsOfProject(
 
 /** Removes up to `limit` apps of an organization that goes; tells how many there were. */
 export const removeContentsOfApps =
-  (deps: Deps) =>
+  (parts: Parts) =>
   async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
     const where = { instanceId: at.instanceId, organizationId };
-    const ids = await someIds(deps.db, apps, where, Math.min(limit, mostInOneUnit));
-    if (ids.length > 0) await removeTogether(deps, at, ids);
+    const ids = await someIds(parts.db, apps, where, Math.min(limit, mostInOneUnit));
+    if (ids.length > 0) await removeTogether(parts, at, ids);
     return ids.length;
   };
 
