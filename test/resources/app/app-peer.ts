@@ -7,7 +7,7 @@ export type MadeApp = { id: string; projectId: string; clientId: string; secret:
 export type AppPeer = ResourcePeer & {
   addProject(organizationId?: string): Promise<string>;
   /** Creates an app of OpenID Connect, unless told otherwise, in a project of its own. */
-  addApp(more?: JsonObject): Promise<MadeApp>;
+  addApp(more?: JsonObject & { project_id?: string }): Promise<MadeApp>;
   /** The app as it is read. */
   appOf(id: string): Promise<JsonObject & { app: JsonObject; state: string }>;
   /** A user of another organization who holds roles on one project only. */
@@ -30,7 +30,7 @@ export async function startAppPeer(): Promise<AppPeer> {
     addProject,
     async addApp(more = {}) {
       const kind = "api" in more ? {} : { oidc: { redirect_uris: [callback] } };
-      const project_id = String(more["project_id"] ?? (await addProject()));
+      const project_id = more.project_id ?? (await addProject());
       const wanted = { name: uniqueName("app"), ...kind, ...more, project_id };
       const made = bodyOf(await post("/apps", wanted), 201);
       const secret = String(made.client_secret ?? "");
