@@ -9,10 +9,11 @@ import {
 import { startAppPeer } from "../resources/app/app-peer.ts";
 import { bodyOf } from "../support/peer.ts";
 import { pathOf } from "../support/protocols.ts";
+import { countModule } from "../support/stream-service.ts";
 import { framed, type RawRequest } from "../support/wire.ts";
 import { addSecondInstance } from "./abuse.ts";
 
-const service = await startAppPeer();
+const service = await startAppPeer({ moreModules: [countModule({ opened: 0, closed: 0 })] });
 const { app, peer, post, patch, remove, addApp, addProject, addOrganization } = service;
 after(() => service[Symbol.asyncDispose]());
 
@@ -139,6 +140,14 @@ describe("a call from the origin of an active app", () => {
       assertOpen(notServed.headers);
     });
   }
+
+  it("can read a stream", async () => {
+    for (const version of versions) {
+      const counted = await read(rp, { version, path: "/test/count/2" });
+      assert.equal(counted.body.toString().trim().split("\n").length, 2);
+      assertOpen(counted.headers);
+    }
+  });
 
   it("comes from its redirects, and from what it names beside them", async () => {
     for (const origin of ["https://rp.test:8443", "https://spa.test", "capacitor://localhost"]) {

@@ -76,9 +76,9 @@ export const appKeys = table(
 /** The origins that browsers may call from for an app. They come of its redirects, or are named beside them. */
 export const appOrigins = table(
   "app_origins",
-  { instanceId: text(), appId: text(), source: text(), origin: text() },
+  { instanceId: text(), appId: text(), source: text(), position: int(), origin: text() },
   {
-    key: ["instanceId", "appId", "source", "origin"],
+    key: ["instanceId", "appId", "source", "position"],
     indexes: [{ columns: ["instanceId", "origin"] }],
   },
 );
@@ -110,9 +110,11 @@ const noOidc = {
 function originsOf(event: Event, { redirectUris, additionalOrigins }: Partial<OidcConfig>) {
   const replace = (source: string, origins: readonly (string | undefined)[]): RowChange[] => [
     deleteRows(appOrigins, { ...ofApp(event), source }),
-    ...[...new Set(origins)]
-      .filter((origin) => origin !== undefined)
-      .map((origin) => insertRow(appOrigins, { ...ofApp(event), source, origin })),
+    ...origins.flatMap((origin, position) =>
+      origin === undefined
+        ? []
+        : [insertRow(appOrigins, { ...ofApp(event), source, position, origin })],
+    ),
   ];
   return [
     ...(redirectUris === undefined ? [] : replace("redirect", redirectUris.map(originOf))),

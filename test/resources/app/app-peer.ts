@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { TestOptions } from "../../support/app.ts";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../../support/peer.ts";
 
 export type MadeApp = { id: string; projectId: string; clientId: string; secret: string };
@@ -16,8 +17,8 @@ export type AppPeer = ResourcePeer & {
 
 export const callback = "https://rp.test/callback";
 
-export async function startAppPeer(): Promise<AppPeer> {
-  const service = await startPeer();
+export async function startAppPeer(options: TestOptions = {}): Promise<AppPeer> {
+  const service = await startPeer(options);
   const { app, get, post, addMember, addOrganization } = service;
   const addProject = async (organizationId = app.made.organization_id) => {
     const project = { name: uniqueName("project") };
