@@ -12,6 +12,8 @@ export type World = {
   targetId: string;
   newTarget(): Promise<string>;
   setExecution(): Promise<string>;
+  /** The TXT records that the service finds, by name. */
+  texts: Map<string, string[]>;
   /** Creates a resource over REST, and gives the answer. */
   create(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<JsonObject>;
   /** Creates a resource over REST, and gives its id. */
@@ -85,7 +87,7 @@ export function ofService(
 /** Makes what the samples need. */
 export async function makeWorld(
   peer: Peer,
-  { token, made, system }: { token: string; made: Made; system: string },
+  { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
   let count = 0;
@@ -119,9 +121,11 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, create, make, put, act, name },
+    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, name },
   };
 }
+
+type WorldParts = { token: string; made: Made; system: string; texts: Map<string, string[]> };
 
 type Made = {
   instance_id: string;
