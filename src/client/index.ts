@@ -1,6 +1,7 @@
 import { createClient as connect, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
@@ -21,6 +22,7 @@ export * from "./schema.ts";
 
 const connectAll = (transport: Transport) => ({
   action: connect(ActionService, transport),
+  app: connect(AppService, transport),
   domain: connect(DomainService, transport),
   feature: connect(FeatureService, transport),
   instance: connect(InstanceService, transport),

@@ -2,6 +2,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
+import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { userEvents, usernameClaim } from "./events.ts";
@@ -33,6 +34,8 @@ export const userModule: Module = {
   projections: [userProjection, metadataProjection],
   state: [oneTimeCodes],
   claimErrors: {
+    [clientIdClaim]: () =>
+      alreadyExists("CLIENT_ID_TAKEN", "another app or machine user has this client id"),
     [usernameClaim]: () =>
       alreadyExists(
         "USERNAME_TAKEN",
