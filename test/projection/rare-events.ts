@@ -111,7 +111,7 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
     await done("POST", `/apps/${app}/_regenerate_secret`);
     const { key_id = "" } = await world.create(`/apps/${app}/keys`, {});
     await done("PATCH", `/apps/${app}`, { name: name(), ...change });
-    await done("DELETE", `/apps/${app}/keys/${String(key_id)}`);
+    await done("DELETE", `/apps/${app}/keys/${key_id as string}`);
     await done("POST", `/apps/${app}/_deactivate`);
     await done("POST", `/apps/${app}/_activate`);
     await done("DELETE", `/apps/${app}`);
