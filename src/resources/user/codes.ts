@@ -32,6 +32,7 @@ export const oneTimeCodes = table(
 const mostAttempts = 10;
 // No letters and digits that look alike, and no vowels, so that no code is a word.
 const letters = "BCDFGHJKLMNPQRSTVWXZ23456789";
+const digits = "0123456789";
 
 /** What a code is for, and how it looks. */
 export type CodeKind = { name: string; lifeMs: number; length: number; alphabet: string };
@@ -47,8 +48,34 @@ export const phoneVerification: CodeKind = {
   name: "phone.verification",
   lifeMs: 10 * minute,
   length: 8,
-  alphabet: "0123456789",
+  alphabet: digits,
 };
+export const passwordReset: CodeKind = {
+  name: "password.reset",
+  lifeMs: 60 * minute,
+  length: 10,
+  alphabet: letters,
+};
+export const passkeyRegistration: CodeKind = {
+  name: "passwordless.registration",
+  lifeMs: 60 * minute,
+  length: 12,
+  alphabet: letters,
+};
+export type OtpChannel = "sms" | "email";
+/** What proves a phone number or an e-mail address that is to get one-time passwords. */
+export const otpRegistration = (channel: OtpChannel): CodeKind => ({
+  name: `otp.${channel}.registration`,
+  lifeMs: 10 * minute,
+  length: 8,
+  alphabet: digits,
+});
+export const otpLogin = (channel: OtpChannel): CodeKind => ({
+  name: `otp.${channel}`,
+  lifeMs: 5 * minute,
+  length: 8,
+  alphabet: digits,
+});
 
 type UserRef = { instanceId: string; userId: string };
 

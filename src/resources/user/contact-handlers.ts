@@ -1,10 +1,9 @@
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { mayOn } from "../org/index.ts";
-import { codeInvalid, createCodes } from "./codes.ts";
+import { codeInvalid } from "./codes.ts";
 import { codeKinds, issueCode, setContact } from "./contact-change.ts";
 import {
   addressOf,
@@ -13,6 +12,7 @@ import {
   requireUnproven,
   verifyContact,
 } from "./contact.ts";
+import type { Credentials } from "./credentials.ts";
 import { toWantedContact, type WantedContact } from "./convert.ts";
 import { user, userNotFound } from "./user.ts";
 
@@ -24,9 +24,11 @@ export type ContactMethods =
   | "verifyContactPhone"
   | "resendContactPhoneCode";
 
-export function contactHandlers(deps: Deps): Pick<Handlers<typeof UserService>, ContactMethods> {
-  const { db, events, secrets } = deps;
-  const codes = createCodes(db, secrets);
+export function contactHandlers({
+  deps,
+  codes,
+}: Credentials): Pick<Handlers<typeof UserService>, ContactMethods> {
+  const { events } = deps;
 
   async function set(scope: Scope, id: string, wanted: WantedContact) {
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {

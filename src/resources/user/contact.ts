@@ -47,6 +47,12 @@ export const announceCode = (kind: ContactKind): UserEvent[] => [
     : userEvents["human.phone.code.added"]({}),
 ];
 
+/** @throws FAILED_PRECONDITION CONTACT_MISSING where there is nothing to send a code to */
+export function requireContact(state: User, kind: ContactKind): void {
+  if (addressOf(state, kind) !== undefined) return;
+  throw failedPrecondition("CONTACT_MISSING", `the user has no ${kind} to send a code to`);
+}
+
 /** @throws FAILED_PRECONDITION CONTACT_MISSING, CONTACT_VERIFIED */
 export function requireUnproven(state: User | undefined, kind: ContactKind): void {
   if (state === undefined) throw userNotFound();

@@ -3,6 +3,7 @@ import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/conta
 import { type GetUserSchema, UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { toDetails } from "../object/details.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { toAuthenticators } from "./authenticator/convert.ts";
 import type { ContactKind } from "./contact.ts";
 import type { UserRow } from "./queries.ts";
 
@@ -18,7 +19,11 @@ function toState({ state, schemaType, wasSetUp }: UserRow): UserState {
 
 export function toGetUser(
   row: UserRow,
-  shown: { domains: readonly string[]; data: JsonObject },
+  shown: {
+    domains: readonly string[];
+    data: JsonObject;
+    authenticators: ReturnType<typeof toAuthenticators>;
+  },
 ): MessageInitShape<typeof GetUserSchema> {
   const { schemaId, schemaType, schemaRevision, username, email, phone } = row;
   return {
@@ -33,7 +38,7 @@ export function toGetUser(
         ...(email === null ? {} : { email: { address: email, isVerified: row.isEmailVerified } }),
         ...(phone === null ? {} : { phone: { number: phone, isVerified: row.isPhoneVerified } }),
       },
-      authenticators: {},
+      authenticators: shown.authenticators,
     },
   };
 }

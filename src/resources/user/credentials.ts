@@ -1,43 +1,46 @@
-import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
-import { hashPassword } from "../../crypto/password-hash.ts";
-import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
-import type { RowChange } from "../../storage/row-change.ts";
+import type { Deps } from "../../projection/module.ts";
+import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
+import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
+import { type Attempts, createAttempts } from "./check/attempts.ts";
+import { type Codes, createCodes } from "./codes.ts";
+import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
+import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
+import { createRecoveryCodeStore, type RecoveryCodeStore } from "./recovery/recovery.ts";
+import { createTotpStore, type TotpStore } from "./totp/totp.ts";
+import { type Challenges, createChallenges } from "./web-authn/challenges.ts";
+import { domainsOfInstances, type RequireDomain } from "./web-authn/web-authn.ts";
 
-export const personalAccessTokenKind = "personal_access_token";
-const passwordKind = "password";
+/** What the handlers of credentials, and the checks of them, share. */
+export type Credentials = {
+  deps: Deps;
+  codes: Codes;
+  attempts: Attempts;
+  authenticators: AuthenticatorReader;
+  passwords: PasswordStore;
+  policyOf: PasswordPolicyReader;
+  checkPassword: PasswordCheck;
+  totps: TotpStore;
+  recoveryCodes: RecoveryCodeStore;
+  challenges: Challenges;
+  requireDomain: RequireDomain;
+};
 
-type UserRef = { instanceId: string; userId: string };
-
-const ref = ({ instanceId, userId }: UserRef, kind: string, id: string): SecretRef => ({
-  instanceId,
-  ownerType: "user",
-  ownerId: userId,
-  kind,
-  id,
-});
-
-/** The row that holds a user's password: an argon2id hash, peppered, sealed with the key of the instance. */
-export async function passwordSecret(
-  secrets: SecretStore,
-  user: UserRef,
-  password: string,
-  createdAt: Date,
-): Promise<RowChange> {
-  const { id: keyId, key } = await secrets.pepper(user.instanceId);
-  const hash = await hashPassword(password, { keyId, key });
-  return secrets.put(ref(user, passwordKind, "1"), Buffer.from(JSON.stringify(hash)), createdAt);
-}
-
-/** A new personal access token, shown once, and the row that recognises it. */
-export async function personalAccessTokenSecret(
-  secrets: SecretStore,
-  user: UserRef,
-  token: { id: string; createdAt: Date; expiresAt?: Date; value?: string },
-): Promise<{ token: string; change: RowChange }> {
-  const value = token.value ?? randomToken(tokenPrefixes.personalAccessToken);
-  const at = ref(user, personalAccessTokenKind, token.id);
+export function createCredentials(deps: Deps): Credentials {
+  const { db, secrets } = deps;
+  const attempts = createAttempts(deps);
+  const authenticators = authenticatorReader(db);
+  const passwords = createPasswordStore(secrets);
   return {
-    token: value,
-    change: await secrets.putDigest(at, value, token.createdAt, token.expiresAt),
+    deps,
+    codes: createCodes(db, secrets),
+    attempts,
+    authenticators,
+    passwords,
+    policyOf: passwordPolicyReader(db),
+    checkPassword: createPasswordCheck(deps, { attempts, passwords, authenticators }),
+    totps: createTotpStore(secrets),
+    recoveryCodes: createRecoveryCodeStore(secrets),
+    challenges: createChallenges(db),
+    requireDomain: domainsOfInstances(deps),
   };
 }

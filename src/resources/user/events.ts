@@ -1,6 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { caseFold } from "../../storage/case-fold.ts";
 import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
+import { authenticatorPayloads, credentialClaim } from "./authenticator/events.ts";
+import { clientIdClaim } from "./client-id.ts";
 
 export const usernameClaim = "user.username";
 
@@ -59,7 +61,9 @@ export const userEvents = defineEvents("user", {
   reactivated: nothing(),
   locked: nothing(),
   unlocked: nothing(),
-  removed: payload<{ organizationId: string }>({ claims: () => [release(usernameClaim)] }),
+  removed: payload<{ organizationId: string }>({
+    claims: () => [release(usernameClaim), release(clientIdClaim), release(credentialClaim)],
+  }),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
   "human.email.verified": nothing(),
   "human.email.verification.failed": nothing(),
@@ -68,8 +72,14 @@ export const userEvents = defineEvents("user", {
   "human.phone.verified": nothing(),
   "human.phone.verification.failed": nothing(),
   "human.phone.code.added": nothing(),
-  "human.password.changed": payload<{ changeRequired: boolean }>(),
-  "pat.added": payload<{ tokenId: string; expirationDate: string | undefined }>(),
+  ...authenticatorPayloads,
 });
 
 export type UserEvent = EventOf<typeof userEvents>;
+export type AuthenticatorEvent = Extract<
+  UserEvent,
+  { type: `user.${keyof typeof authenticatorPayloads}` }
+>;
+
+export const isAuthenticatorEvent = (event: UserEvent): event is AuthenticatorEvent =>
+  event.type.slice("user.".length) in authenticatorPayloads;

@@ -24,18 +24,20 @@ import {
   schemaById,
   type UserSchema,
 } from "../userschema/index.ts";
-import { createCodes } from "./codes.ts";
+import { toAuthenticators } from "./authenticator/convert.ts";
+import type { AuthenticatorRow } from "./authenticator/queries.ts";
 import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
-import { passwordSecret } from "./credentials.ts";
+import type { Credentials } from "./credentials.ts";
 import type { UserEvent } from "./events.ts";
+import { settingOf } from "./password/set.ts";
+import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
 import { type UserRow, userQueries } from "./queries.ts";
 import {
   activateUser,
   addUser,
   changeData,
-  changePassword,
   changeUsername,
   deactivateUser,
   lockUser,
@@ -69,11 +71,11 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   });
 }
 
-export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
-  const { db, events, secrets, newId } = deps;
+export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
+  const { deps, codes, authenticators } = credentials;
+  const { db, events, newId } = deps;
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
-  const codes = createCodes(db, secrets);
   const domainsOf = verifiedDomains(db);
 
   return {
@@ -85,6 +87,8 @@ export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
       }
       const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
       const password = wanted.authenticators?.password;
+      const field = "user.authenticators.password";
+      const setting = password && settingOf(credentials, scope.instanceId, password, field);
       const [written, told] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
@@ -93,10 +97,10 @@ export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
         const made = await setContacts(tx, loaded, contact, { scope, mayWrite: true });
-        if (password?.type.case === "password") {
-          tx.record(user, loaded, changePassword(loaded.state, password.changeRequired));
-          const at = { instanceId: scope.instanceId, userId: loaded.id };
-          tx.write(await passwordSecret(secrets, at, password.type.value, tx.now));
+        if (setting !== undefined) {
+          requirePerson(loaded.state);
+          await setting.check(loaded.state);
+          await setting.set(tx, loaded);
         }
         return [tx.written(loaded), made];
       });
@@ -134,18 +138,22 @@ export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
     unlockUser: change(unlockUser),
 
     async deleteUser({ id }, scope) {
-      return { details: toDetails(await removeWholeUser(deps, writeContext(scope), id)) };
+      return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
 
     async getUser({ id }, scope) {
       const row = await queries.find(scope.instanceId, id);
       if (row === undefined) throw userNotFound();
-      return { user: await show(scope, row) };
+      const held = await authenticators.ofUsers(scope.instanceId, [id]);
+      return { user: await show(scope, row, held.get(id)) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = await Promise.all(found.rows.map((row) => show(scope, row)));
+      const ids = found.rows.map(({ id }) => id);
+      const held = await authenticators.ofUsers(scope.instanceId, ids);
+      const shown = found.rows.map((row) => show(scope, row, held.get(row.id)));
+      const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
@@ -176,13 +184,14 @@ export function userHandlers(deps: Deps): Pick<Handlers<Service>, UserMethods> {
   }
 
   // What the schema lets the reader see: the user himself, or who may read users of his organization.
-  async function show(scope: Scope, row: UserRow) {
+  async function show(scope: Scope, row: UserRow, held: AuthenticatorRow[] = []) {
     const { instanceId, policy } = scope;
     const schema = await schemaById(deps, instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
-    return toGetUser(row, { domains: await domainsOf(instanceId, row.organizationId), data });
+    const domains = await domainsOf(instanceId, row.organizationId);
+    return toGetUser(row, { domains, data, authenticators: toAuthenticators(held) });
   }
 }
 

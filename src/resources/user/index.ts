@@ -2,22 +2,40 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
+import { credentialClaim } from "./authenticator/events.ts";
+import { authenticatorProjection } from "./authenticator/projection.ts";
+import { attemptCounts } from "./check/attempts.ts";
+import { checkEvents } from "./check/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
+import { createCredentials } from "./credentials.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
 import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
+import { machineHandlers } from "./machine/handlers.ts";
+import { otpHandlers } from "./otp/handlers.ts";
+import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
+import { recoveryHandlers } from "./recovery/handlers.ts";
+import { tokenHandlers } from "./token/handlers.ts";
+import { totpHandlers } from "./totp/handlers.ts";
+import { webAuthNChallenges } from "./web-authn/challenges.ts";
+import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { clientIdClaim, holdClientId } from "./client-id.ts";
-export { passwordSecret, personalAccessTokenSecret } from "./credentials.ts";
+export { type UserChecks, userChecks } from "./checks.ts";
 export { changeContact } from "./contact.ts";
 export { metadata } from "./metadata-events.ts";
 export { users } from "./projection.ts";
-export { personalAccessTokens } from "./tokens.ts";
+export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
+export type { IssuedOtp } from "./otp/otp.ts";
+export type { PasswordOutcome } from "./password/check.ts";
+export { passwordSecret } from "./password/stored.ts";
+export { personalAccessTokenSecret } from "./token/stored.ts";
+export { personalAccessTokens } from "./token/tokens.ts";
 export {
   addPersonalAccessToken,
   addUser,
@@ -27,26 +45,47 @@ export {
   user,
   userNotFound,
 } from "./user.ts";
+export type { UserVerification } from "./web-authn/challenges.ts";
+export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in (resources, Users). */
 export const userModule: Module = {
-  events: [userEvents, metadataEvents],
-  projections: [userProjection, metadataProjection],
-  state: [oneTimeCodes],
+  events: [userEvents, checkEvents, metadataEvents],
+  projections: [userProjection, authenticatorProjection, metadataProjection],
+  state: [oneTimeCodes, attemptCounts, webAuthNChallenges],
   claimErrors: {
-    [clientIdClaim]: () =>
-      alreadyExists("CLIENT_ID_TAKEN", "another app or machine user has this client id"),
     [usernameClaim]: () =>
       alreadyExists(
         "USERNAME_TAKEN",
         "a user of this name exists in the organization, in this or a like spelling",
       ),
+    [clientIdClaim]: () =>
+      alreadyExists(
+        "CLIENT_ID_TAKEN",
+        "an app or a machine user of the instance has this client id, in this or a like spelling",
+      ),
+    [credentialClaim]: () =>
+      alreadyExists("WEB_AUTH_N_TAKEN", "the passkey or security key is registered already"),
   },
-  services: (deps) => [
-    service(
-      UserService,
-      { ...userHandlers(deps), ...contactHandlers(deps), ...metadataHandlers(deps) },
-      userAuthorize(deps),
-    ),
-  ],
+  services: (deps) => {
+    const credentials = createCredentials(deps);
+    return [
+      service(
+        UserService,
+        {
+          ...userHandlers(credentials),
+          ...contactHandlers(credentials),
+          ...metadataHandlers(deps),
+          ...passwordHandlers(credentials),
+          ...webAuthNHandlers(credentials),
+          ...totpHandlers(credentials),
+          ...otpHandlers(credentials),
+          ...recoveryHandlers(credentials),
+          ...tokenHandlers(credentials),
+          ...machineHandlers(credentials),
+        },
+        userAuthorize(deps),
+      ),
+    ];
+  },
 };

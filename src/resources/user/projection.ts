@@ -4,6 +4,7 @@ import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { authenticatorPayloads } from "./authenticator/events.ts";
 import { type UserEvent, userEvents } from "./events.ts";
 import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
@@ -97,6 +98,15 @@ const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>
   updateRows(users, row(event), { ...values, ...touch(event) }),
 ];
 
+// Whatever happens to what a user logs in with, happens to him.
+const ofAuthenticators = () =>
+  Object.fromEntries(
+    Object.keys(authenticatorPayloads).map((key) => [
+      `user.${key}`,
+      (event: Recorded) => set(event, {}),
+    ]),
+  );
+
 export const userProjection = projection(
   "users",
   [users],
@@ -126,7 +136,8 @@ export const userProjection = projection(
     "user.human.phone.verified": (event) => set(event, { isPhoneVerified: true }),
     "user.human.phone.verification.failed": (event) => set(event, {}),
     "user.human.phone.code.added": (event) => set(event, {}),
+    ...ofAuthenticators(),
     "user.human.password.changed": (event) => set(event, { wasSetUp: true }),
-    "user.pat.added": (event) => set(event, {}),
+    "user.human.passwordless.token.verified": (event) => set(event, { wasSetUp: true }),
   }),
 );

@@ -1,16 +1,16 @@
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { cascadeUserGrants } from "../grant/index.ts";
 import { removeMembershipsOf } from "../membership/index.ts";
-import { createCodes } from "./codes.ts";
+import type { Credentials } from "./credentials.ts";
 import { removeUser, user } from "./user.ts";
 
 /**
- * Deletes a user with everything that is his, as one unit: memberships, user grants, codes, and all his secrets. His personal key is
- * among them, so what the log holds of him can never be read again (decisions C7).
+ * Deletes a user with everything that is his, as one unit: memberships, user grants, codes, challenges, counts of wrong
+ * attempts, and all his secrets. His personal key is among them, so what the log holds of him can never be read again
+ * (decisions C7).
  */
 export async function removeWholeUser(
-  deps: Deps,
+  { deps, codes, attempts, challenges }: Credentials,
   at: WriteContext,
   userId: string,
 ): Promise<Written> {
@@ -22,7 +22,9 @@ export async function removeWholeUser(
     await removeMembershipsOf(db, tx, { instanceId, userId });
     await cascadeUserGrants(db, tx, instanceId, { userId });
     tx.write(
-      createCodes(db, secrets).removeAll({ instanceId, userId }),
+      codes.removeAll({ instanceId, userId }),
+      challenges.removeAll({ instanceId, userId }),
+      attempts.removeAll({ instanceId, userId }),
       secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),
     );
     return tx.written(loaded);

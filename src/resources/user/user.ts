@@ -3,7 +3,14 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { type ChangedData, type UserEvent, userEvents } from "./events.ts";
+import { type Authenticator, foldAuthenticators } from "./authenticator/authenticators.ts";
+import {
+  type AuthenticatorEvent,
+  type ChangedData,
+  isAuthenticatorEvent,
+  type UserEvent,
+  userEvents,
+} from "./events.ts";
 import { firstData, firstEmail, parseData } from "./user-data.ts";
 
 export type Proven<A> = A & { isVerified: boolean };
@@ -18,7 +25,8 @@ export type User = {
   state: "active" | "inactive" | "locked";
   email: Proven<{ address: string }> | undefined;
   phone: Proven<{ number: string }> | undefined;
-  hasPassword: boolean;
+  /** What he logs in with. */
+  authenticators: readonly Authenticator[];
 };
 
 type State = User | undefined;
@@ -34,7 +42,10 @@ function evolve(state: State, event: UserEvent): State {
     case "user.removed":
       return undefined;
     default:
-      return state === undefined ? undefined : { ...state, ...changeOf(state, event) };
+      if (state === undefined) return undefined;
+      return isAuthenticatorEvent(event)
+        ? { ...state, authenticators: foldAuthenticators(state.authenticators, event) }
+        : { ...state, ...changeOf(state, event) };
   }
 }
 
@@ -42,12 +53,13 @@ const newUser = {
   state: "active",
   email: undefined,
   phone: undefined,
-  hasPassword: false,
+  authenticators: [],
 } as const;
 
 type Later = Exclude<
   UserEvent,
-  { type: "user.human.added" | "user.machine.added" | "user.added" | "user.removed" }
+  | AuthenticatorEvent
+  | { type: "user.human.added" | "user.machine.added" | "user.added" | "user.removed" }
 >;
 
 function changeOf({ email, phone }: User, event: Later): Partial<User> {
@@ -73,13 +85,10 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return { phone: { ...event.payload, isVerified: false } };
     case "user.human.phone.verified":
       return phone === undefined ? {} : { phone: { ...phone, isVerified: true } };
-    case "user.human.password.changed":
-      return { hasPassword: true };
     case "user.human.email.verification.failed":
     case "user.human.email.code.added":
     case "user.human.phone.verification.failed":
     case "user.human.phone.code.added":
-    case "user.pat.added":
       return {};
     default:
       return event satisfies never;

@@ -43,7 +43,10 @@ describe("creating a user", () => {
         login_names: [`${username}@idsvc.localhost`],
         data: human,
         contact: {},
-        authenticators: {},
+        authenticators: {
+          ...{ web_auth_n: [], totps: [], otp_sms: [], otp_email: [] },
+          ...{ public_keys: [], personal_access_tokens: [] },
+        },
       },
     });
   });

@@ -4,18 +4,20 @@
 // @generated from file idsvc/resources/user/v3alpha/authenticator.proto (package idsvc.resources.user.v3alpha, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { ReturnCode, SendEmailCode, SendSMSCode } from "./contact_pb.ts";
+import { file_idsvc_resources_user_v3alpha_contact } from "./contact_pb.ts";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file idsvc/resources/user/v3alpha/authenticator.proto.
  */
 export const file_idsvc_resources_user_v3alpha_authenticator: GenFile = /*@__PURE__*/
-  fileDesc("CjBpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2F1dGhlbnRpY2F0b3IucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEiUAoRU2V0QXV0aGVudGljYXRvcnMSOwoIcGFzc3dvcmQYASABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNldFBhc3N3b3JkInEKC1NldFBhc3N3b3JkEh4KCHBhc3N3b3JkGAEgASgJQgq6SAdyBRABGMgBSAASGgoEaGFzaBgCIAEoCUIKukgHcgUQARjQD0gAEhcKD2NoYW5nZV9yZXF1aXJlZBgDIAEoCEINCgR0eXBlEgW6SAIIASJKCg5BdXRoZW50aWNhdG9ycxI4CghwYXNzd29yZBgBIAEoCzImLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGFzc3dvcmQiVQoIUGFzc3dvcmQSMAoMbGFzdF9jaGFuZ2VkGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9jaGFuZ2VfcmVxdWlyZWQYAiABKAhiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CjBpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2F1dGhlbnRpY2F0b3IucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEi5AEKEVNldEF1dGhlbnRpY2F0b3JzEs4BCghwYXNzd29yZBgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0UGFzc3dvcmRCkAG6SIwBugGIAQoMcGFzc3dvcmQubmV3EjthIG5ldyB1c2VyIGhhcyBub3RoaW5nIHRoYXQgaGlzIHBhc3N3b3JkIGNvdWxkIGJlIHByb3ZlbiBieRo7IWhhcyh0aGlzLmN1cnJlbnRfcGFzc3dvcmQpICYmICFoYXModGhpcy52ZXJpZmljYXRpb25fY29kZSki0QEKC1NldFBhc3N3b3JkEh4KCHBhc3N3b3JkGAEgASgJQgq6SAdyBRABGMgBSAASGgoEaGFzaBgCIAEoCUIKukgHcgUQARjQD0gAEhcKD2NoYW5nZV9yZXF1aXJlZBgDIAEoCBImChBjdXJyZW50X3Bhc3N3b3JkGAQgASgJQgq6SAdyBRABGMgBSAESJgoRdmVyaWZpY2F0aW9uX2NvZGUYBSABKAlCCbpIBnIEEAEYFEgBQg0KBHR5cGUSBbpIAggBQg4KDHZlcmlmaWNhdGlvbiLiAQoTUGFzc3dvcmRSZXNldE1lZGl1bRJBCgpzZW5kX2VtYWlsGAEgASgLMisuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZW5kRW1haWxDb2RlSAASPQoIc2VuZF9zbXMYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIAEIICgZtZWRpdW0iqQEKGFJlZ2lzdHJhdGlvbkxpbmtEZWxpdmVyeRJACglzZW5kX2xpbmsYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgCIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAQgoKCGRlbGl2ZXJ5Iu0BChlTdGFydFdlYkF1dGhOUmVnaXN0cmF0aW9uEh0KBmRvbWFpbhgBIAEoCUINukgKyAEBcgUQARjIARJdChJhdXRoZW50aWNhdG9yX3R5cGUYAiABKA4yNy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOQXV0aGVudGljYXRvclR5cGVCCLpIBYIBAhABEkkKBGNvZGUYAyABKAsyNi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZUgAiAEBQgcKBV9jb2RlIlEKGFdlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZRIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARIaCgRjb2RlGAIgASgJQgy6SAnIAQFyBBABGBQihAEKGlZlcmlmeVdlYkF1dGhOUmVnaXN0cmF0aW9uEj4KFXB1YmxpY19rZXlfY3JlZGVudGlhbBgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBARImCg93ZWJfYXV0aF9uX25hbWUYAiABKAlCDbpICsgBAXIFEAEYyAEiZgoWU2V0UGVyc29uYWxBY2Nlc3NUb2tlbhI4Cg9leHBpcmF0aW9uX2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCEgoQX2V4cGlyYXRpb25fZGF0ZSKQAQoMU2V0UHVibGljS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARI4Cg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCDQoLX3B1YmxpY19rZXlCEgoQX2V4cGlyYXRpb25fZGF0ZSK+BAoOQXV0aGVudGljYXRvcnMSOAoIcGFzc3dvcmQYASABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlBhc3N3b3JkEjoKCndlYl9hdXRoX24YAiADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOEjEKBXRvdHBzGAMgAygLMiIuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5UT1RQEjUKB290cF9zbXMYBCADKAsyJC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUFNNUxI5CglvdHBfZW1haWwYBSADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUEVtYWlsEjwKC3B1YmxpY19rZXlzGAYgAygLMicuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5QdWJsaWNLZXkSUQoWcGVyc29uYWxfYWNjZXNzX3Rva2VucxgHIAMoCzIxLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGVyc29uYWxBY2Nlc3NUb2tlbhJDCg5yZWNvdmVyeV9jb2RlcxgIIAEoCzIrLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmVjb3ZlcnlDb2RlcxI7CgZzZWNyZXQYCSABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1hY2hpbmVTZWNyZXQiWwoIV2ViQXV0aE4SFQoNd2ViX2F1dGhfbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIEhUKDXVzZXJfdmVyaWZpZWQYBCABKAgiLAoEVE9UUBIPCgd0b3RwX2lkGAEgASgJEhMKC2lzX3ZlcmlmaWVkGAIgASgIIkAKBk9UUFNNUxISCgpvdHBfc21zX2lkGAEgASgJEg0KBXBob25lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIkYKCE9UUEVtYWlsEhQKDG90cF9lbWFpbF9pZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIpwBCglQdWJsaWNLZXkSDgoGa2V5X2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIqgBChNQZXJzb25hbEFjY2Vzc1Rva2VuEhAKCHRva2VuX2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIiIKDVJlY292ZXJ5Q29kZXMSEQoJcmVtYWluaW5nGAEgASgNIiIKDU1hY2hpbmVTZWNyZXQSEQoJY2xpZW50X2lkGAEgASgJIlUKCFBhc3N3b3JkEjAKDGxhc3RfY2hhbmdlZBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPY2hhbmdlX3JlcXVpcmVkGAIgASgIKqgBChlXZWJBdXRoTkF1dGhlbnRpY2F0b3JUeXBlEi0KKVdFQl9BVVRIX05fQVVUSEVOVElDQVRPUl9UWVBFX1VOU1BFQ0lGSUVEEAASKgomV0VCX0FVVEhfTl9BVVRIRU5USUNBVE9SX1RZUEVfUExBVEZPUk0QARIwCixXRUJfQVVUSF9OX0FVVEhFTlRJQ0FUT1JfVFlQRV9DUk9TU19QTEFURk9STRACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_resources_user_v3alpha_contact]);
 
 /**
  * What a new user logs in with.
@@ -74,6 +76,29 @@ export type SetPassword = Message<"idsvc.resources.user.v3alpha.SetPassword"> & 
    * @generated from field: bool change_required = 3;
    */
   changeRequired: boolean;
+
+  /**
+   * What proves that the password may be set. Who may write credentials needs none of them.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.SetPassword.verification
+   */
+  verification: {
+    /**
+     * The password so far.
+     *
+     * @generated from field: string current_password = 4;
+     */
+    value: string;
+    case: "currentPassword";
+  } | {
+    /**
+     * A code that was made to reset the password.
+     *
+     * @generated from field: string verification_code = 5;
+     */
+    value: string;
+    case: "verificationCode";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -82,6 +107,229 @@ export type SetPassword = Message<"idsvc.resources.user.v3alpha.SetPassword"> & 
  */
 export const SetPasswordSchema: GenMessage<SetPassword> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 1);
+
+/**
+ * How a code to reset a password gets to the user.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.PasswordResetMedium
+ */
+export type PasswordResetMedium = Message<"idsvc.resources.user.v3alpha.PasswordResetMedium"> & {
+  /**
+   * At most one way.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.PasswordResetMedium.medium
+   */
+  medium: {
+    /**
+     * Send it to the e-mail address.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SendEmailCode send_email = 1;
+     */
+    value: SendEmailCode;
+    case: "sendEmail";
+  } | {
+    /**
+     * Send it to the phone number.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SendSMSCode send_sms = 2;
+     */
+    value: SendSMSCode;
+    case: "sendSms";
+  } | {
+    /**
+     * Return it in the response, once. Needs the permission to write credentials.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.ReturnCode return_code = 3;
+     */
+    value: ReturnCode;
+    case: "returnCode";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.PasswordResetMedium.
+ * Use `create(PasswordResetMediumSchema)` to create a new message.
+ */
+export const PasswordResetMediumSchema: GenMessage<PasswordResetMedium> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 2);
+
+/**
+ * How a code to register a passkey gets to the user.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.RegistrationLinkDelivery
+ */
+export type RegistrationLinkDelivery = Message<"idsvc.resources.user.v3alpha.RegistrationLinkDelivery"> & {
+  /**
+   * At most one way.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.RegistrationLinkDelivery.delivery
+   */
+  delivery: {
+    /**
+     * Send a link to the e-mail address.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SendEmailCode send_link = 1;
+     */
+    value: SendEmailCode;
+    case: "sendLink";
+  } | {
+    /**
+     * Return it in the response, once. Needs the permission to write credentials.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.ReturnCode return_code = 2;
+     */
+    value: ReturnCode;
+    case: "returnCode";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.RegistrationLinkDelivery.
+ * Use `create(RegistrationLinkDeliverySchema)` to create a new message.
+ */
+export const RegistrationLinkDeliverySchema: GenMessage<RegistrationLinkDelivery> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 3);
+
+/**
+ * A passkey or a security key to register.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.StartWebAuthNRegistration
+ */
+export type StartWebAuthNRegistration = Message<"idsvc.resources.user.v3alpha.StartWebAuthNRegistration"> & {
+  /**
+   * The domain that it counts for: one of the instance.
+   *
+   * @generated from field: string domain = 1;
+   */
+  domain: string;
+
+  /**
+   * The kind of authenticator.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.WebAuthNAuthenticatorType authenticator_type = 2;
+   */
+  authenticatorType: WebAuthNAuthenticatorType;
+
+  /**
+   * A code that was made for the registration.
+   *
+   * @generated from field: optional idsvc.resources.user.v3alpha.WebAuthNRegistrationCode code = 3;
+   */
+  code?: WebAuthNRegistrationCode | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.StartWebAuthNRegistration.
+ * Use `create(StartWebAuthNRegistrationSchema)` to create a new message.
+ */
+export const StartWebAuthNRegistrationSchema: GenMessage<StartWebAuthNRegistration> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 4);
+
+/**
+ * A code by which a passkey can be registered.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.WebAuthNRegistrationCode
+ */
+export type WebAuthNRegistrationCode = Message<"idsvc.resources.user.v3alpha.WebAuthNRegistrationCode"> & {
+  /**
+   * The ID of the code.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The code.
+   *
+   * @generated from field: string code = 2;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.WebAuthNRegistrationCode.
+ * Use `create(WebAuthNRegistrationCodeSchema)` to create a new message.
+ */
+export const WebAuthNRegistrationCodeSchema: GenMessage<WebAuthNRegistrationCode> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 5);
+
+/**
+ * A passkey or a security key as the browser made it.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.VerifyWebAuthNRegistration
+ */
+export type VerifyWebAuthNRegistration = Message<"idsvc.resources.user.v3alpha.VerifyWebAuthNRegistration"> & {
+  /**
+   * What `navigator.credentials.create` gave, in the JSON form of WebAuthn. At most 1 MiB.
+   *
+   * @generated from field: google.protobuf.Struct public_key_credential = 1;
+   */
+  publicKeyCredential?: JsonObject | undefined;
+
+  /**
+   * What the user calls it.
+   *
+   * @generated from field: string web_auth_n_name = 2;
+   */
+  webAuthNName: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.VerifyWebAuthNRegistration.
+ * Use `create(VerifyWebAuthNRegistrationSchema)` to create a new message.
+ */
+export const VerifyWebAuthNRegistrationSchema: GenMessage<VerifyWebAuthNRegistration> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 6);
+
+/**
+ * A token to make.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetPersonalAccessToken
+ */
+export type SetPersonalAccessToken = Message<"idsvc.resources.user.v3alpha.SetPersonalAccessToken"> & {
+  /**
+   * When it expires. Absent stands for never.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expiration_date = 1;
+   */
+  expirationDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetPersonalAccessToken.
+ * Use `create(SetPersonalAccessTokenSchema)` to create a new message.
+ */
+export const SetPersonalAccessTokenSchema: GenMessage<SetPersonalAccessToken> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 7);
+
+/**
+ * A key to add.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetPublicKey
+ */
+export type SetPublicKey = Message<"idsvc.resources.user.v3alpha.SetPublicKey"> & {
+  /**
+   * The public key in PEM form (`BEGIN PUBLIC KEY` or `BEGIN RSA PUBLIC KEY`): RSA of 2048 to 8192 bits, EC (P-256, P-384,
+   * P-521) or Ed25519. Absent stands for one of RSA that is made.
+   *
+   * @generated from field: optional string public_key = 1;
+   */
+  publicKey?: string | undefined;
+
+  /**
+   * When it expires. Absent stands for never.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expiration_date = 2;
+   */
+  expirationDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetPublicKey.
+ * Use `create(SetPublicKeySchema)` to create a new message.
+ */
+export const SetPublicKeySchema: GenMessage<SetPublicKey> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 8);
 
 /**
  * What a user logs in with; nothing of it is a secret.
@@ -95,6 +343,62 @@ export type Authenticators = Message<"idsvc.resources.user.v3alpha.Authenticator
    * @generated from field: idsvc.resources.user.v3alpha.Password password = 1;
    */
   password?: Password | undefined;
+
+  /**
+   * Passkeys and security keys.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.WebAuthN web_auth_n = 2;
+   */
+  webAuthN: WebAuthN[];
+
+  /**
+   * Apps that make one-time passwords.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.TOTP totps = 3;
+   */
+  totps: TOTP[];
+
+  /**
+   * Phone numbers that one-time passwords are sent to.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.OTPSMS otp_sms = 4;
+   */
+  otpSms: OTPSMS[];
+
+  /**
+   * E-mail addresses that one-time passwords are sent to.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.OTPEmail otp_email = 5;
+   */
+  otpEmail: OTPEmail[];
+
+  /**
+   * Keys of a machine.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.PublicKey public_keys = 6;
+   */
+  publicKeys: PublicKey[];
+
+  /**
+   * Tokens to call the API with.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.PersonalAccessToken personal_access_tokens = 7;
+   */
+  personalAccessTokens: PersonalAccessToken[];
+
+  /**
+   * The recovery codes, if there are any.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.RecoveryCodes recovery_codes = 8;
+   */
+  recoveryCodes?: RecoveryCodes | undefined;
+
+  /**
+   * The client of a machine, if it has a secret.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.MachineSecret secret = 9;
+   */
+  secret?: MachineSecret | undefined;
 };
 
 /**
@@ -102,7 +406,259 @@ export type Authenticators = Message<"idsvc.resources.user.v3alpha.Authenticator
  * Use `create(AuthenticatorsSchema)` to create a new message.
  */
 export const AuthenticatorsSchema: GenMessage<Authenticators> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 2);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 9);
+
+/**
+ * A passkey or a security key.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.WebAuthN
+ */
+export type WebAuthN = Message<"idsvc.resources.user.v3alpha.WebAuthN"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string web_auth_n_id = 1;
+   */
+  webAuthNId: string;
+
+  /**
+   * What the user calls it.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Whether its registration was ended.
+   *
+   * @generated from field: bool is_verified = 3;
+   */
+  isVerified: boolean;
+
+  /**
+   * Whether it proved, when it was registered, who uses it: a passkey. The others are second factors.
+   *
+   * @generated from field: bool user_verified = 4;
+   */
+  userVerified: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.WebAuthN.
+ * Use `create(WebAuthNSchema)` to create a new message.
+ */
+export const WebAuthNSchema: GenMessage<WebAuthN> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 10);
+
+/**
+ * An app that makes one-time passwords.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.TOTP
+ */
+export type TOTP = Message<"idsvc.resources.user.v3alpha.TOTP"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string totp_id = 1;
+   */
+  totpId: string;
+
+  /**
+   * Whether its registration was ended.
+   *
+   * @generated from field: bool is_verified = 2;
+   */
+  isVerified: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.TOTP.
+ * Use `create(TOTPSchema)` to create a new message.
+ */
+export const TOTPSchema: GenMessage<TOTP> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 11);
+
+/**
+ * A phone number that one-time passwords are sent to.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.OTPSMS
+ */
+export type OTPSMS = Message<"idsvc.resources.user.v3alpha.OTPSMS"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string otp_sms_id = 1;
+   */
+  otpSmsId: string;
+
+  /**
+   * The phone number.
+   *
+   * @generated from field: string phone = 2;
+   */
+  phone: string;
+
+  /**
+   * Whether its registration was ended.
+   *
+   * @generated from field: bool is_verified = 3;
+   */
+  isVerified: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.OTPSMS.
+ * Use `create(OTPSMSSchema)` to create a new message.
+ */
+export const OTPSMSSchema: GenMessage<OTPSMS> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 12);
+
+/**
+ * An e-mail address that one-time passwords are sent to.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.OTPEmail
+ */
+export type OTPEmail = Message<"idsvc.resources.user.v3alpha.OTPEmail"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string otp_email_id = 1;
+   */
+  otpEmailId: string;
+
+  /**
+   * The address.
+   *
+   * @generated from field: string address = 2;
+   */
+  address: string;
+
+  /**
+   * Whether its registration was ended.
+   *
+   * @generated from field: bool is_verified = 3;
+   */
+  isVerified: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.OTPEmail.
+ * Use `create(OTPEmailSchema)` to create a new message.
+ */
+export const OTPEmailSchema: GenMessage<OTPEmail> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 13);
+
+/**
+ * A key of a machine.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.PublicKey
+ */
+export type PublicKey = Message<"idsvc.resources.user.v3alpha.PublicKey"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * When it was added.
+   *
+   * @generated from field: google.protobuf.Timestamp creation_date = 2;
+   */
+  creationDate?: Timestamp | undefined;
+
+  /**
+   * When it expires; absent where it does not.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expiration_date = 3;
+   */
+  expirationDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.PublicKey.
+ * Use `create(PublicKeySchema)` to create a new message.
+ */
+export const PublicKeySchema: GenMessage<PublicKey> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 14);
+
+/**
+ * A token to call the API with.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.PersonalAccessToken
+ */
+export type PersonalAccessToken = Message<"idsvc.resources.user.v3alpha.PersonalAccessToken"> & {
+  /**
+   * The ID.
+   *
+   * @generated from field: string token_id = 1;
+   */
+  tokenId: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp creation_date = 2;
+   */
+  creationDate?: Timestamp | undefined;
+
+  /**
+   * When it expires; absent where it does not.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expiration_date = 3;
+   */
+  expirationDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.PersonalAccessToken.
+ * Use `create(PersonalAccessTokenSchema)` to create a new message.
+ */
+export const PersonalAccessTokenSchema: GenMessage<PersonalAccessToken> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 15);
+
+/**
+ * Codes that stand for a second factor.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.RecoveryCodes
+ */
+export type RecoveryCodes = Message<"idsvc.resources.user.v3alpha.RecoveryCodes"> & {
+  /**
+   * How many are left.
+   *
+   * @generated from field: uint32 remaining = 1;
+   */
+  remaining: number;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.RecoveryCodes.
+ * Use `create(RecoveryCodesSchema)` to create a new message.
+ */
+export const RecoveryCodesSchema: GenMessage<RecoveryCodes> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 16);
+
+/**
+ * The client that a machine is for the token endpoint.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.MachineSecret
+ */
+export type MachineSecret = Message<"idsvc.resources.user.v3alpha.MachineSecret"> & {
+  /**
+   * The client ID.
+   *
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.MachineSecret.
+ * Use `create(MachineSecretSchema)` to create a new message.
+ */
+export const MachineSecretSchema: GenMessage<MachineSecret> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 17);
 
 /**
  * What is known of a password.
@@ -130,5 +686,46 @@ export type Password = Message<"idsvc.resources.user.v3alpha.Password"> & {
  * Use `create(PasswordSchema)` to create a new message.
  */
 export const PasswordSchema: GenMessage<Password> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 3);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 18);
+
+/**
+ * Kinds of authenticators.
+ *
+ * @generated from enum idsvc.resources.user.v3alpha.WebAuthNAuthenticatorType
+ */
+export const WebAuthNAuthenticatorType = {
+  /**
+   * Any kind.
+   *
+   * @generated from enum value: WEB_AUTH_N_AUTHENTICATOR_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Part of the device, as a fingerprint reader.
+   *
+   * @generated from enum value: WEB_AUTH_N_AUTHENTICATOR_TYPE_PLATFORM = 1;
+   */
+  PLATFORM: 1,
+
+  /**
+   * Apart from the device, as a security key or a phone.
+   *
+   * @generated from enum value: WEB_AUTH_N_AUTHENTICATOR_TYPE_CROSS_PLATFORM = 2;
+   */
+  CROSS_PLATFORM: 2,
+} as const;
+
+/**
+ * Kinds of authenticators.
+ *
+ * @generated from enum idsvc.resources.user.v3alpha.WebAuthNAuthenticatorType
+ */
+export type WebAuthNAuthenticatorType = (typeof WebAuthNAuthenticatorType)[keyof typeof WebAuthNAuthenticatorType] | UnknownEnum;
+
+/**
+ * Describes the enum idsvc.resources.user.v3alpha.WebAuthNAuthenticatorType.
+ */
+export const WebAuthNAuthenticatorTypeSchema: GenEnum<WebAuthNAuthenticatorType> = /*@__PURE__*/
+  enumDesc(file_idsvc_resources_user_v3alpha_authenticator, 0);
 

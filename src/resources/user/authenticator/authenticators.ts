@@ -1,0 +1,156 @@
+import { failedPrecondition, notFound } from "../../../errors.ts";
+import type { UserEvent } from "../events.ts";
+
+/** The kinds of what users log in with; there is at most one password, secret and set of recovery codes. */
+export type AuthenticatorKind =
+  | "password"
+  | "web_authn"
+  | "totp"
+  | "otp_sms"
+  | "otp_email"
+  | "recovery_codes"
+  | "pat"
+  | "key"
+  | "secret";
+
+/** The id of what there is at most one of. */
+export const onlyOne = "1";
+
+/** One thing that a user logs in with. */
+export type Authenticator = {
+  kind: AuthenticatorKind;
+  id: string;
+  isVerified: boolean;
+  /** Where one-time passwords are sent to; of a passkey the id of the credential. */
+  address: string;
+  /** Of what is registered by WebAuthn: whether it is a passkey. */
+  isPasskey: boolean;
+};
+
+type Held = readonly Authenticator[];
+
+/** What a user logs in with after an event; every other event leaves it as it is. */
+export function foldAuthenticators(held: Held, event: UserEvent): Held {
+  switch (event.type) {
+    case "user.human.password.changed":
+      return add(held, "password", onlyOne, { isVerified: true });
+    case "user.human.password.removed":
+      return drop(held, "password", onlyOne);
+    case "user.human.passwordless.token.added":
+    case "user.human.mfa.u2f.token.added": {
+      const { webAuthNId, credentialId: address } = event.payload;
+      const isPasskey = event.type === "user.human.passwordless.token.added";
+      return add(held, "web_authn", webAuthNId, { address, isPasskey });
+    }
+    case "user.human.passwordless.token.verified":
+    case "user.human.mfa.u2f.token.verified":
+      return verify(held, "web_authn", event.payload.webAuthNId);
+    case "user.human.passwordless.token.removed":
+    case "user.human.mfa.u2f.token.removed":
+      return drop(held, "web_authn", event.payload.webAuthNId);
+    case "user.human.mfa.otp.added":
+      return add(held, "totp", event.payload.totpId);
+    case "user.human.mfa.otp.verified":
+      return verify(held, "totp", event.payload.totpId);
+    case "user.human.mfa.otp.removed":
+      return drop(held, "totp", event.payload.totpId);
+    case "user.human.mfa.otp.sms.added":
+      return add(held, "otp_sms", event.payload.otpSmsId, { address: event.payload.number });
+    case "user.human.mfa.otp.sms.verified":
+      return verify(held, "otp_sms", event.payload.otpSmsId);
+    case "user.human.mfa.otp.sms.removed":
+      return drop(held, "otp_sms", event.payload.otpSmsId);
+    case "user.human.mfa.otp.email.added":
+      return add(held, "otp_email", event.payload.otpEmailId, { address: event.payload.address });
+    case "user.human.mfa.otp.email.verified":
+      return verify(held, "otp_email", event.payload.otpEmailId);
+    case "user.human.mfa.otp.email.removed":
+      return drop(held, "otp_email", event.payload.otpEmailId);
+    case "user.human.mfa.recovery_codes.added":
+      return add(held, "recovery_codes", onlyOne, { isVerified: true });
+    case "user.human.mfa.recovery_codes.removed":
+      return drop(held, "recovery_codes", onlyOne);
+    case "user.pat.added":
+      return add(held, "pat", event.payload.tokenId, { isVerified: true });
+    case "user.pat.removed":
+      return drop(held, "pat", event.payload.tokenId);
+    case "user.machine.key.added":
+      return add(held, "key", event.payload.keyId, { isVerified: true });
+    case "user.machine.key.removed":
+      return drop(held, "key", event.payload.keyId);
+    case "user.machine.secret.set":
+      return add(held, "secret", onlyOne, { isVerified: true, address: event.payload.clientId });
+    case "user.machine.secret.removed":
+      return drop(held, "secret", onlyOne);
+    default:
+      return held;
+  }
+}
+
+const isOther = (kind: AuthenticatorKind, id: string) => (one: Authenticator) =>
+  one.kind !== kind || one.id !== id;
+
+const drop = (held: Held, kind: AuthenticatorKind, id: string): Held =>
+  held.filter(isOther(kind, id));
+
+const add = (
+  held: Held,
+  kind: AuthenticatorKind,
+  id: string,
+  more: Partial<Authenticator> = {},
+): Held => [
+  ...drop(held, kind, id),
+  { kind, id, isVerified: false, address: "", isPasskey: false, ...more },
+];
+
+const verify = (held: Held, kind: AuthenticatorKind, id: string): Held =>
+  held.map((one) => (isOther(kind, id)(one) ? one : { ...one, isVerified: true }));
+
+/** Of one kind, what a user has; without the ones whose registration was not ended where `verified` is asked for. */
+export const heldOf = (held: Held, kind: AuthenticatorKind, only?: "verified"): Authenticator[] =>
+  held.filter((one) => one.kind === kind && (only === undefined || one.isVerified));
+
+const names: Record<AuthenticatorKind, string> = {
+  password: "PASSWORD",
+  web_authn: "WEB_AUTH_N",
+  totp: "TOTP",
+  otp_sms: "OTP_SMS",
+  otp_email: "OTP_EMAIL",
+  recovery_codes: "RECOVERY_CODES",
+  pat: "PERSONAL_ACCESS_TOKEN",
+  key: "PUBLIC_KEY",
+  secret: "SECRET",
+};
+
+/** @throws NOT_FOUND <KIND>_NOT_FOUND */
+export function requireHeld(held: Held, kind: AuthenticatorKind, id: string): Authenticator {
+  const found = held.find((one) => one.kind === kind && one.id === id);
+  if (found !== undefined) return found;
+  throw notFound(`${names[kind]}_NOT_FOUND`, "the user has nothing of this kind with this id");
+}
+
+/** @throws FAILED_PRECONDITION <KIND>_VERIFIED */
+export function requireUnverified({ kind, isVerified }: Authenticator): void {
+  if (isVerified) {
+    throw failedPrecondition(`${names[kind]}_VERIFIED`, "the registration was ended already");
+  }
+}
+
+/** @throws FAILED_PRECONDITION <KIND>_MISSING */
+export function requireAny(held: Held, kind: AuthenticatorKind): void {
+  if (heldOf(held, kind).length === 0) {
+    throw failedPrecondition(`${names[kind]}_MISSING`, "the user has none to remove");
+  }
+}
+
+const most = 50;
+
+/** @throws FAILED_PRECONDITION AUTHENTICATOR_LIMIT */
+export function requireRoom(held: Held, kind: AuthenticatorKind): void {
+  if (heldOf(held, kind).length < most) return;
+  throw failedPrecondition(
+    "AUTHENTICATOR_LIMIT",
+    `a user can have ${most} of a kind: remove one that is not needed`,
+    { metadata: { maximum: String(most) } },
+  );
+}

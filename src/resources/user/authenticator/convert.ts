@@ -1,0 +1,42 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { AuthenticatorsSchema } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
+import type { AuthenticatorKind } from "./authenticators.ts";
+import type { AuthenticatorRow } from "./queries.ts";
+
+const expiring = ({ creationDate, expiresAt }: AuthenticatorRow) => ({
+  creationDate: timestampFromDate(creationDate),
+  ...(expiresAt === null ? {} : { expirationDate: timestampFromDate(expiresAt) }),
+});
+
+/** What a user logs in with, as the API tells of it. */
+export function toAuthenticators(
+  rows: readonly AuthenticatorRow[],
+): MessageInitShape<typeof AuthenticatorsSchema> {
+  const of = (kind: AuthenticatorKind) => rows.filter((row) => row.kind === kind);
+  const [password] = of("password");
+  const [recoveryCodes] = of("recovery_codes");
+  const [secret] = of("secret");
+  return {
+    ...(password && {
+      password: {
+        lastChanged: timestampFromDate(password.changeDate),
+        changeRequired: password.isMarked,
+      },
+    }),
+    webAuthN: of("web_authn").map(({ id: webAuthNId, label: name, isVerified, isMarked }) => ({
+      ...{ webAuthNId, name, isVerified, userVerified: isMarked },
+    })),
+    totps: of("totp").map(({ id: totpId, isVerified }) => ({ totpId, isVerified })),
+    otpSms: of("otp_sms").map(({ id: otpSmsId, label: phone, isVerified }) => ({
+      ...{ otpSmsId, phone, isVerified },
+    })),
+    otpEmail: of("otp_email").map(({ id: otpEmailId, label: address, isVerified }) => ({
+      ...{ otpEmailId, address, isVerified },
+    })),
+    publicKeys: of("key").map((row) => ({ keyId: row.id, ...expiring(row) })),
+    personalAccessTokens: of("pat").map((row) => ({ tokenId: row.id, ...expiring(row) })),
+    ...(recoveryCodes && { recoveryCodes: { remaining: recoveryCodes.number } }),
+    ...(secret && { secret: { clientId: secret.lookup } }),
+  };
+}

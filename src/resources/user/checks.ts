@@ -1,0 +1,46 @@
+import type { Deps } from "../../projection/module.ts";
+import { createCredentials } from "./credentials.ts";
+import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
+import type { PasswordCheck } from "./password/check.ts";
+import { createRecoveryCodeCheck, type RecoveryCodeCheck } from "./recovery/recovery.ts";
+import { createTotpCheck, type TotpCheck } from "./totp/totp.ts";
+import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn.ts";
+
+/**
+ * The checks of what users log in with: what sessions, the login and the token endpoint stand on.
+ *
+ * Each check is a unit of its own, committed before it answers: what counts once is spent, what was wrong is counted, and
+ * its event is in the log. `at` says on whose behalf (`writeContext(scope)`). Call a check before the unit that lets the
+ * user in, never inside of it, and open that unit only where the answer is right.
+ *
+ * Nothing tells a wrong attempt from any other cause: nobody of this name (`userId` undefined, or an id that is no user's),
+ * a user or an organization that is not active, one who has nothing of the kind, one who has to wait after ten wrong
+ * attempts (D51). All get the same answer, at the same cost. What comes of it is one refusal, INVALID_CREDENTIALS, that the
+ * caller makes; the checks throw only what is nobody's fault (UNAVAILABLE PASSWORD_HASHING_BUSY, ABORTED CONCURRENT_CHANGE).
+ *
+ * Wrong passwords are counted apart from wrong second factors, which share one counter; over every way in and all replicas.
+ * A right attempt sets its counter back.
+ */
+export type UserChecks = {
+  /** Right with `changeRequired`: the user must set another password (`SetPassword`) before he goes on. */
+  password: PasswordCheck;
+  /** A code of an app counts once: neither it nor an earlier one is right again. */
+  totp: TotpCheck;
+  /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to him. */
+  otp: OtpChecks;
+  recoveryCode: RecoveryCodeCheck;
+  /** Passkeys and security keys. `challenge` stands in the caller's unit, who keeps the `challengeId` for the check. */
+  webAuthN: WebAuthNChecks;
+};
+
+export function userChecks(deps: Deps): UserChecks {
+  const credentials = createCredentials(deps);
+  const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
+  return {
+    password: credentials.checkPassword,
+    totp: createTotpCheck(totps, attempts),
+    otp: createOtpChecks(codes, attempts),
+    recoveryCode: createRecoveryCodeCheck(recoveryCodes, attempts, authenticators),
+    webAuthN: createWebAuthNChecks(deps, credentials),
+  };
+}

@@ -1,0 +1,132 @@
+import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
+import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { type Scope, writeContext } from "../../../authz/context.ts";
+import type { Handlers } from "../../../authz/service.ts";
+import { toDetails } from "../../object/details.ts";
+import { mayOn, permissionMissing } from "../../org/index.ts";
+import { requireHeld, requireRoom, requireUnverified } from "../authenticator/authenticators.ts";
+import { codeInvalid, type OtpChannel, otpRegistration } from "../codes.ts";
+import { toWantedContact, type WantedContact } from "../convert.ts";
+import type { Credentials } from "../credentials.ts";
+import { type UserEvent, userEvents } from "../events.ts";
+import { requirePerson } from "../person.ts";
+import { user, userNotFound } from "../user.ts";
+import { announced, otpKinds } from "./otp.ts";
+
+export type OtpMethods =
+  | "addOTPSMSAuthenticator"
+  | "verifyOTPSMSRegistration"
+  | "removeOTPSMSAuthenticator"
+  | "addOTPEmailAuthenticator"
+  | "verifyOTPEmailRegistration"
+  | "removeOTPEmailAuthenticator";
+
+type Facts = {
+  added(id: string, address: string): UserEvent;
+  verified(id: string): UserEvent;
+  removed(id: string): UserEvent;
+};
+
+const facts: Record<OtpChannel, Facts> = {
+  sms: {
+    added: (otpSmsId, number) => userEvents["human.mfa.otp.sms.added"]({ otpSmsId, number }),
+    verified: (otpSmsId) => userEvents["human.mfa.otp.sms.verified"]({ otpSmsId }),
+    removed: (otpSmsId) => userEvents["human.mfa.otp.sms.removed"]({ otpSmsId }),
+  },
+  email: {
+    added: (otpEmailId, address) =>
+      userEvents["human.mfa.otp.email.added"]({ otpEmailId, address }),
+    verified: (otpEmailId) => userEvents["human.mfa.otp.email.verified"]({ otpEmailId }),
+    removed: (otpEmailId) => userEvents["human.mfa.otp.email.removed"]({ otpEmailId }),
+  },
+};
+
+export function otpHandlers(
+  credentials: Credentials,
+): Pick<Handlers<typeof UserService>, OtpMethods> {
+  const { deps, codes } = credentials;
+  const { events, newId } = deps;
+
+  async function add(scope: Scope, id: string, channel: OtpChannel, wanted: WantedContact) {
+    const { added, verified } = facts[channel];
+    const { address, proof } = wanted;
+    const [written, otpId, code] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      requirePerson(loaded.state);
+      if (proof === "known" && !mayOn(scope, scope.policy.act, loaded.state)) {
+        throw permissionMissing(scope.policy.act);
+      }
+      requireRoom(loaded.state.authenticators, otpKinds[channel]);
+      const made = newId();
+      tx.record(user, loaded, [added(made, address)]);
+      if (proof === "known") {
+        tx.record(user, loaded, [verified(made)]);
+        return [tx.written(loaded), made, undefined];
+      }
+      const at = { instanceId: scope.instanceId, userId: id };
+      const issued = await codes.issue(tx, at, otpRegistration(channel), made);
+      tx.record(user, loaded, [announced(channel)]);
+      return [tx.written(loaded), made, proof === "returned" ? issued : undefined];
+    });
+    return { details: toDetails(written()), otpId, ...(code === undefined ? {} : { code }) };
+  }
+
+  async function verify(
+    scope: Scope,
+    id: string,
+    channel: OtpChannel,
+    tried: { otpId: string; code: string },
+  ) {
+    const { otpId: subject, code } = tried;
+    const [written, isRight] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      if (loaded.state === undefined) throw userNotFound();
+      requireUnverified(requireHeld(loaded.state.authenticators, otpKinds[channel], subject));
+      const at = { instanceId: scope.instanceId, userId: id };
+      const right = await codes.spend(tx, at, otpRegistration(channel), { code, subject });
+      if (right) tx.record(user, loaded, [facts[channel].verified(subject)]);
+      return [tx.written(loaded), right];
+    });
+    if (!isRight) throw codeInvalid("code");
+    return { details: toDetails(written()) };
+  }
+
+  async function remove(scope: Scope, id: string, channel: OtpChannel, otpId: string) {
+    const written = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(user, id);
+      if (loaded.state === undefined) throw userNotFound();
+      requireHeld(loaded.state.authenticators, otpKinds[channel], otpId);
+      tx.record(user, loaded, [facts[channel].removed(otpId)]);
+      return tx.written(loaded);
+    });
+    return { details: toDetails(written()) };
+  }
+
+  const required = (wanted: SetEmail | SetPhone | undefined, channel: OtpChannel) => {
+    if (wanted === undefined) throw new Error("validation requires the address");
+    return toWantedContact(channel === "sms" ? "phone" : "email", wanted);
+  };
+
+  return {
+    async addOTPSMSAuthenticator({ id, phone }, scope) {
+      const { otpId: otpSmsId, ...told } = await add(scope, id, "sms", required(phone, "sms"));
+      return { ...told, otpSmsId };
+    },
+    verifyOTPSMSRegistration: ({ id, otpSmsId: otpId, code }, scope) =>
+      verify(scope, id, "sms", { otpId, code }),
+    removeOTPSMSAuthenticator: ({ id, otpSmsId }, scope) => remove(scope, id, "sms", otpSmsId),
+    async addOTPEmailAuthenticator({ id, email }, scope) {
+      const { otpId: otpEmailId, ...told } = await add(
+        scope,
+        id,
+        "email",
+        required(email, "email"),
+      );
+      return { ...told, otpEmailId };
+    },
+    verifyOTPEmailRegistration: ({ id, otpEmailId: otpId, code }, scope) =>
+      verify(scope, id, "email", { otpId, code }),
+    removeOTPEmailAuthenticator: ({ id, otpEmailId }, scope) =>
+      remove(scope, id, "email", otpEmailId),
+  };
+}

@@ -1,0 +1,85 @@
+import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
+import { type Authenticator, heldOf } from "../authenticator/authenticators.ts";
+import type { Attempts, Judgement } from "../check/attempts.ts";
+import { type CheckEvent, checkEvents } from "../check/events.ts";
+import { type Codes, type OtpChannel, otpLogin } from "../codes.ts";
+import { type UserEvent, userEvents } from "../events.ts";
+import { requireUser, type User, user } from "../user.ts";
+
+/** The kind of authenticator that one-time passwords are sent to by a channel. */
+export const otpKinds = { sms: "otp_sms", email: "otp_email" } as const;
+
+/** A one-time password, and where it belongs. */
+export type IssuedOtp = { code: string; address: string };
+
+export type OtpChecks = {
+  /**
+   * Makes a one-time password in the place of the one before. It counts for five minutes.
+   *
+   * @returns undefined where the user has nothing that it could be sent to this way
+   * @throws NOT_FOUND USER_NOT_FOUND
+   */
+  issue(
+    tx: Transaction,
+    user: { instanceId: string; userId: string },
+    channel: OtpChannel,
+  ): Promise<IssuedOtp | undefined>;
+  /**
+   * Spends a one-time password. Wrong ones are counted with those of the user's other second factors; nobody, and who
+   * has nothing registered, gets the answer of a wrong one.
+   */
+  check(
+    at: WriteContext,
+    userId: string | undefined,
+    tried: { channel: OtpChannel; code: string },
+  ): Promise<boolean>;
+};
+
+export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
+  return {
+    async issue(tx, ref, channel) {
+      const chosen = choose(await requireUser(tx, ref.userId), channel);
+      if (chosen === undefined) return undefined;
+      const code = await codes.issue(tx, ref, otpLogin(channel), chosen.id);
+      tx.record(user, await tx.load(user, ref.userId), [announced(channel)]);
+      return { code, address: chosen.address };
+    },
+
+    async check(at, userId, { channel, code }) {
+      const judgement = await attempts.judge<Judgement>(
+        at,
+        userId,
+        "factor",
+        async (tx, state, row) => {
+          const chosen = choose(state, channel);
+          if (chosen === undefined) return undefined;
+          const tried = { code, subject: chosen.id };
+          const isRight = await codes.spend(tx, row, otpLogin(channel), tried);
+          return { isRight, happened: [checked(channel, isRight)] };
+        },
+      );
+      return judgement?.isRight === true;
+    },
+  };
+}
+
+// Of several, the one that was registered last.
+const choose = ({ authenticators }: User, channel: OtpChannel): Authenticator | undefined =>
+  heldOf(authenticators, otpKinds[channel], "verified").at(-1);
+
+/** Says that a code was made. */
+export const announced = (channel: OtpChannel): UserEvent =>
+  channel === "sms"
+    ? userEvents["human.mfa.otp.sms.code.added"]({})
+    : userEvents["human.mfa.otp.email.code.added"]({});
+
+function checked(channel: OtpChannel, isRight: boolean): CheckEvent {
+  if (channel === "sms") {
+    return isRight
+      ? checkEvents["human.mfa.otp.sms.check.succeeded"]({})
+      : checkEvents["human.mfa.otp.sms.check.failed"]({});
+  }
+  return isRight
+    ? checkEvents["human.mfa.otp.email.check.succeeded"]({})
+    : checkEvents["human.mfa.otp.email.check.failed"]({});
+}

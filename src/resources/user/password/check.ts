@@ -1,0 +1,81 @@
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { passwordPolicyReader } from "../../../settings/password/index.ts";
+import type { AuthenticatorReader } from "../authenticator/queries.ts";
+import type { Attempts } from "../check/attempts.ts";
+import { type CheckEvent, checkEvents } from "../check/events.ts";
+import type { PasswordStore, StoredPassword } from "./stored.ts";
+
+/** `changeRequired`: right, but the user must choose another one before he goes on. */
+export type PasswordOutcome = { isRight: false } | { isRight: true; changeRequired: boolean };
+
+/**
+ * Checks the password of a user, for every way in. Whatever is wrong (no such user, no password, a user who is not
+ * active or has to wait, another password) gets the same answer in the same time (abuse cases D49, D51).
+ *
+ * A hash that was imported or is weaker than ours is made anew by the way.
+ * @param userId undefined where nobody was found by the name
+ * @throws UNAVAILABLE PASSWORD_HASHING_BUSY
+ */
+export type PasswordCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  password: string,
+) => Promise<PasswordOutcome>;
+
+export function createPasswordCheck(
+  deps: Deps,
+  parts: { attempts: Attempts; passwords: PasswordStore; authenticators: AuthenticatorReader },
+): PasswordCheck {
+  const { attempts, passwords, authenticators } = parts;
+  const policyOf = passwordPolicyReader(deps.db);
+
+  return async (at, userId, password) => {
+    const { instanceId } = at;
+    // A decision that is taken anew needs the hash no second time.
+    const verify = remembered((stored) => passwords.verify(instanceId, password, stored));
+    const renew = remembered(() => passwords.hash(instanceId, password));
+
+    const judgement = await attempts.judge(at, userId, "password", async (tx, state, row) => {
+      const ref = { instanceId, userId: row.userId };
+      const [held] = await authenticators.ofKind(ref, "password");
+      const stored = await passwords.read(ref);
+      if (stored === undefined || held === undefined) return undefined;
+      const verdict = await verify(stored);
+      if (verdict === "wrong") {
+        return {
+          isRight: false as const,
+          happened: [checkEvents["human.password.check.failed"]({})],
+        };
+      }
+      const happened: CheckEvent[] = [checkEvents["human.password.check.succeeded"]({})];
+      if (verdict === "outdated") {
+        tx.write(await passwords.put(ref, await renew(stored), tx.now));
+        happened.push(checkEvents["human.password.hash.updated"]({}));
+      }
+      const { maxAgeMs } = await policyOf(instanceId, state.organizationId);
+      const ageMs = tx.now.getTime() - held.changeDate.getTime();
+      const changeRequired = held.isMarked || (maxAgeMs > 0 && ageMs > maxAgeMs);
+      return { isRight: true as const, happened, changeRequired };
+    });
+    if (judgement === undefined) {
+      // As long as a wrong one takes.
+      await passwords.spend(instanceId, password);
+      return { isRight: false };
+    }
+    return judgement.isRight
+      ? { isRight: true, changeRequired: judgement.changeRequired }
+      : { isRight: false };
+  };
+}
+
+/** Does it once for each stored password, by its text. */
+function remembered<T>(make: (stored: StoredPassword) => Promise<T>) {
+  const made = new Map<string, Promise<T>>();
+  return (stored: StoredPassword): Promise<T> => {
+    const key = JSON.stringify(stored);
+    const known = made.get(key) ?? make(stored);
+    made.set(key, known);
+    return known;
+  };
+}

@@ -1,0 +1,48 @@
+import type { SetPassword } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
+import { checkImportedHash } from "../../../crypto/imported-hash.ts";
+import type { Loaded } from "../../../eventstore/eventstore.ts";
+import type { Transaction } from "../../../eventstore/transaction.ts";
+import type { PasswordPolicyReader } from "../../../settings/password/index.ts";
+import type { Attempts } from "../check/attempts.ts";
+import { changePassword, type User, user, userNotFound } from "../user.ts";
+import { requirePolicy } from "./policy.ts";
+import type { PasswordStore, StoredPassword } from "./stored.ts";
+
+export type PasswordSetting = {
+  /** @throws INVALID_ARGUMENT PASSWORD_POLICY, and what `checkImportedHash` refuses */
+  check(state: User): Promise<void>;
+  /** Sets it, and forgives wrong attempts at the one before. */
+  set(tx: Transaction, loaded: Loaded<User | undefined>): Promise<void>;
+};
+
+type Parts = { passwords: PasswordStore; attempts: Attempts; policyOf: PasswordPolicyReader };
+
+/** A password to set, in clear or as another system's hash; it is hashed once, however often the unit is tried. */
+export function settingOf(
+  { passwords, attempts, policyOf }: Parts,
+  instanceId: string,
+  { type, changeRequired }: Pick<SetPassword, "type" | "changeRequired">,
+  field: string,
+): PasswordSetting {
+  let hashed: Promise<StoredPassword> | undefined;
+
+  async function stored(): Promise<StoredPassword> {
+    if (type.case === "hash") return { imported: type.value };
+    return passwords.hash(instanceId, type.value ?? "");
+  }
+
+  return {
+    async check(state) {
+      if (type.case === "hash") return checkImportedHash(type.value, `${field}.hash`);
+      const policy = await policyOf(instanceId, state.organizationId);
+      await requirePolicy(policy, type.value ?? "", state, `${field}.password`);
+    },
+    async set(tx, loaded) {
+      if (loaded.state === undefined) throw userNotFound();
+      const at = { instanceId, userId: loaded.id };
+      hashed ??= stored();
+      tx.record(user, loaded, changePassword(loaded.state, changeRequired));
+      tx.write(await passwords.put(at, await hashed, tx.now), attempts.forgivePassword(at));
+    },
+  };
+}

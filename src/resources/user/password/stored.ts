@@ -1,0 +1,73 @@
+import { verifyImportedHash } from "../../../crypto/imported-hash.ts";
+import {
+  hashPassword,
+  type PasswordHash,
+  type PasswordVerdict,
+  spendPasswordCheck,
+  verifyPassword,
+} from "../../../crypto/password-hash.ts";
+import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { RowChange } from "../../../storage/row-change.ts";
+
+/** What is kept of a password, sealed: a hash of our own, or one that another system made. */
+export type StoredPassword = PasswordHash | { imported: string };
+
+type UserRef = { instanceId: string; userId: string };
+
+export type PasswordStore = {
+  hash(instanceId: string, password: string): Promise<StoredPassword>;
+  /** The row that keeps it, in the place of the one before. */
+  put(user: UserRef, stored: StoredPassword, createdAt: Date): Promise<RowChange>;
+  read(user: UserRef): Promise<StoredPassword | undefined>;
+  /** A right password whose hash was imported is outdated. */
+  verify(instanceId: string, password: string, stored: StoredPassword): Promise<PasswordVerdict>;
+  /** Takes as long as a wrong password. */
+  spend(instanceId: string, password: string): Promise<void>;
+  remove(user: UserRef): RowChange;
+};
+
+const ref = ({ instanceId, userId }: UserRef): SecretRef => ({
+  instanceId,
+  ownerType: "user",
+  ownerId: userId,
+  kind: "password",
+  id: "1",
+});
+
+export function createPasswordStore(secrets: SecretStore): PasswordStore {
+  async function pepper(instanceId: string) {
+    const { id: keyId, key } = await secrets.pepper(instanceId);
+    return { keyId, key };
+  }
+
+  return {
+    hash: async (instanceId, password) => hashPassword(password, await pepper(instanceId)),
+    put: (user, stored, createdAt) =>
+      secrets.put(ref(user), Buffer.from(JSON.stringify(stored)), createdAt),
+    async read(user) {
+      const bytes = await secrets.open(ref(user));
+      return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString("utf8"));
+    },
+    async verify(instanceId, password, stored) {
+      if ("imported" in stored) {
+        return (await verifyImportedHash(password, stored.imported)) ? "outdated" : "wrong";
+      }
+      return verifyPassword(password, stored, [await pepper(instanceId)]);
+    },
+    async spend(instanceId, password) {
+      await spendPasswordCheck(password, await pepper(instanceId));
+    },
+    remove: (user) => secrets.remove(ref(user)),
+  };
+}
+
+/** The row that holds a new password: an argon2id hash, peppered, sealed with the key of the instance. */
+export async function passwordSecret(
+  secrets: SecretStore,
+  user: UserRef,
+  password: string,
+  createdAt: Date,
+): Promise<RowChange> {
+  const passwords = createPasswordStore(secrets);
+  return passwords.put(user, await passwords.hash(user.instanceId, password), createdAt);
+}

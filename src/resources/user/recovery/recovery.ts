@@ -1,0 +1,101 @@
+import { randomInt } from "node:crypto";
+import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
+import { deleteRows, type RowChange } from "../../../storage/row-change.ts";
+import { heldOf } from "../authenticator/authenticators.ts";
+import type { AuthenticatorReader } from "../authenticator/queries.ts";
+import type { Attempts, Judgement } from "../check/attempts.ts";
+import { checkEvents } from "../check/events.ts";
+
+type UserRef = { instanceId: string; userId: string };
+
+/** How many codes a user gets at once. */
+export const recoveryCodeCount = 10;
+
+const kind = "recovery_code";
+const length = 10;
+// 31 letters and digits that do not look alike: 49 bits a code.
+const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+
+const newCode = (): string => {
+  const letters = Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length)));
+  return `${letters.slice(0, length / 2).join("")}-${letters.slice(length / 2).join("")}`;
+};
+
+// A digest is found by what it is made of, so the user is part of it.
+const spoken = (userId: string, code: string): string =>
+  `${userId}:${code.replaceAll(/[-\s]/g, "").toLowerCase()}`;
+
+export type RecoveryCodeStore = {
+  /** New codes, and the rows that recognise them, in the place of those before. */
+  make(user: UserRef, createdAt: Date): Promise<{ codes: string[]; changes: RowChange[] }>;
+  find(user: UserRef, code: string): Promise<SecretRef | undefined>;
+  remove(user: UserRef): RowChange;
+};
+
+export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore {
+  const ofUser = ({ instanceId, userId }: UserRef) => ({
+    instanceId,
+    ownerType: "user",
+    ownerId: userId,
+    kind,
+  });
+  return {
+    async make(user, createdAt) {
+      const codes = Array.from({ length: recoveryCodeCount }, newCode);
+      const changes = codes.map((code, index) =>
+        secrets.putDigest(
+          { ...ofUser(user), id: String(index + 1) },
+          spoken(user.userId, code),
+          createdAt,
+        ),
+      );
+      return { codes, changes: await Promise.all(changes) };
+    },
+    async find(user, code) {
+      const found = await secrets.find(user.instanceId, kind, spoken(user.userId, code));
+      return found?.ownerId === user.userId ? { ...ofUser(user), id: found.id } : undefined;
+    },
+    remove: (user) => deleteRows(secretRows, ofUser(user)),
+  };
+}
+
+/**
+ * Spends a recovery code: each counts once. Wrong ones are counted with those of the user's other second factors; nobody,
+ * and who has none, gets the answer of a wrong one.
+ */
+export type RecoveryCodeCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
+
+export function createRecoveryCodeCheck(
+  codes: RecoveryCodeStore,
+  attempts: Attempts,
+  authenticators: AuthenticatorReader,
+): RecoveryCodeCheck {
+  return async (at, userId, code) => {
+    const judgement = await attempts.judge<Judgement>(
+      at,
+      userId,
+      "factor",
+      async (tx, state, row) => {
+        if (heldOf(state.authenticators, "recovery_codes").length === 0) return undefined;
+        const found = await codes.find(row, code);
+        if (found === undefined) {
+          const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
+          return { isRight: false, happened: [failed] };
+        }
+        const [held] = await authenticators.ofKind(row, "recovery_codes");
+        const remaining = (held?.number ?? 1) - 1;
+        tx.expectRows(secretRows, found, 1);
+        tx.write(deleteRows(secretRows, found));
+        const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });
+        return { isRight: true, happened: [succeeded] };
+      },
+    );
+    return judgement?.isRight === true;
+  };
+}

@@ -1,0 +1,97 @@
+import { Secret, TOTP } from "otpauth";
+import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { RowChange } from "../../../storage/row-change.ts";
+import { heldOf } from "../authenticator/authenticators.ts";
+import type { Attempts, Judgement } from "../check/attempts.ts";
+import { checkEvents } from "../check/events.ts";
+
+type UserRef = { instanceId: string; userId: string };
+
+const period = 30;
+const secretBytes = 20;
+const options = { algorithm: "SHA1", digits: 6, period };
+
+/** Seeds of apps that make one-time passwords (RFC 6238: SHA-1, 6 digits, 30 seconds, which every app knows). */
+export type TotpStore = {
+  /** A new seed, as the app reads it, and the row that keeps it. */
+  make(
+    user: UserRef,
+    totp: { id: string; issuer: string; label: string; createdAt: Date },
+  ): Promise<{ uri: string; secret: string; change: RowChange }>;
+  /**
+   * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
+   * counts twice (decisions C6).
+   */
+  stepOf(
+    user: UserRef,
+    totpId: string,
+    tried: { code: string; now: Date; after: bigint },
+  ): Promise<bigint | undefined>;
+  remove(user: UserRef, totpId: string): RowChange;
+};
+
+export function createTotpStore(secrets: SecretStore): TotpStore {
+  const ref = ({ instanceId, userId }: UserRef, id: string): SecretRef => ({
+    instanceId,
+    ownerType: "user",
+    ownerId: userId,
+    kind: "totp",
+    id,
+  });
+
+  return {
+    async make(user, { id, issuer, label, createdAt }) {
+      const secret = new Secret({ size: secretBytes });
+      return {
+        uri: new TOTP({ ...options, issuer, label, secret }).toString(),
+        secret: secret.base32,
+        change: await secrets.put(ref(user, id), secret.bytes, createdAt),
+      };
+    },
+    async stepOf(user, totpId, { code, now, after }) {
+      const bytes = await secrets.open(ref(user, totpId));
+      if (bytes === undefined) return undefined;
+      const secret = new Secret({ buffer: Uint8Array.from(bytes).buffer });
+      const token = code.replaceAll(" ", "");
+      const timestamp = now.getTime();
+      const delta = new TOTP({ ...options, secret }).validate({ token, timestamp, window: 1 });
+      if (delta === null) return undefined;
+      const step = BigInt(Math.floor(timestamp / 1_000 / period) + delta);
+      return step > after ? step : undefined;
+    },
+    remove: (user, totpId) => secrets.remove(ref(user, totpId)),
+  };
+}
+
+/**
+ * Whether a code is of one of the user's apps. Wrong ones are counted with those of his other second factors; nobody, and
+ * who has no app, gets the answer of a wrong one.
+ */
+export type TotpCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
+
+export function createTotpCheck(totps: TotpStore, attempts: Attempts): TotpCheck {
+  return async (at, userId, code) => {
+    const judgement = await attempts.judge<Judgement>(
+      at,
+      userId,
+      "factor",
+      async (tx, { authenticators }, row) => {
+        const held = heldOf(authenticators, "totp", "verified");
+        if (held.length === 0) return undefined;
+        for (const { id } of held) {
+          const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
+          if (step === undefined) continue;
+          const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
+          return { isRight: true, happened, totpStep: step };
+        }
+        return { isRight: false, happened: [checkEvents["human.mfa.otp.check.failed"]({})] };
+      },
+    );
+    return judgement?.isRight === true;
+  };
+}

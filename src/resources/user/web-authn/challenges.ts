@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import type { Transaction } from "../../../eventstore/transaction.ts";
+import type { Database } from "../../../storage/database.ts";
+import { and, asc, eq } from "../../../storage/drizzle.ts";
+import { deleteRows, insertRow, type RowChange } from "../../../storage/row-change.ts";
+import { instant, type Row, table, text } from "../../../storage/table.ts";
+
+/** Challenges of WebAuthn that wait for their answer; each counts once (decisions C6). */
+export const webAuthNChallenges = table(
+  "web_authn_challenges",
+  {
+    instanceId: text(),
+    userId: text(),
+    /** Of a registration the id of the authenticator to be. */
+    id: text(),
+    purpose: text(),
+    challenge: text(),
+    /** The domain that the answer counts for. */
+    domain: text(),
+    userVerification: text(),
+    expiresAt: instant(),
+  },
+  { key: ["instanceId", "userId", "id"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
+export type Challenge = Row<typeof webAuthNChallenges>;
+export type UserVerification = "required" | "preferred" | "discouraged";
+type Purpose = "registration" | "login";
+type UserRef = { instanceId: string; userId: string };
+
+const lifeMs = 10 * 60_000;
+// So many ceremonies of a user can go on at once; one more ends the oldest.
+const most = 10;
+
+export type Challenges = {
+  /** Makes a challenge, which counts once, for ten minutes. */
+  open(
+    tx: Transaction,
+    user: UserRef,
+    wanted: { id: string; purpose: Purpose; domain: string; userVerification: UserVerification },
+  ): Promise<string>;
+  /** Spends a challenge; undefined where there is none, or no more. */
+  take(
+    tx: Transaction,
+    user: UserRef,
+    of: { id: string; purpose: Purpose },
+  ): Promise<Challenge | undefined>;
+  /** Everything a user has: it goes with him. */
+  removeAll(user: UserRef): RowChange;
+};
+
+export function createChallenges(db: Database): Challenges {
+  const t = db.table(webAuthNChallenges);
+  const ofUser = ({ instanceId, userId }: UserRef) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)))
+      .orderBy(asc(t.expiresAt), asc(t.id));
+
+  return {
+    async open(tx, { instanceId, userId }, wanted) {
+      const earlier = await ofUser({ instanceId, userId });
+      const living = earlier.filter(({ expiresAt }) => expiresAt > tx.now);
+      const kept = new Set(living.slice(-most + 1));
+      for (const row of earlier) {
+        const { id } = row;
+        if (!kept.has(row)) tx.write(deleteRows(webAuthNChallenges, { instanceId, userId, id }));
+      }
+      const challenge = randomBytes(32).toString("base64url");
+      const expiresAt = new Date(tx.now.getTime() + lifeMs);
+      tx.write(
+        insertRow(webAuthNChallenges, { instanceId, userId, ...wanted, challenge, expiresAt }),
+      );
+      return challenge;
+    },
+
+    async take(tx, { instanceId, userId }, { id, purpose }) {
+      const all = await ofUser({ instanceId, userId });
+      const row = all.find((one) => one.id === id && one.purpose === purpose);
+      if (row === undefined || row.expiresAt <= tx.now) return undefined;
+      const { challenge } = row;
+      tx.expectRows(webAuthNChallenges, { instanceId, userId, id, challenge }, 1);
+      tx.write(deleteRows(webAuthNChallenges, { instanceId, userId, id }));
+      return row;
+    },
+
+    removeAll: ({ instanceId, userId }) => deleteRows(webAuthNChallenges, { instanceId, userId }),
+  };
+}

@@ -1,0 +1,149 @@
+import { WebAuthNAuthenticatorType } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
+import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { writeContext } from "../../../authz/context.ts";
+import type { Handlers } from "../../../authz/service.ts";
+import { invalidField } from "../../../errors.ts";
+import { toDetails } from "../../object/details.ts";
+import { mayOn, permissionMissing } from "../../org/index.ts";
+import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
+import type { Credential } from "../authenticator/events.ts";
+import { codeInvalid, passkeyRegistration } from "../codes.ts";
+import { requireContact } from "../contact.ts";
+import type { Credentials } from "../credentials.ts";
+import { userEvents } from "../events.ts";
+import { requirePerson } from "../person.ts";
+import { displayNameOf } from "../user-data.ts";
+import { user, userNotFound } from "../user.ts";
+import { type AuthenticatorAttachment, creationOptions, verifyCreation } from "./ceremony.ts";
+import { toCredential, userHandle } from "./web-authn.ts";
+
+export type WebAuthNMethods =
+  | "startWebAuthNRegistration"
+  | "verifyWebAuthNRegistration"
+  | "createWebAuthNRegistrationLink"
+  | "removeWebAuthNAuthenticator";
+
+const attachments: Record<number, AuthenticatorAttachment> = {
+  [WebAuthNAuthenticatorType.PLATFORM]: "platform",
+  [WebAuthNAuthenticatorType.CROSS_PLATFORM]: "cross-platform",
+};
+
+export function webAuthNHandlers(
+  credentials: Credentials,
+): Pick<Handlers<typeof UserService>, WebAuthNMethods> {
+  const { deps, codes, authenticators, challenges, requireDomain } = credentials;
+  const { events, newId } = deps;
+
+  return {
+    async startWebAuthNRegistration({ id, registration }, scope) {
+      if (registration === undefined) throw new Error("validation requires the registration");
+      const { authenticatorType, code: given } = registration;
+      const at = { instanceId: scope.instanceId, userId: id };
+      const domain = await requireDomain(at.instanceId, registration.domain, "registration.domain");
+      const begun = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        const { state } = loaded;
+        requirePerson(state);
+        requireRoom(state.authenticators, "web_authn");
+        if (given !== undefined) {
+          const tried = { code: given.code, subject: given.id };
+          if (!(await codes.spend(tx, at, passkeyRegistration, tried))) return undefined;
+        }
+        const webAuthNId = newId();
+        const challenge = await challenges.open(tx, at, {
+          ...{ id: webAuthNId, purpose: "registration", domain, userVerification: "preferred" },
+        });
+        const held = await authenticators.ofKind(at, "web_authn");
+        const options = await creationOptions(
+          { challenge, domain },
+          {
+            userHandle: userHandle(at),
+            name: state.username,
+            displayName: displayNameOf(state.data) || state.username,
+            attachment: attachments[authenticatorType],
+            exclude: held.map(toCredential).filter((one) => one.domain === domain),
+          },
+        );
+        return { written: tx.written(loaded), webAuthNId, options };
+      });
+      if (begun === undefined) throw codeInvalid("registration.code.code");
+      const { written, webAuthNId, options: publicKeyCredentialCreationOptions } = begun;
+      return { details: toDetails(written()), webAuthNId, publicKeyCredentialCreationOptions };
+    },
+
+    async verifyWebAuthNRegistration({ id, webAuthNId, verify }, scope) {
+      const { publicKeyCredential, webAuthNName: name } = verify ?? {};
+      if (publicKeyCredential === undefined || name === undefined) {
+        throw new Error("validation requires the credential");
+      }
+      const at = { instanceId: scope.instanceId, userId: id };
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        requirePerson(loaded.state);
+        const asked = await challenges.take(tx, at, { id: webAuthNId, purpose: "registration" });
+        const created = asked && (await verifyCreation(publicKeyCredential, asked));
+        if (created === undefined) throw credentialInvalid();
+        requireRoom(loaded.state.authenticators, "web_authn");
+        const { isUserVerified, ...made } = created;
+        const credential: Credential = { webAuthNId, name, ...made, rpId: asked?.domain ?? "" };
+        tx.record(
+          user,
+          loaded,
+          isUserVerified
+            ? [
+                userEvents["human.passwordless.token.added"](credential),
+                userEvents["human.passwordless.token.verified"]({ webAuthNId }),
+              ]
+            : [
+                userEvents["human.mfa.u2f.token.added"](credential),
+                userEvents["human.mfa.u2f.token.verified"]({ webAuthNId }),
+              ],
+        );
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async createWebAuthNRegistrationLink({ id, delivery }, scope) {
+      const [written, code] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        requirePerson(loaded.state);
+        const isReturned = delivery?.delivery.case === "returnCode";
+        if (!isReturned) requireContact(loaded.state, "email");
+        else if (!mayOn(scope, scope.policy.act, loaded.state)) {
+          throw permissionMissing(scope.policy.act);
+        }
+        const codeId = newId();
+        const at = { instanceId: scope.instanceId, userId: id };
+        const made = await codes.issue(tx, at, passkeyRegistration, codeId);
+        tx.record(user, loaded, [userEvents["human.passwordless.initialization.code.added"]({})]);
+        return [tx.written(loaded), isReturned ? { id: codeId, code: made } : undefined];
+      });
+      return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
+    },
+
+    async removeWebAuthNAuthenticator({ id, webAuthNId }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        if (loaded.state === undefined) throw userNotFound();
+        const { authenticators: all } = loaded.state;
+        const { address: credentialId, isPasskey } = requireHeld(all, "web_authn", webAuthNId);
+        const lost = { webAuthNId, credentialId };
+        tx.record(user, loaded, [
+          isPasskey
+            ? userEvents["human.passwordless.token.removed"](lost)
+            : userEvents["human.mfa.u2f.token.removed"](lost),
+        ]);
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+  };
+}
+
+const credentialInvalid = () =>
+  invalidField(
+    "verify.public_key_credential",
+    "WEB_AUTH_N_INVALID",
+    "is not what a browser makes of the options of this registration, on a page of its domain, within ten minutes: start again",
+  );

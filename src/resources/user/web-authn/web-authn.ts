@@ -1,0 +1,151 @@
+import { hash } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { invalidField } from "../../../errors.ts";
+import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { current } from "../../../storage/read-cache.ts";
+import { instanceReader } from "../../instance/index.ts";
+import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
+import type { Attempts } from "../check/attempts.ts";
+import { type CheckEvent, checkEvents } from "../check/events.ts";
+import { requestOptions, type StoredCredential, verifyAssertion } from "./ceremony.ts";
+import type { Challenges, UserVerification } from "./challenges.ts";
+import { textOf } from "./client-data.ts";
+
+type UserRef = { instanceId: string; userId: string };
+
+/** `isUserVerified`: the authenticator knew who used it, so that it stands for a password as well. */
+export type WebAuthNOutcome =
+  | { isRight: false }
+  | { isRight: true; webAuthNId: string; isUserVerified: boolean };
+
+export type WebAuthNChecks = {
+  /**
+   * Makes a challenge for the passkeys and security keys that the user has for a domain of the instance; it counts once,
+   * for ten minutes.
+   *
+   * @param wanted.field where the caller's request names the domain, for the refusal
+   * @returns what `navigator.credentials.get` is to be called with, as `publicKey` in the JSON form of WebAuthn, and the
+   * id to check the answer with; undefined where the user has none for the domain
+   * @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID
+   */
+  challenge(
+    tx: Transaction,
+    user: UserRef,
+    wanted: { domain: string; field: string; userVerification: UserVerification },
+  ): Promise<{ challengeId: string; options: JsonObject } | undefined>;
+  /**
+   * Checks what the browser made of a challenge, and spends the challenge whatever it was. Wrong answers are not counted:
+   * nobody can guess one.
+   */
+  check(
+    at: WriteContext,
+    userId: string | undefined,
+    tried: { challengeId: string; credential: JsonObject },
+  ): Promise<WebAuthNOutcome>;
+};
+
+/** @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID for a domain that is not one of the instance */
+export type RequireDomain = (instanceId: string, domain: string, field: string) => Promise<string>;
+
+export function domainsOfInstances({ db }: Pick<Deps, "db">): RequireDomain {
+  const byDomain = current(db, instanceReader(db).byDomain);
+  return async (instanceId, wanted, field) => {
+    const domain = wanted.toLowerCase();
+    if ((await byDomain(domain))?.id === instanceId) return domain;
+    const description = "is no domain of the instance: name the one whose pages log in";
+    throw invalidField(field, "WEB_AUTH_N_DOMAIN_INVALID", description);
+  };
+}
+
+/** What authenticators know a user by: it is found in them in clear, so it tells nothing of him. */
+export const userHandle = ({ instanceId, userId }: UserRef): Uint8Array =>
+  hash("sha256", `${instanceId}/${userId}`, "buffer");
+
+/** What is stored of a credential, and the domain it counts for. */
+export function toCredential({
+  lookup,
+  number,
+  details,
+}: AuthenticatorRow): StoredCredential & { domain: string } {
+  const { publicKey, transports, rpId } = details;
+  return {
+    credentialId: lookup,
+    publicKey: textOf(publicKey),
+    transports: Array.isArray(transports) ? transports.map(textOf) : [],
+    signCount: number,
+    domain: textOf(rpId),
+  };
+}
+
+export function createWebAuthNChecks(
+  { newId }: Pick<Deps, "newId">,
+  parts: {
+    attempts: Attempts;
+    authenticators: AuthenticatorReader;
+    challenges: Challenges;
+    requireDomain: RequireDomain;
+  },
+): WebAuthNChecks {
+  const { attempts, authenticators, challenges, requireDomain } = parts;
+
+  return {
+    async challenge(tx, user, { domain: wanted, field, userVerification }) {
+      const domain = await requireDomain(user.instanceId, wanted, field);
+      const held = await authenticators.ofKind(user, "web_authn");
+      const allow = held.map(toCredential).filter((one) => one.domain === domain);
+      if (allow.length === 0) return undefined;
+      const id = newId();
+      const purpose = "login";
+      const challenge = await challenges.open(tx, user, { id, purpose, domain, userVerification });
+      const options = await requestOptions({ challenge, domain }, { allow, userVerification });
+      return { challengeId: id, options };
+    },
+
+    async check(at, userId, { challengeId, credential: json }) {
+      const judgement = await attempts.judge(at, userId, undefined, async (tx, _, row) => {
+        const asked = await challenges.take(tx, row, { id: challengeId, purpose: "login" });
+        const held = await authenticators.ofKind(row, "web_authn");
+        const one = held.find(({ lookup }) => lookup === json["id"]);
+        if (asked === undefined || one === undefined) return undefined;
+        const credential = toCredential(one);
+        const { challenge, domain, userVerification } = asked;
+        if (credential.domain !== domain) return undefined;
+        const checked = await verifyAssertion(
+          json,
+          { challenge, domain },
+          { credential, userVerification: userVerification as UserVerification },
+        );
+        if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
+        const { signCount, isUserVerified } = checked;
+        const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified };
+        return { ...outcome, happened: succeeded(one, signCount) };
+      });
+      if (judgement?.isRight !== true) return { isRight: false };
+      const { webAuthNId, isUserVerified } = judgement;
+      return { isRight: true, webAuthNId, isUserVerified };
+    },
+  };
+}
+
+const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
+  isPasskey
+    ? checkEvents["human.passwordless.token.check.failed"]({ webAuthNId })
+    : checkEvents["human.mfa.u2f.token.check.failed"]({ webAuthNId });
+
+function succeeded(one: AuthenticatorRow, signCount: number): CheckEvent[] {
+  const { isMarked: isPasskey, id: webAuthNId, number } = one;
+  const happened: CheckEvent[] = [
+    isPasskey
+      ? checkEvents["human.passwordless.token.check.succeeded"]({ webAuthNId })
+      : checkEvents["human.mfa.u2f.token.check.succeeded"]({ webAuthNId }),
+  ];
+  if (signCount === number) return happened;
+  const counted = { webAuthNId, signCount };
+  return [
+    ...happened,
+    isPasskey
+      ? checkEvents["human.passwordless.token.signcount.changed"](counted)
+      : checkEvents["human.mfa.u2f.token.signcount.changed"](counted),
+  ];
+}
