@@ -114,6 +114,5 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
     await done("DELETE", `/apps/${app}/keys/${String(key_id)}`);
     await done("POST", `/apps/${app}/_deactivate`);
     await done("POST", `/apps/${app}/_activate`);
-    await done("DELETE", `/apps/${app}`);
   }
 }
