@@ -109,9 +109,10 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   for (const [kind, change] of kinds) {
     const app = await make("/apps", { project_id, name: name(), ...kind });
     await done("POST", `/apps/${app}/_regenerate_secret`);
-    const { key_id = "" } = await world.create(`/apps/${app}/keys`, {});
+    const { key_id } = await world.create(`/apps/${app}/keys`, {});
+    assert.ok(typeof key_id === "string");
     await done("PATCH", `/apps/${app}`, { name: name(), ...change });
-    await done("DELETE", `/apps/${app}/keys/${String(key_id)}`);
+    await done("DELETE", `/apps/${app}/keys/${key_id}`);
     await done("POST", `/apps/${app}/_deactivate`);
     await done("POST", `/apps/${app}/_activate`);
   }
