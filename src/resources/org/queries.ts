@@ -107,7 +107,7 @@ export function organizationQueries(
         return hasState(t.state, filter.value);
       case "domain": {
         const { domain, method } = filter.value;
-        const columns = { exact: d.domain, folded: d.domain };
+        const either = { exact: d.domain, folded: d.domain };
         const matching = db.read
           .select({ one: sql`1` })
           .from(d)
@@ -116,7 +116,7 @@ export function organizationQueries(
               eq(d.instanceId, t.instanceId),
               eq(d.organizationId, t.id),
               eq(d.isVerified, true),
-              matches(db, columns, method, domain.toLowerCase()),
+              matches(db, either, method, domain.toLowerCase()),
             ),
           );
         return exists(matching);
