@@ -6,6 +6,7 @@ import {
   GetAppRequestSchema,
   GetAppResponseSchema,
 } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { crossOrigin } from "../../src/api/cors.ts";
 import { startAppPeer } from "../resources/app/app-peer.ts";
 import { bodyOf } from "../support/peer.ts";
 import { pathOf } from "../support/protocols.ts";
@@ -198,6 +199,18 @@ describe("a call from any other origin", () => {
         assert.deepEqual(corsOf(answer.headers), {}, path);
       }
     }
+  });
+
+  it("is not looked for when it is longer than any that an app can name", async () => {
+    const asked: string[] = [];
+    const isAllowedOrigin = (_: string, origin: string) => asked.push(origin) > 0;
+    const instances = { byDomain: () => ({ id: "1", isBlocked: false }), byId: () => undefined };
+    const allows = crossOrigin(instances, { isAllowedOrigin });
+    const ofLength = (length: number) => `https://${"x".repeat(length - 8)}`;
+    const at = { host: "localhost" };
+    assert.equal(await allows(at, ofLength(1_000)), true);
+    assert.equal(await allows(at, ofLength(1_001)), false);
+    assert.deepEqual(asked, [ofLength(1_000)]);
   });
 
   it("gets none in another instance, nor at a host of none", async () => {

@@ -39,10 +39,7 @@ export function problemsOfRedirect(oidc: OidcConfig, uri: string): string[] {
   if (kind === "custom") {
     return [
       ...(usesCode(oidc) && !isNative ? ["Code.RedirectUris.CustomOnlyForNative"] : []),
-      // A native app that has codes too gets its tokens by these.
-      ...(usesImplicit(oidc) && !(isNative && usesCode(oidc))
-        ? ["Implicit.RedirectUris.CustomNotAllowed"]
-        : []),
+      ...(usesImplicit(oidc) ? ["Implicit.RedirectUris.CustomNotAllowed"] : []),
     ];
   }
   if (isNative) return ["Native.RedirectUris.MustBeHttpLocalhost"];

@@ -96,7 +96,9 @@ describe("the secret of an app", () => {
     assert.equal(await isSecret(id, secret), true, "it stays with another method that has one");
     assert.equal(await secretAfter("NONE"), undefined);
     assert.equal(await isSecret(id, secret), false);
+    const before = await eventCount();
     const next = await secretAfter("BASIC");
+    assert.equal(await eventCount(), before + 2, "the change, and the new secret");
     assert.deepEqual([await isSecret(id, secret), await isSecret(id, next)], [false, true]);
   });
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { appReader, removeContentsOfApps } from "../../../src/resources/app/index.ts";
+import { appKeys, appOrigins } from "../../../src/resources/app/projection.ts";
+import { eq } from "../../../src/storage/drizzle.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { callback, startAppPeer } from "./app-peer.ts";
 
@@ -64,6 +66,24 @@ describe("an app by its client id", () => {
     ];
     const listed = await apps.clientIdsOf(instanceId, projectId);
     assert.deepEqual([...listed].sort(), made.map(({ clientId }) => clientId).sort());
+  });
+});
+
+describe("the rows of an app", () => {
+  it("go with it", async () => {
+    const { db } = app.kernel;
+    const { id } = await addApp({
+      oidc: { redirect_uris: [callback], additional_origins: ["https://spa.test"] },
+    });
+    bodyOf(await post(`/apps/${id}/keys`), 201);
+    const [keys, origins] = [db.table(appKeys), db.table(appOrigins)];
+    const count = async () => [
+      (await db.read.select().from(keys).where(eq(keys.appId, id))).length,
+      (await db.read.select().from(origins).where(eq(origins.appId, id))).length,
+    ];
+    assert.deepEqual(await count(), [1, 2]);
+    bodyOf(await remove(`/apps/${id}`));
+    assert.deepEqual(await count(), [0, 0]);
   });
 });
 

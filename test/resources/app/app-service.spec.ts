@@ -362,6 +362,19 @@ describe("deleting an app", () => {
     assert.equal((await appOf(other.id)).state, "EFFECTIVE_STATE_ACTIVE");
   });
 
+  it("goes with its project also when it is made in the meantime", async () => {
+    const project_id = await addProject();
+    const create = () => post("/apps", { project_id, name: "x", oidc: {} });
+    await Promise.all([create(), create()]);
+    const creations = Array.from({ length: 10 }, create);
+    const deletion = remove(`/projects/${project_id}`);
+    const made = await Promise.all([...creations, create(), create()]);
+    bodyOf(await deletion);
+    for (const { status } of made) assert.ok([201, 404, 409].includes(status), String(status));
+    const left = bodyOf(await post("/apps/_search", [{ project_id }]));
+    assert.deepEqual([left.result, left.details.total_result], [[], "0"]);
+  });
+
   it("goes with its organization (B7)", async () => {
     const organization = await addOrganization();
     const { id } = await addApp({ project_id: await addProject(organization) });

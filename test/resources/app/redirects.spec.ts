@@ -208,6 +208,11 @@ describe("what does not fit the type of an app (background 8.4)", () => {
       { ...native, ...implicit, ...to(custom) },
       ["Implicit.RedirectUris.CustomNotAllowed"],
     ],
+    [
+      "native, code and implicit, custom",
+      { ...native, ...both, ...to(custom) },
+      ["Implicit.RedirectUris.CustomNotAllowed"],
+    ],
     ["native, implicit, loopback", { ...native, ...implicit, ...to(local) }, []],
     [
       "native, implicit, http",
