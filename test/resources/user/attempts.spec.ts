@@ -46,6 +46,20 @@ describe("wrong attempts", () => {
     assert.equal(await failures(id), 10);
   });
 
+  it("below ten make nobody wait where the clock steps back, and from ten on nobody less (F20)", async () => {
+    const id = await withPassword();
+    assert.deepEqual(await check(id), wrong);
+    pass(-minute);
+    assert.deepEqual(await check(id, goodPassword), right);
+    for (let turn = 0; turn < 10; turn++) assert.deepEqual(await check(id), wrong);
+    pass(-minute);
+    assert.deepEqual(await check(id, goodPassword), wrong);
+    pass(10 * minute);
+    assert.deepEqual(await check(id, goodPassword), wrong);
+    pass(minute);
+    assert.deepEqual(await check(id, goodPassword), right);
+  });
+
   it("are forgiven by a new password, at second factors they are not", async () => {
     const id = await withPassword();
     const { totp_id, secret } = bodyOf(await post(`/users/${id}/totp`));
