@@ -330,8 +330,8 @@ describe("logging in with a passkey", () => {
     const there = "127.0.0.1";
     const begun = bodyOf(await start(id, { domain: there }));
     const other = new Authenticator();
-    const page = { origin: `https://${there}` };
-    const created = other.create(begun.public_key_credential_creation_options, { page });
+    const away = { page: { origin: `https://${there}` } };
+    const created = other.create(begun.public_key_credential_creation_options, away);
     const verify = { public_key_credential: created, web_auth_n_name: "other" };
     bodyOf(await post(`/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`, verify));
     const answer = async (by: Authenticator) => {
@@ -339,7 +339,7 @@ describe("logging in with a passkey", () => {
       assert.ok(asked !== undefined);
       const { challengeId, options } = asked;
       assert.equal((options["allowCredentials"] as JsonObject[]).length, 1);
-      const credential = by.get(options, { page });
+      const credential = by.get(options, away);
       return checks.webAuthN.check(at, id, { challengeId, credential });
     };
     assert.deepEqual(await answer(authenticator), wrong);
