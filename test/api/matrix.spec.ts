@@ -96,6 +96,22 @@ const volatile: ReadonlySet<string> = new Set([
   "verification_code",
   "email_code",
   "phone_code",
+  "web_auth_n_id",
+  "challenge",
+  "totp_id",
+  "uri",
+  "secret",
+  "otp_sms_id",
+  "otp_email_id",
+  "code",
+  "recovery_codes",
+  "token_id",
+  "key_id",
+  "keyId",
+  "key",
+  "userId",
+  "client_id",
+  "client_secret",
 ]);
 
 /** A message with what a write makes anew replaced by its type. */

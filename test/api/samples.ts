@@ -15,6 +15,7 @@ import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_serv
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
+import { credentialSamples } from "./samples/credential.ts";
 import { domainSamples } from "./samples/domain.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
@@ -52,6 +53,7 @@ export const services: readonly DescService[] = [
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...appSamples,
+  ...credentialSamples,
   ...domainSamples,
   ...featureSamples,
   ...grantSamples,
