@@ -72,7 +72,7 @@ export async function startApp(
     },
   };
   const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
-  const handlers = jobHandlers(kernel.modules, deps);
+  const handlers = jobHandlers(kernel, deps);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),

@@ -10,6 +10,7 @@ import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
 import { userProjection } from "./projection.ts";
+import { removeContentsOfUsers } from "./remove-user.ts";
 
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { passwordSecret, personalAccessTokenSecret } from "./credentials.ts";
@@ -46,4 +47,5 @@ export const userModule: Module = {
       userAuthorize(deps),
     ),
   ],
+  contents: removeContentsOfUsers,
 };

@@ -1,8 +1,10 @@
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
+import { someIds } from "../../projection/ids.ts";
+import type { Deps, RemoveContents } from "../../projection/module.ts";
 import { cascadeUserGrants } from "../grant/index.ts";
 import { removeMembershipsOf } from "../membership/index.ts";
 import { createCodes } from "./codes.ts";
+import { users } from "./projection.ts";
 import { removeUser, user } from "./user.ts";
 
 /**
@@ -29,3 +31,13 @@ export async function removeWholeUser(
   });
   return written();
 }
+
+/** Removes up to `limit` users of an organization that goes; tells how many there were. */
+export const removeContentsOfUsers =
+  (deps: Deps): RemoveContents =>
+  async (at, organizationId, limit) => {
+    const ofOrganization = { instanceId: at.instanceId, organizationId };
+    const ids = await someIds(deps.db, users, ofOrganization, limit);
+    for (const id of ids) await removeWholeUser(deps, at, id);
+    return ids.length;
+  };
