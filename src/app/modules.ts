@@ -2,6 +2,7 @@ import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
+import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
 import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
@@ -24,6 +25,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userSchemaModule({ instanceEvents, users }),
   membershipModule,
   actionModule,
+  eventModule,
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

@@ -1,6 +1,7 @@
 import { createClient as connect, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 
@@ -11,6 +12,7 @@ export * from "./schema.ts";
 
 const connectAll = (transport: Transport) => ({
   action: connect(ActionService, transport),
+  event: connect(EventService, transport),
   feature: connect(FeatureService, transport),
   userSchema: connect(UserSchemaService, transport),
 });

@@ -1,5 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -7,6 +9,8 @@ import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
+import { domainSamples } from "./samples/domain.ts";
+import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { membershipSamples } from "./samples/membership.ts";
@@ -21,6 +25,8 @@ export { makeWorld } from "./samples/sample.ts";
 /** Every service of the schema. */
 export const services: readonly DescService[] = [
   ActionService,
+  DomainService,
+  EventService,
   FeatureService,
   InstanceService,
   MembershipService,
@@ -29,9 +35,11 @@ export const services: readonly DescService[] = [
   UserService,
 ];
 
-/** A sample of every method of every service, by path. */
+/** A sample of every unary method of every service, by path; streams have tests of their own. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
+  ...domainSamples,
+  ...eventSamples,
   ...featureSamples,
   ...instanceSamples,
   ...membershipSamples,

@@ -76,7 +76,9 @@ describe("deleting an instance with everything in it", () => {
     const now = await holding(id);
     assert.ok(!now.includes("secrets") && now.includes("users") && now.includes("jobs"));
     const log = await kernel.events.read({ instanceId: id, types: ["user.human.added"] });
-    const { username, data } = log[0]?.payload as { username: string; data: string };
+    const [added] = log;
+    assert.ok(added);
+    const { username, data } = added.payload as { username: string; data: string };
     assert.deepEqual([username, data], ["", ""]);
 
     // Calls that were under way may still write for a moment: the job waits for them to end.
