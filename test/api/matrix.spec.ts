@@ -23,11 +23,14 @@ import {
 import { systemCaller } from "../support/system-caller.ts";
 import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
-import { condition, makeWorld, samples, services } from "./samples.ts";
+import { condition, makeWorld, samples, services, txtRecords } from "./samples.ts";
 
 // Started at once, and not before the tests: the served methods make the tests.
 const operator = systemCaller();
-const app = await startTestApp({ env: operator.env });
+const app = await startTestApp({
+  env: operator.env,
+  resolver: { addresses: async () => [], texts: async (name) => txtRecords.get(name) ?? [] },
+});
 const system = await operator.tokenFor(app.made.issuer);
 const peer = connectPeer(app.port);
 // Streams are followed over each protocol by their own tests.

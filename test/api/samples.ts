@@ -20,6 +20,7 @@ import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
 
 export { condition } from "./samples/action.ts";
+export { txtRecords } from "./samples/domain.ts";
 export { makeWorld } from "./samples/sample.ts";
 
 /** Every service of the schema. */

@@ -14,6 +14,8 @@ export type World = {
   setExecution(): Promise<string>;
   /** Creates a resource over REST, and gives its id. */
   make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
+  /** The same, and gives the whole answer. */
+  answer(path: string, body: JsonObject): Promise<JsonObject>;
   /** Sets a part of a resource by its path, and gives the answer. */
   put(path: string, body: JsonObject): Promise<JsonObject>;
   /** Does something to a resource by its path. */
@@ -88,13 +90,14 @@ export async function makeWorld(
 ): Promise<World> {
   let count = 0;
   const name = () => `sample ${count++}`;
-  const make: World["make"] = async (path, body, caller) => {
+  const answer = async (path: string, body: JsonObject, caller?: "owner" | "system") => {
     const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, {
       token: caller === "system" ? system : token,
     });
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
-    return String(Object(json).details.id);
+    return Object(json);
   };
+  const make: World["make"] = async (...wanted) => String((await answer(...wanted)).details.id);
   const put: World["put"] = async (path, body) => {
     const { status, json } = await peer.rest("PUT", `/resources/v3alpha${path}`, body, { token });
     assert.equal(status, 200, JSON.stringify(json));
@@ -115,7 +118,7 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, make, put, act, name },
+    ...{ targetId, newTarget, setExecution, make, answer, put, act, name },
   };
 }
 
