@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { modules } from "../../src/app/modules.ts";
 import { typesOf } from "../../src/eventstore/eventstore.ts";
@@ -58,6 +59,8 @@ if (missing.size > 0) {
   await rareChecks(told.deps(), world, (path) =>
     peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
   );
+  // What a deleted instance leaves goes after a minute.
+  if (missing.has("instance.contents.removed")) await delay(75_000);
   await freezeMissing(app);
 }
 for (const [file, stream] of allStreams()) {

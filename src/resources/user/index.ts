@@ -20,6 +20,7 @@ import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
+import { removeContentsOfUsers } from "./remove-user.ts";
 import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
@@ -30,7 +31,6 @@ export { type UserChecks, userChecks } from "./checks.ts";
 export { changeContact } from "./contact.ts";
 export { metadata } from "./metadata-events.ts";
 export { users } from "./projection.ts";
-export { removeContentsOfUsers } from "./remove-user.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
@@ -89,4 +89,5 @@ export const userModule: Module = {
       ),
     ];
   },
+  contents: removeContentsOfUsers,
 };

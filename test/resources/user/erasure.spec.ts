@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { and, type Column, eq } from "../../../src/storage/drizzle.ts";
 import { events, secrets } from "../../../src/storage/kernel-tables.ts";
-import { removeContentsOfUsers } from "../../../src/resources/user/index.ts";
+import { userModule } from "../../../src/resources/user/index.ts";
 import { userAuthenticators } from "../../../src/resources/user/authenticator/projection.ts";
 import { attemptCounts } from "../../../src/resources/user/check/attempts.ts";
 import { oneTimeCodes } from "../../../src/resources/user/codes.ts";
@@ -105,9 +105,9 @@ describe("an organization that goes", () => {
       ids.push(String(bodyOf(made, 201).details.id));
     }
     const other = await addPerson();
-    const removeSome = removeContentsOfUsers(deps);
+    const removeSome = userModule.contents?.(deps);
     const counts = [];
-    for (let turn = 0; turn < 3; turn++) counts.push(await removeSome(at, organizationId, 2));
+    for (let turn = 0; turn < 3; turn++) counts.push(await removeSome?.(at, organizationId, 2));
     assert.deepEqual(counts, [2, 1, 0]);
     for (const id of ids) {
       assert.deepEqual(new Set(Object.values(await rowsOf(id))), new Set([0]));
