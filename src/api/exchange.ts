@@ -132,7 +132,8 @@ export function http2Exchange(
     query,
     headers: called,
     readBody(limit) {
-      if (stream.endAfterHeaders) return nothing;
+      // An empty body in a frame of its own ends the stream, also before anybody has asked for it.
+      if (stream.endAfterHeaders || stream.readableEnded) return nothing;
       if (waitsToSend(called)) stream.additionalHeaders({ ":status": 100 });
       return readAll(stream, headers["content-length"], limit);
     },

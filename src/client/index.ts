@@ -1,8 +1,18 @@
 import { createClient as connect, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
+import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
+import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 
 export { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 export { Code, ConnectError } from "@connectrpc/connect";
@@ -11,7 +21,17 @@ export * from "./schema.ts";
 
 const connectAll = (transport: Transport) => ({
   action: connect(ActionService, transport),
+  domain: connect(DomainService, transport),
   feature: connect(FeatureService, transport),
+  instance: connect(InstanceService, transport),
+  membership: connect(MembershipService, transport),
+  organization: connect(OrganizationService, transport),
+  passwordSettings: connect(PasswordSettingsService, transport),
+  project: connect(ProjectService, transport),
+  projectGrant: connect(ProjectGrantService, transport),
+  role: connect(RoleService, transport),
+  user: connect(UserService, transport),
+  userGrant: connect(UserGrantService, transport),
   userSchema: connect(UserSchemaService, transport),
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { create, type JsonObject } from "@bufbuild/protobuf";
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -29,7 +29,9 @@ const { endpoints } = app.app;
 const bothWays = ["rest", "grpc"] as const;
 const missing = { code: 7, reason: "PERMISSION_MISSING" };
 const anId = (method: { input: { field: object } }) =>
-  "id" in method.input.field ? { id: "1" } : {};
+  Object.fromEntries(
+    ["id", "key"].filter((name) => name in method.input.field).map((name) => [name, "1"]),
+  );
 
 /** Open to callers without a token; a method that is not on this list must refuse them. */
 const openMethods: string[] = [];
@@ -38,6 +40,24 @@ const openServices = [
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
 ];
+
+/**
+ * A method that asks for a permission refuses with 7. One that lets every caller in answers of what he may not read as
+ * of what is not there, judges his request, or shows him nothing but what is his own.
+ */
+function assertGainsNothing(
+  { access, method }: (typeof endpoints)[number]["rule"],
+  outcome: Awaited<ReturnType<typeof peer.call>>,
+  way: string,
+) {
+  if (access === "permission") return assertRefused(outcome, missing, way);
+  if (!outcome.ok) return assert.ok([3, 5, 7].includes(outcome.code), `${way}: ${outcome.code}`);
+  const shown = JSON.stringify(toJson(method.output, outcome.message));
+  assert.match(method.name, /^(Search|List)/, way);
+  for (const id of [app.made.admin.user_id, app.made.machine.user_id, app.made.project_id]) {
+    assert.ok(!shown.includes(id), `${way} shows ${id}`);
+  }
+}
 
 describe("callers without permission", () => {
   it("D41: meet only services that are known to be open or guarded", async () => {
@@ -67,7 +87,7 @@ describe("callers without permission", () => {
       unharmed(action, async () => {
         for (const way of bothWays) {
           const denied = await peer.call(way, method, anId(method), { token: bob.token });
-          assertRefused(denied, missing, way);
+          assertGainsNothing(rule, denied, way);
           const refused = await peer.call(way, method, anId(method));
           assertRefused(refused, { code: 16, reason: "TOKEN_MISSING" }, way);
         }
@@ -80,7 +100,7 @@ describe("callers without permission", () => {
         for (const way of bothWays) {
           const call = (headers: Record<string, string>) =>
             peer.call(way, method, anId(method), { token: bob.token, headers });
-          assertRefused(await call(own), missing, way);
+          assertGainsNothing(rule, await call(own), way);
           assertRefused(await call(foreign), { code: 5, reason: "ORGANIZATION_NOT_FOUND" }, way);
         }
       }));

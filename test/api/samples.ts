@@ -1,16 +1,26 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
+import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
+import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
+import { domainSamples } from "./samples/domain.ts";
 import { featureSamples } from "./samples/feature.ts";
+import { grantSamples } from "./samples/grant.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
+import { passwordSettingsSamples } from "./samples/password-settings.ts";
+import { projectSamples } from "./samples/project.ts";
 import { userSamples } from "./samples/user.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
@@ -21,10 +31,16 @@ export { makeWorld } from "./samples/sample.ts";
 /** Every service of the schema. */
 export const services: readonly DescService[] = [
   ActionService,
+  DomainService,
   FeatureService,
   InstanceService,
   MembershipService,
   OrganizationService,
+  PasswordSettingsService,
+  ProjectGrantService,
+  ProjectService,
+  RoleService,
+  UserGrantService,
   UserSchemaService,
   UserService,
 ];
@@ -32,10 +48,14 @@ export const services: readonly DescService[] = [
 /** A sample of every method of every service, by path. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
+  ...domainSamples,
   ...featureSamples,
+  ...grantSamples,
   ...instanceSamples,
   ...membershipSamples,
   ...organizationSamples,
+  ...passwordSettingsSamples,
+  ...projectSamples,
   ...userSamples,
   ...userSchemaSamples,
 };

@@ -64,7 +64,10 @@ describe("a start with another master key (F21)", () => {
     const hasIndex = async (kernel: Kernel): Promise<boolean> => {
       const catalog = engine === "sqlite" ? "sqlite_schema" : "pg_indexes";
       const column = engine === "sqlite" ? "name" : "indexname";
-      const { rows } = await beside(kernel, `SELECT 1 FROM ${catalog} WHERE ${column} = '${index}'`);
+      const { rows } = await beside(
+        kernel,
+        `SELECT 1 FROM ${catalog} WHERE ${column} = '${index}'`,
+      );
       return rows.length === 1;
     };
     await using first = await store.open(1);

@@ -18,7 +18,7 @@ async function tampered<T>(statement: string, work: () => Promise<T>): Promise<T
   connection.exec(statement);
   return work();
 }
-const tamper = "UPDATE users SET display_name = 'Somebody else' WHERE type = 'human'";
+const tamper = "UPDATE users SET username = 'somebody else' WHERE schema_id = 'human'";
 
 describe("idsvc ready", () => {
   it("ends with 0 while the service is ready", () => {

@@ -130,6 +130,7 @@ describe("the schema of the client", () => {
     ...Object.values(client),
     ...Object.values(client.settingsObject),
     ...Object.values(client.userSchemaResource),
+    ...Object.values(client.organizationResource),
   ]);
 
   it("makes the messages it names", () => {

@@ -4,12 +4,17 @@ import type { Aggregate } from "../../src/eventstore/aggregate.ts";
 import type { OwnerRef } from "../../src/eventstore/event.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";
-import { instance } from "../../src/resources/instance/index.ts";
+import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
+import { role } from "../../src/resources/grant/role/role.ts";
+import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
+import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { project } from "../../src/resources/project/index.ts";
-import { user } from "../../src/resources/user/index.ts";
+import { metadata, user } from "../../src/resources/user/index.ts";
+import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
+import { passwordSettings } from "../../src/settings/password/password.ts";
 
 /**
  * A stream as an earlier build stored it, with what it folded to. `payload` is what stood in the log, sealed where it
@@ -37,17 +42,13 @@ export type FrozenStream = {
 
 export const masterKey = Buffer.alloc(32, 7).toString("base64");
 
-const folder = resolve(import.meta.dirname, "../fixtures/events");
+export const folder = resolve(import.meta.dirname, "../fixtures/events");
 
 /** Every frozen stream, by the name of its file. */
-export const frozenStreams: ReadonlyMap<string, { text: string; stream: FrozenStream }> = new Map(
+export const frozenStreams: ReadonlyMap<string, FrozenStream> = new Map(
   readdirSync(folder)
     .toSorted()
-    .map((file) => {
-      const text = readFileSync(join(folder, file), "utf8");
-      const stream: FrozenStream = JSON.parse(text);
-      return [file, { text, stream }];
-    }),
+    .map((file) => [file, JSON.parse(readFileSync(join(folder, file), "utf8"))]),
 );
 
 // oxlint-disable-next-line no-explicit-any -- each aggregate takes its own events; here they come from a file.
@@ -55,7 +56,9 @@ type AnyAggregate = Aggregate<unknown, any>;
 
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
-  [instance, organization, project, user, membership, target, execution].map(
-    (each): [string, AnyAggregate] => [each.type, each as AnyAggregate],
-  ),
-).set(featureSettings.aggregate.type, featureSettings.aggregate as AnyAggregate);
+  [
+    ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
+    ...[userSchema, user, metadata, target, execution],
+    ...[featureSettings.aggregate, passwordSettings.aggregate],
+  ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
+);

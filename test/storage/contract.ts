@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DomainError } from "../../src/errors.ts";
 import { Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
-import { eq, ne } from "../../src/storage/drizzle.ts";
 import { events, rowCounts, sequences } from "../../src/storage/kernel-tables.ts";
 import {
   deleteRows,
@@ -16,6 +15,7 @@ import { leaseContract } from "./lease-contract.ts";
 import { migrationContract } from "./migration-contract.ts";
 import { happened, logOf, notes, type Place, samples, schema, someSample, unit } from "./place.ts";
 import { readContract } from "./read-contract.ts";
+import { textContract } from "./text-contract.ts";
 
 export type Fresh = AsyncDisposable & { db: MigratableDatabase; place: Place };
 
@@ -37,7 +37,7 @@ export function storageContract(newPlace: () => Promise<Place>): void {
   units(fresh);
   expectations(fresh);
   appendOnly(fresh);
-  texts(fresh);
+  textContract(fresh);
   rowChanges(fresh);
   closing(newPlace, fresh);
   claimContract(fresh);
@@ -241,48 +241,6 @@ function appendOnly(fresh: () => Promise<Fresh>): void {
         await assert.rejects(store.place.execute(run), /append-only/);
         assert.deepEqual(await store.db.read.select().from(store.db.table(events)), before);
       });
-  });
-}
-
-const notStorable = (error: unknown) => {
-  assert.ok(error instanceof DomainError, String(error));
-  assert.deepEqual([error.kind, error.reason], ["invalidArgument", "TEXT_NOT_STORABLE"]);
-  return true;
-};
-
-function texts(fresh: () => Promise<Fresh>): void {
-  const claim = { op: "hold", scope: "one", kind: "k", holderType: "t", holderId: "h" } as const;
-
-  describe("a text that no database can hold (D76)", () => {
-    for (const [what, bad] of [
-      ["NUL", "a\u0000b"],
-      ["half a surrogate pair", "a\ud800b"],
-    ] as const) {
-      for (const [where, refused] of [
-        ["an id", () => unit({ events: [happened(bad, 1n)] })],
-        ["a payload", () => unit({ events: [happened("a", 1n, { payload: { a: [bad] } })] })],
-        [
-          "a name in a payload",
-          () => unit({ events: [happened("a", 1n, { payload: { [bad]: 1 } })] }),
-        ],
-        ["a row", () => unit({ changes: [note("a", bad)] })],
-        ["a claim", () => unit({ claims: [{ ...claim, value: bad }] })],
-      ] as const)
-        it(`is refused in ${where}: ${what}`, async () => {
-          await using store = await fresh();
-          await assert.rejects(store.db.commit(refused()), notStorable);
-          await store.db.commit(unit({ events: [happened("a", 1n)] }));
-        });
-      it(`is found nowhere: ${what}`, async () => {
-        await using store = await fresh();
-        const t = store.db.table(notes);
-        await store.db.commit(unit({ changes: [note("a", "a"), note("b", "b")] }));
-        for (const where of [eq(t.body, bad), store.db.contains(t.body, bad)]) {
-          assert.deepEqual(await store.db.read.select().from(t).where(where), []);
-        }
-        assert.equal((await store.db.read.select().from(t).where(ne(t.body, bad))).length, 2);
-      });
-    }
   });
 }
 

@@ -74,7 +74,10 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         );
         await store.db.commit(unit({ changes }));
         const t = store.db.table(samples);
-        const rows = await store.db.read.select().from(t).where(store.db.hasMember(t.maybeData, text));
+        const rows = await store.db.read
+          .select()
+          .from(t)
+          .where(store.db.hasMember(t.maybeData, text));
         assert.deepEqual(
           rows.map(({ id }) => id),
           expected,

@@ -99,10 +99,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   };
 }
 
-async function start(
-  kernel: Kernel,
-  options: TestOptions,
-): Promise<{ made: Bootstrap; app: App }> {
+async function start(kernel: Kernel, options: TestOptions): Promise<{ made: Bootstrap; app: App }> {
   const made = await bootstrap(kernel);
   if (made === undefined) throw new Error("the store of a test is empty at first");
   return { made, app: await startApp(kernel, options) };

@@ -31,13 +31,14 @@ export async function setExecution(
   const id = conditionId(config.condition);
   const [written, isNew] = await events.transact(writeContext(scope), async (tx) => {
     const loaded = await tx.load(execution, id);
+    const isNew = loaded.state === undefined;
     const around: Surroundings = {
       unknownTargets: await unknownTargets(tx, config.targets),
       included: await loadIncluded(tx, config.includes, id),
       includedBy: await loadIncluding(db, tx, scope.instanceId, id),
     };
     tx.record(execution, loaded, putExecution(loaded.state, config, around), instanceOwner(scope));
-    return [tx.written(loaded), loaded.state === undefined];
+    return [tx.written(loaded), isNew];
   });
   return { written: written(), isNew };
 }

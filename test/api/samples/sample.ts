@@ -12,6 +12,10 @@ export type World = {
   targetId: string;
   newTarget(): Promise<string>;
   setExecution(): Promise<string>;
+  /** The TXT records that the service finds, by name. */
+  texts: Map<string, string[]>;
+  /** Creates a resource over REST, and gives the answer. */
+  create(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<JsonObject>;
   /** Creates a resource over REST, and gives its id. */
   make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
   /** Sets a part of a resource by its path, and gives the answer. */
@@ -83,18 +87,20 @@ export function ofService(
 /** Makes what the samples need. */
 export async function makeWorld(
   peer: Peer,
-  { token, made, system }: { token: string; made: Made; system: string },
+  { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
   let count = 0;
   const name = () => `sample ${count++}`;
-  const make: World["make"] = async (path, body, caller) => {
+  const create: World["create"] = async (path, body, caller) => {
     const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, {
       token: caller === "system" ? system : token,
     });
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
-    return String(Object(json).details.id);
+    return Object(json);
   };
+  const make: World["make"] = async (...wanted) =>
+    String(Object(await create(...wanted)).details.id);
   const put: World["put"] = async (path, body) => {
     const { status, json } = await peer.rest("PUT", `/resources/v3alpha${path}`, body, { token });
     assert.equal(status, 200, JSON.stringify(json));
@@ -115,9 +121,11 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, make, put, act, name },
+    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, name },
   };
 }
+
+type WorldParts = { token: string; made: Made; system: string; texts: Map<string, string[]> };
 
 type Made = {
   instance_id: string;

@@ -103,7 +103,7 @@ export const userSamples: Record<string, Sample> = ofService(UserService.typeNam
   ),
   GetUserMetadata: {
     valid: async (world) => ({ id: await userWithMetadata(world), key }),
-    invalid: { request: { id: "1", key: "" }, field: "key" },
+    invalid: { request: { id: "1", key: tooLong }, field: "key" },
     unknown: { request: { id: "404", key }, reason: unknown },
     writes: false,
     stranger: absent,
@@ -114,7 +114,7 @@ export const userSamples: Record<string, Sample> = ofService(UserService.typeNam
       await world.put(`/users/${id}/metadata/${key}`, value);
       return { id, key };
     },
-    invalid: { request: { id: "1", key: "" }, field: "key" },
+    invalid: { request: { id: "1", key: tooLong }, field: "key" },
     unknown: { request: { id: "404", key }, reason: unknown },
     writes: true,
     stranger: absent,

@@ -105,10 +105,10 @@ describe("password settings", () => {
     const change = { requires_number: { set: true } };
     bodyOf(await set(change, of(mine), owner));
     bodyOf(await set(change, of(other), manager));
-    assertDenied((await set(change, of(mine), viewer)), "policy.write");
-    assertDenied((await set(change, "", owner)), "iam.policy.write");
-    assertDenied((await set(change, "", manager)), "iam.policy.write");
-    assertDenied((await resolve("", owner)), "iam.policy.read");
+    assertDenied(await set(change, of(mine), viewer), "policy.write");
+    assertDenied(await set(change, "", owner), "iam.policy.write");
+    assertDenied(await set(change, "", manager), "iam.policy.write");
+    assertDenied(await resolve("", owner), "iam.policy.read");
     const hidden = await set(change, of(other), owner);
     const absent = await set(change, of("404"), owner);
     assertRefused(hidden.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { World } from "../api/samples/sample.ts";
+import type { Peer } from "../support/protocols.ts";
+
+/** Makes the events that no sample of a call makes: cascades, failed proofs, settings of every property, all contexts. */
+export async function rareEvents(peer: Peer, world: World, token: string, system: string) {
+  const send = async (method: string, path: string, body?: JsonValue, as = token) => {
+    const { status, json } = await peer.rest(method, path, body, { token: as });
+    assert.ok(status < 500, JSON.stringify(json));
+    return { status, json };
+  };
+  const done = async (method: string, path: string, body?: JsonObject, as = token) => {
+    const { status, json } = await send(method, `/resources/v3alpha${path}`, body, as);
+    assert.ok(status < 300, `${method} ${path}: ${JSON.stringify(json)}`);
+  };
+  const { make, name, instanceId, organizationId } = world;
+
+  const bools = ["requires_uppercase", "requires_lowercase", "requires_number", "requires_symbol"];
+  const values = { min_length: "9", max_age: "60s", blocklist: false };
+  const set = Object.fromEntries([
+    ...Object.entries(values).map(([key, value]) => [key, { set: value }]),
+    ...bools.map((key) => [key, { set: true }]),
+  ]);
+  const reset = Object.fromEntries(Object.keys(set).map((key) => [key, { reset: true }]));
+  for (const context of ["", `?ctx.org_id=${organizationId}`]) {
+    for (const change of [set, reset]) {
+      await send("PATCH", `/settings/v3alpha/passwords${context}`, change);
+    }
+  }
+
+  const project_id = await make("/projects", { name: name() });
+  const [reader, writer] = ["reader", "writer"];
+  const roles: string[] = [];
+  for (const key of [reader, writer]) roles.push(await make("/project_roles", { project_id, key }));
+  const granted = await make("/organizations", { name: name() });
+  const project_grant_id = await make("/project_grants", {
+    ...{ project_id, granted_organization_id: granted, role_keys: [reader, writer] },
+  });
+  const contexts: [JsonObject, string, string][] = [
+    [{ system: true }, "SYSTEM_OWNER", "SYSTEM_OWNER_VIEWER"],
+    [{ instance_id: instanceId }, "IAM_ORG_MANAGER", "IAM_OWNER_VIEWER"],
+    [{ org_id: granted }, "ORG_OWNER", "ORG_OWNER_VIEWER"],
+    [{ project_id }, "PROJECT_OWNER", "PROJECT_OWNER_VIEWER"],
+    [{ project_grant_id }, "PROJECT_GRANT_OWNER", "PROJECT_GRANT_OWNER_VIEWER"],
+  ];
+  const machine = (): JsonObject => ({
+    schema_id: "machine",
+    username: name(),
+    data: { name: "M" },
+  });
+  for (const [ctx, role, other] of contexts) {
+    const as = ctx["system"] === true ? system : token;
+    for (const ending of ["delete", "cascade"]) {
+      const user_id = await make("/users", machine());
+      const { status, json } = await send(
+        "POST",
+        "/resources/v3alpha/memberships",
+        { ctx, user_id, roles: [role] },
+        as,
+      );
+      assert.equal(status, 201, `${JSON.stringify(ctx)}: ${JSON.stringify(json)}`);
+      const id = String(Object(json).details.id);
+      await done("PATCH", `/memberships/${id}`, { roles: [role, other] }, as);
+      if (ending === "delete") await done("DELETE", `/memberships/${id}`, undefined, as);
+      else await done("DELETE", `/users/${user_id}`);
+    }
+  }
+
+  const user_id = await make("/users", machine());
+  await done("PATCH", `/users/${user_id}`, { username: name(), data: { name: "N" } });
+  const grantOf = (more: JsonObject) => make("/user_grants", { user_id, project_id, ...more });
+  const own = await grantOf({ role_keys: [reader, writer] });
+  await done("PATCH", `/user_grants/${own}`, { role_keys: [writer] });
+  await done("PATCH", `/user_grants/${own}`, { role_keys: [reader, writer] });
+  await done("PATCH", `/project_grants/${project_grant_id}`, { role_keys: [writer] });
+  await done("PATCH", `/project_grants/${project_grant_id}`, { role_keys: [reader, writer] });
+  await done("DELETE", `/project_roles/${roles[1]}`);
+  await done("DELETE", `/users/${user_id}`);
+
+  const schema_id = await make("/user_schemas", {
+    type: name(),
+    schema: { type: "object", properties: { team: { type: "string" } } },
+  });
+  const custom = await make("/users", { schema_id, username: name(), data: { team: "a" } });
+  await done("PATCH", `/users/${custom}`, { data: { team: "b" } });
+
+  const human = await make("/users", {
+    ...{ schema_id: "human", username: name(), data: { given_name: "A", family_name: "B" } },
+    contact: { email: { address: "a@example.com" }, phone: { number: "+41791234567" } },
+  });
+  for (const kind of ["email", "phone"]) {
+    const path = `/resources/v3alpha/users/${human}/${kind}/_verify`;
+    await send("POST", path, "WRONG");
+  }
+
+  const wanted = { name: `${name().replaceAll(" ", "-")}.example` };
+  const domain = await make("/domains", wanted);
+  await done("DELETE", `/domains/${domain}`);
+  const claimed = { ...wanted, validation_type: "DOMAIN_VALIDATION_TYPE_DNS" };
+  const unproven = await make(`/domains?ctx.org_id=${granted}`, claimed);
+  await send("POST", `/resources/v3alpha/domains/${unproven}/_validate`);
+}
