@@ -30,6 +30,7 @@ export { type UserChecks, userChecks } from "./checks.ts";
 export { changeContact } from "./contact.ts";
 export { metadata } from "./metadata-events.ts";
 export { users } from "./projection.ts";
+export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { passwordSecret } from "./password/stored.ts";

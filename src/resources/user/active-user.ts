@@ -1,0 +1,42 @@
+import type { OrganizationReader } from "../../authz/ports.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import { users } from "./projection.ts";
+
+export type ActiveUser = { id: string; organizationId: string };
+
+/**
+ * The user, where he and his organization are active; both are read anew after every write that touched them (decisions
+ * B7). What is remembered is known at once, and every call is spared the promises.
+ */
+export function activeUserReader(parts: {
+  db: Database;
+  organizations: OrganizationReader;
+}): (instanceId: string, id: string) => ActiveUser | undefined | Promise<ActiveUser | undefined> {
+  const { db, organizations } = parts;
+  const t = db.table(users);
+  const userById = cachedRead<(ActiveUser & { state: string }) | undefined>(
+    db,
+    [users],
+    async (instanceId, id) => {
+      const [row] = await db.read
+        .select({ id: t.id, organizationId: t.organizationId, state: t.state })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row;
+    },
+  );
+  return (instanceId, id) =>
+    whenKnown(userById(instanceId, id), (user) => {
+      if (user?.state !== "active") return undefined;
+      return whenKnown(organizations.byId(instanceId, user.organizationId), (organization) =>
+        organization?.state === "active" ? user : undefined,
+      );
+    });
+}
+
+/** Goes on with a value, at once where it is no promise. */
+export function whenKnown<T, R>(value: T | Promise<T>, next: (known: T) => R | Promise<R>) {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,44 @@
+import type { Deps } from "../../../projection/module.ts";
+import { type ActiveUser, activeUserReader } from "../active-user.ts";
+import { authenticatorReader } from "../authenticator/queries.ts";
+import { machineSecretKind } from "./secret.ts";
+
+/** Recognises machine users, for the token endpoint; only while they and their organizations are active. */
+export type MachineCredentials = {
+  /** The user whose client id and client secret these are. */
+  byClientSecret(
+    instanceId: string,
+    clientId: string,
+    clientSecret: string,
+  ): Promise<ActiveUser | undefined>;
+  /** The public key (SPKI in PEM form) with this `kid`, unless it has expired, and whose it is. */
+  byKeyId(
+    instanceId: string,
+    keyId: string,
+  ): Promise<(ActiveUser & { publicKey: string }) | undefined>;
+};
+
+export function machineCredentials(
+  deps: Pick<Deps, "db" | "secrets" | "organizations" | "now">,
+): MachineCredentials {
+  const { db, secrets, now } = deps;
+  const activeUser = activeUserReader(deps);
+  const authenticators = authenticatorReader(db);
+
+  return {
+    async byClientSecret(instanceId, clientId, clientSecret) {
+      const found = await secrets.find(instanceId, machineSecretKind, clientSecret);
+      if (found === undefined) return undefined;
+      const client = await authenticators.byLookup(instanceId, "secret", clientId);
+      return client?.userId === found.ownerId ? activeUser(instanceId, found.ownerId) : undefined;
+    },
+
+    async byKeyId(instanceId, keyId) {
+      const key = await authenticators.byLookup(instanceId, "key", keyId);
+      if (key === undefined || (key.expiresAt !== null && key.expiresAt <= now())) return undefined;
+      const user = await activeUser(instanceId, key.userId);
+      const { publicKey } = key.details;
+      return user && typeof publicKey === "string" ? { ...user, publicKey } : undefined;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { Secret, TOTP } from "otpauth";
+import { waitAfter } from "../../../src/resources/user/check/attempts.ts";
+import { createTurns } from "../../../src/resources/user/check/turns.ts";
+import { bodyOf } from "../../support/peer.ts";
+import { goodPassword, startUserPeer, together } from "./user-peer.ts";
+
+const service = await startUserPeer();
+const { get, post, checks, at, addPerson, eventsOf, pass, deps } = service;
+after(() => service[Symbol.asyncDispose]());
+
+const minute = 60_000;
+const withPassword = () => addPerson({ authenticators: { password: { password: goodPassword } } });
+const wrong = { isRight: false };
+const right = { isRight: true, changeRequired: false };
+const check = (id: string, password = "wrong") => checks.password(at, id, password);
+const failures = async (id: string) =>
+  (await eventsOf(id)).filter(({ type }) => type.endsWith("check.failed")).length;
+
+describe("wrong attempts", () => {
+  it("stop all judging after ten, the right password gets the same answer (D51)", async () => {
+    const id = await withPassword();
+    for (let turn = 0; turn < 10; turn++) assert.deepEqual(await check(id), wrong);
+    assert.deepEqual(await check(id, goodPassword), wrong);
+    assert.equal(await failures(id), 10);
+    const { state } = bodyOf(await get(`/users/${id}`)).user;
+    assert.equal(state, "USER_STATE_ACTIVE", "only people lock users");
+    pass(10 * minute - 1_000);
+    assert.deepEqual(await check(id, goodPassword), wrong);
+    pass(1_001);
+    assert.deepEqual(await check(id), wrong);
+    assert.equal(await failures(id), 11);
+    pass(20 * minute - 1_000);
+    assert.deepEqual(await check(id, goodPassword), wrong);
+    pass(1_001);
+    assert.deepEqual(await check(id, goodPassword), right);
+    assert.deepEqual(await check(id), wrong);
+    assert.deepEqual(await check(id, goodPassword), right);
+  });
+
+  it("are judged ten times at most, of however many at the same time (D51)", async () => {
+    const id = await withPassword();
+    const outcomes = await together(40, () => check(id));
+    assert.ok(outcomes.every(({ isRight }) => !isRight));
+    assert.equal(await failures(id), 10);
+  });
+
+  it("are forgiven by a new password, at second factors they are not", async () => {
+    const id = await withPassword();
+    const { totp_id, secret } = bodyOf(await post(`/users/${id}/totp`));
+    const app = new TOTP({ secret: Secret.fromBase32(secret) });
+    const code = () => app.generate({ timestamp: deps.now().getTime() });
+    bodyOf(await post(`/users/${id}/totp/${totp_id}/_verify`, code()));
+    pass(minute);
+    const wrongCode = code() === "000000" ? "000001" : "000000";
+    for (let turn = 0; turn < 10; turn++) {
+      assert.deepEqual(await check(id), wrong);
+      assert.equal(await checks.totp(at, id, wrongCode), false);
+    }
+    const another = "another long pass phrase";
+    bodyOf(await post(`/users/${id}/password`, { password: another }));
+    assert.deepEqual(await check(id, another), right);
+    assert.equal(await checks.totp(at, id, code()), false);
+    pass(10 * minute);
+    assert.equal(await checks.totp(at, id, code()), true);
+  });
+
+  it("at one kind of second factor count for all (D52)", async () => {
+    const id = await addPerson();
+    const [code = ""] = bodyOf(await post(`/users/${id}/recovery_codes`)).recovery_codes;
+    bodyOf(await post(`/users/${id}/otp_email`, { address: "a@example.com", is_verified: true }));
+    const tried = { channel: "email", code: "WRONG" } as const;
+    for (let turn = 0; turn < 10; turn++)
+      assert.equal(await checks.otp.check(at, id, tried), false);
+    assert.equal(await checks.recoveryCode(at, id, code), false);
+  });
+
+  it("cost the same for nobody as for somebody", async () => {
+    await timed(undefined);
+    const nobody = await timed(undefined);
+    const somebody = await timed(await withPassword());
+    const ratio = nobody / somebody;
+    assert.ok(ratio > 0.5 && ratio < 2, `${nobody} ms and ${somebody} ms`);
+  });
+
+  async function timed(id: string | undefined): Promise<number> {
+    const times: number[] = [];
+    for (let turn = 0; turn < 9; turn++) {
+      const begin = performance.now();
+      await checks.password(at, id, "wrong");
+      times.push(performance.now() - begin);
+    }
+    return times.toSorted((a, b) => a - b)[4] ?? 0;
+  }
+});
+
+describe("the wait after wrong attempts", () => {
+  it("is ten minutes after the tenth, doubles, and is a day at most", () => {
+    const minutes = [0, 9, 10, 11, 12, 17, 18, 1_000].map((count) => waitAfter(count) / minute);
+    assert.deepEqual(minutes, [0, 0, 10, 20, 40, 1_280, 1_440, 1_440]);
+  });
+});
+
+describe("turns", () => {
+  it("are taken under one key in the order of the calls, whatever becomes of each", async () => {
+    const inTurn = createTurns(3);
+    const seen: string[] = [];
+    const work = (name: string, fails = false) =>
+      inTurn("key", async () => {
+        seen.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push(`${name} ends`);
+        if (fails) throw new Error(name);
+        return name;
+      });
+    const all = [work("a"), work("b", true), work("c"), work("too many")];
+    const outcomes = await Promise.allSettled(all);
+    assert.deepEqual(
+      outcomes.map((one) => (one.status === "fulfilled" ? one.value : "failed")),
+      ["a", "failed", "c", undefined],
+    );
+    assert.deepEqual(
+      seen,
+      ["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]),
+    );
+    assert.equal(await work("again"), "again");
+  });
+});
