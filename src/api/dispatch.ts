@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
 import { invalidArgument, unimplemented } from "../errors.ts";
+import { allowPreflight, type CrossOrigin, isPreflight, openTo } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { webHandler } from "./express.ts";
@@ -15,6 +16,7 @@ type Parts = {
   endpoints: readonly Endpoint[];
   routes: RestRoutes;
   probes: Probes;
+  crossOrigin: CrossOrigin;
   /** Services that Connect's router serves, streams included. */
   streamServices: readonly DescService[];
   /** Both are loaded by the first call that needs them. */
@@ -28,39 +30,69 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
   const prefixes = parts.streamServices.map(({ typeName }) => `/${typeName}/`);
   const isStream = (path: string) => prefixes.some((prefix) => path.startsWith(prefix));
 
+  function serveCall(exchange: Exchange): boolean {
+    const { path, httpMethod } = exchange;
+    const endpoint = byPath.get(path);
+    if (endpoint === undefined && isStream(path)) return false;
+    const contentType = exchange.headers.get("content-type") ?? "";
+    const grpc = httpMethod === "POST" ? grpcKind(contentType) : undefined;
+    if (grpc !== undefined) {
+      if (endpoint?.kind === "server_streaming" && grpc.codec !== undefined) {
+        settle(exchange, serveGrpcStream(endpoint, exchange, grpc, grpc.codec));
+      } else {
+        const unary = endpoint?.kind === "unary" ? endpoint : undefined;
+        const unknown = () => unknownMethod(path, contentType);
+        settle(exchange, serveGrpc(unary, exchange, grpc, unknown));
+      }
+      return true;
+    }
+    if (endpoint !== undefined) {
+      serveConnectCall(endpoint, exchange, contentType);
+      return true;
+    }
+    const probe = parts.probes.get(path);
+    if (probe !== undefined) {
+      serveProbe(exchange, probe);
+      return true;
+    }
+    const match = parts.routes(httpMethod, path);
+    if (match.kind === "found") {
+      settle(exchange, serveRest(match, exchange));
+      return true;
+    }
+    if (match.kind === "notFound") return false;
+    respondRestError(exchange, routeError(match, exchange));
+    return true;
+  }
+
+  /** The HTTP methods of the calls at a path; nothing where other things are served, or none. */
+  function callsAt(path: string): readonly string[] {
+    if (byPath.has(path)) return ["POST"];
+    const match = parts.routes("OPTIONS", path);
+    return match.kind === "methodNotAllowed" ? match.allow : [];
+  }
+
+  async function serveCrossOrigin(
+    exchange: Exchange,
+    origin: string,
+    methods: readonly string[],
+  ): Promise<void> {
+    let isGone = false;
+    exchange.onGone(() => (isGone = true));
+    // Where this cannot be read, the call itself is refused for it, in its own protocol.
+    const isAllowed = await parts.crossOrigin(exchange, origin).catch(() => false);
+    if (isGone) return;
+    if (isAllowed && isPreflight(exchange)) return allowPreflight(exchange, origin, methods);
+    serveCall(openTo(exchange, origin, isAllowed));
+  }
+
   return {
     serve(exchange) {
-      const { path, httpMethod } = exchange;
-      const endpoint = byPath.get(path);
-      if (endpoint === undefined && isStream(path)) return false;
-      const contentType = exchange.headers.get("content-type") ?? "";
-      const grpc = httpMethod === "POST" ? grpcKind(contentType) : undefined;
-      if (grpc !== undefined) {
-        if (endpoint?.kind === "server_streaming" && grpc.codec !== undefined) {
-          settle(exchange, serveGrpcStream(endpoint, exchange, grpc, grpc.codec));
-        } else {
-          const unary = endpoint?.kind === "unary" ? endpoint : undefined;
-          const unknown = () => unknownMethod(path, contentType);
-          settle(exchange, serveGrpc(unary, exchange, grpc, unknown));
-        }
-        return true;
-      }
-      if (endpoint !== undefined) {
-        serveConnectCall(endpoint, exchange, contentType);
-        return true;
-      }
-      const probe = parts.probes.get(path);
-      if (probe !== undefined) {
-        serveProbe(exchange, probe);
-        return true;
-      }
-      const match = parts.routes(httpMethod, path);
-      if (match.kind === "found") {
-        settle(exchange, serveRest(match, exchange));
-        return true;
-      }
-      if (match.kind === "notFound") return false;
-      respondRestError(exchange, routeError(match, exchange));
+      const origin = exchange.headers.get("origin");
+      if (origin === undefined) return serveCall(exchange);
+      const methods = callsAt(exchange.path);
+      if (methods.length === 0) return serveCall(exchange);
+      settle(exchange, serveCrossOrigin(exchange, origin, methods));
       return true;
     },
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { crossOrigin } from "../api/cors.ts";
 import { dispatcher } from "../api/dispatch.ts";
 import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
@@ -18,6 +19,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
+import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
@@ -131,6 +133,7 @@ export async function startApp(
       endpoints,
       routes: restRoutes(endpoints),
       probes: probes(readiness),
+      crossOrigin: crossOrigin(ports.instances, appReader(db)),
       streamServices: publicServices,
       streams,
       web,

@@ -1,6 +1,7 @@
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { actionModule } from "../resources/action/index.ts";
+import { appModule } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
 import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
@@ -19,6 +20,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   organizationModule,
   domainModule,
   projectModule,
+  appModule,
   grantModule,
   userModule,
   userSchemaModule({ instanceEvents, users }),

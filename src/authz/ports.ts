@@ -31,6 +31,11 @@ export interface FeatureReader {
   isOn(instanceId: string, feature: string): Awaitable<boolean>;
 }
 
+/** Which pages of other origins may call the instance from a browser (decisions A3). */
+export interface OriginReader {
+  isAllowedOrigin(instanceId: string, origin: string): Awaitable<boolean>;
+}
+
 type Awaitable<T> = T | Promise<T>;
 
 /** A token, and the one place where it must be for a domain to be proven. */

@@ -1,42 +1,27 @@
-import { createClient as connect, type Interceptor, type Transport } from "@connectrpc/connect";
+import {
+  type Client,
+  createClient as connect,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
-import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
-import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
-import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
-import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
-import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
-import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
-import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
-import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
-import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
-import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { services } from "#gen/client_services.ts";
 
 export { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 export { Code, ConnectError } from "@connectrpc/connect";
 export { errorReason } from "./error-reason.ts";
 export * from "./schema.ts";
 
-const connectAll = (transport: Transport) => ({
-  action: connect(ActionService, transport),
-  domain: connect(DomainService, transport),
-  feature: connect(FeatureService, transport),
-  instance: connect(InstanceService, transport),
-  membership: connect(MembershipService, transport),
-  organization: connect(OrganizationService, transport),
-  passwordSettings: connect(PasswordSettingsService, transport),
-  project: connect(ProjectService, transport),
-  projectGrant: connect(ProjectGrantService, transport),
-  role: connect(RoleService, transport),
-  user: connect(UserService, transport),
-  userGrant: connect(UserGrantService, transport),
-  userSchema: connect(UserSchemaService, transport),
-});
+type Services = typeof services;
+type Clients = { readonly [K in keyof Services]: Client<Services[K]> };
+
+const connectAll = (transport: Transport): Clients =>
+  Object.fromEntries(
+    Object.entries(services).map(([name, each]) => [name, connect(each, transport)]),
+  ) as Clients;
 
 /** One property for each service; its methods are those of the schema, and each call takes its own headers and timeout. */
-export type IdsvcClient = Readonly<ReturnType<typeof connectAll>>;
+export type IdsvcClient = Clients;
 
 /** A token, or how to get one: a function is asked before every call, so that it can renew what has expired. */
 export type TokenSource = string | (() => string | Promise<string>);

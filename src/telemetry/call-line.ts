@@ -32,7 +32,7 @@ export function callLogger(
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"protocol":"${protocol}","code":"${code}","ms":${ms}` +
         `,"requestId":${quoted(requestId)},"instanceId":${quoted(instanceId)}` +
-        `${caller === undefined ? "" : `,"caller":${quoted(caller)}`}` +
+        (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
         `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"call"}\n`,
     );
   };

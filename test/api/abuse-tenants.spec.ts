@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { create, type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -14,7 +14,7 @@ import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_serv
 import { rolesOf } from "../../src/authz/roles.ts";
 import { bodyOf, startActionPeer, uniqueName, url } from "../resources/action/action-peer.ts";
 import { addCaller } from "../support/app.ts";
-import { messageOf } from "../support/protocols.ts";
+import { messageOf, restPlaceOf } from "../support/protocols.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { addSecondInstance, refusalsOfJson, unharmed } from "./abuse.ts";
 
@@ -28,9 +28,13 @@ const { endpoints } = app.app;
 /** REST and gRPC, and Connect where a case says so. */
 const bothWays = ["rest", "grpc"] as const;
 const missing = { code: 7, reason: "PERMISSION_MISSING" };
-const anId = (method: { input: { field: object } }) =>
+/** A value for every variable of the path. */
+const anId = (method: DescMethod) =>
   Object.fromEntries(
-    ["id", "key"].filter((name) => name in method.input.field).map((name) => [name, "1"]),
+    [...restPlaceOf(method).template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [
+      method.input.fields.find((field) => field.name === name)?.localName ?? name,
+      "1",
+    ]),
   );
 
 /** Open to callers without a token; a method that is not on this list must refuse them. */

@@ -93,6 +93,7 @@ const listening = await listen({
     routes: restRoutes(endpoints),
     streamServices: [],
     probes: new Map(),
+    crossOrigin: async () => false,
     streams: async () => () => {},
     web: async () => () => {},
   }),

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
@@ -13,6 +14,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
+import { appSamples } from "./samples/app.ts";
 import { domainSamples } from "./samples/domain.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
@@ -31,6 +33,7 @@ export { makeWorld } from "./samples/sample.ts";
 /** Every service of the schema. */
 export const services: readonly DescService[] = [
   ActionService,
+  AppService,
   DomainService,
   FeatureService,
   InstanceService,
@@ -48,6 +51,7 @@ export const services: readonly DescService[] = [
 /** A sample of every method of every service, by path. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
+  ...appSamples,
   ...domainSamples,
   ...featureSamples,
   ...grantSamples,

@@ -155,7 +155,8 @@ describe("the schema of the client", () => {
     const services = modules.flatMap((module) => Object.values(module).filter(isService));
     const names = services.map(({ name }) => {
       const short = name.replace(/Service$/, "");
-      return short.charAt(0).toLowerCase() + short.slice(1);
+      // SMTPProvider is smtpProvider.
+      return short.replace(/^[A-Z]+?(?=[A-Z][a-z]|[a-z])/, (first) => first.toLowerCase());
     });
     assert.deepEqual(
       Object.keys(createClient({ baseUrl: "http://127.0.0.1" })).sort(),

@@ -19,7 +19,11 @@ const folder = () => {
 /** A store that writers have filled, and their log. */
 async function filled(): Promise<{ dataDir: string; log: readonly Entry[] }> {
   const dataDir = folder();
-  const app = await startTestApp({ dataDir });
+  // The checker reads the file; what it finds is the same on every engine.
+  const app = await startTestApp({
+    dataDir,
+    env: { IDSVC_DATABASE_URL: join(dataDir, "idsvc.db") },
+  });
   const writers = createWriters(4, app.token);
   const running = writers.run(app.url);
   const wrote = (op: Entry["op"]) =>

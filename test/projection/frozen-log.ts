@@ -4,6 +4,7 @@ import type { Aggregate } from "../../src/eventstore/aggregate.ts";
 import type { OwnerRef } from "../../src/eventstore/event.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";
+import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
 import { role } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
@@ -58,7 +59,7 @@ type AnyAggregate = Aggregate<unknown, any>;
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
-    ...[userSchema, user, metadata, target, execution],
+    ...[app, userSchema, user, metadata, target, execution],
     ...[featureSettings.aggregate, passwordSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -51,7 +51,8 @@ const rowsOf = async ({ db }: Kernel, table: AnyTable): Promise<unknown[]> =>
   db.read.select().from(db.table(table));
 
 /** Of what was stored, which may never change; what is made of it today is left out. */
-export function fingerprint({ state: _, rows: __, ...stored }: FrozenStream): string {
+export function fingerprint(stream: FrozenStream): string {
+  const stored = { ...stream, state: undefined, rows: undefined };
   return createHash("sha256").update(JSON.stringify(stored)).digest("hex").slice(0, 16);
 }
 

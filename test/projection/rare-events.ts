@@ -100,4 +100,20 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   const claimed = { ...wanted, validation_type: "DOMAIN_VALIDATION_TYPE_DNS" };
   const unproven = await make(`/domains?ctx.org_id=${granted}`, claimed);
   await send("POST", `/resources/v3alpha/domains/${unproven}/_validate`);
+
+  const method = (prefix: string) => ({ auth_method_type: `${prefix}_PRIVATE_KEY_JWT` });
+  const kinds: [JsonObject, JsonObject][] = [
+    [{ oidc: {} }, { oidc: { dev_mode: true, ...method("OIDC_AUTH_METHOD_TYPE") } }],
+    [{ api: {} }, { api: method("API_AUTH_METHOD_TYPE") }],
+  ];
+  for (const [kind, change] of kinds) {
+    const app = await make("/apps", { project_id, name: name(), ...kind });
+    await done("POST", `/apps/${app}/_regenerate_secret`);
+    const { key_id = "" } = await world.create(`/apps/${app}/keys`, {});
+    await done("PATCH", `/apps/${app}`, { name: name(), ...change });
+    await done("DELETE", `/apps/${app}/keys/${key_id as string}`);
+    await done("POST", `/apps/${app}/_deactivate`);
+    await done("POST", `/apps/${app}/_activate`);
+    await done("DELETE", `/apps/${app}`);
+  }
 }

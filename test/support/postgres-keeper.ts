@@ -23,12 +23,14 @@ const server = createServer((socket) => {
   socket.on("error", () => socket.destroy());
   socket.on("close", () => {
     users.delete(socket);
-    if (users.size === 0) leaving = setTimeout(leave, pauseMs);
+    if (users.size === 0) leaving = setTimeout(() => void leave(), pauseMs);
   });
 });
 server.on("error", () => process.exit(0));
-server.listen(`\0${name}`, async () => {
-  leaving = setTimeout(leave, pauseMs * 10);
+server.listen(`\0${name}`, () => void begin());
+
+async function begin(): Promise<void> {
+  leaving = setTimeout(() => void leave(), pauseMs * 10);
   try {
     sweep();
     cluster = await startCluster();
@@ -37,9 +39,10 @@ server.listen(`\0${name}`, async () => {
     failure = error instanceof Error ? error.message : String(error);
   }
   for (const socket of users) tell(socket);
-  if (failure !== undefined) setTimeout(leave, 100);
-});
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, leave);
+  if (failure !== undefined) setTimeout(() => void leave(), 100);
+}
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
+  process.on(signal, () => void leave());
 
 function tell(socket: Socket): void {
   if (cluster !== undefined) socket.write(`${JSON.stringify({ url: cluster.url("") })}\n`);

@@ -7,7 +7,7 @@ import pg from "pg";
 
 // One server for all test processes of this working tree and user; the name vanishes with the process that holds it.
 const tree = createHash("sha256").update(`${import.meta.dirname} ${process.getuid?.()}`);
-const name = `idsvc-test-postgres-${tree.digest("hex").slice(0, 16)}`;
+const serverName = `idsvc-test-postgres-${tree.digest("hex").slice(0, 16)}`;
 const patienceMs = 60_000;
 
 /** An empty database, dropped when disposed. */
@@ -83,14 +83,14 @@ async function joinServer(): Promise<string> {
 }
 
 async function dial(): Promise<Socket | undefined> {
-  const socket = connect(`\0${name}`);
+  const socket = connect(`\0${serverName}`);
   const connected = await new Promise<boolean>((resolve) => {
     socket.once("connect", () => resolve(true));
     socket.once("error", () => resolve(false));
   });
   if (connected) return socket.on("error", () => socket.destroy());
   const script = join(import.meta.dirname, "postgres-keeper.ts");
-  spawn(process.execPath, [script, name], { detached: true, stdio: "ignore" }).unref();
+  spawn(process.execPath, [script, serverName], { detached: true, stdio: "ignore" }).unref();
   // Several may be started by now; all but one leave at once.
   await delay(300);
   return undefined;

@@ -16,15 +16,6 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
     }, ms);
     call.onGone = () => reject(cancelled("CANCELLED", "the caller has gone"));
     if (call.gone) call.onGone();
-    answer.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 };

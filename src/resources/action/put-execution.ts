@@ -29,7 +29,7 @@ export async function setExecution(
     eventTypes: events.eventTypes,
   });
   const id = conditionId(config.condition);
-  const [written, isNew] = await events.transact(writeContext(scope), async (tx) => {
+  const [written, wasNew] = await events.transact(writeContext(scope), async (tx) => {
     const loaded = await tx.load(execution, id);
     const isNew = loaded.state === undefined;
     const around: Surroundings = {
@@ -40,7 +40,7 @@ export async function setExecution(
     tx.record(execution, loaded, putExecution(loaded.state, config, around), instanceOwner(scope));
     return [tx.written(loaded), isNew];
   });
-  return { written: written(), isNew };
+  return { written: written(), isNew: wasNew };
 }
 
 async function unknownTargets(tx: Transaction, ids: readonly string[]): Promise<string[]> {

@@ -165,7 +165,9 @@ function toGetInstance(
       defaultOrganizationId: row.defaultOrganizationId,
       limits: {
         block,
-        ...(retention == null ? {} : { auditLogRetention: toDuration(Number(retention)) }),
+        ...(retention === undefined || retention === null
+          ? {}
+          : { auditLogRetention: toDuration(Number(retention)) }),
       },
       version,
     },

@@ -49,7 +49,9 @@ export function retentionReader(db: Database) {
   const l = db.table(instanceLimits);
   return cachedRead(db, [instanceLimits], async (_, id) => {
     const [row] = await db.read.select().from(l).where(eq(l.id, id));
-    return row?.auditLogRetentionMs == null ? undefined : Number(row.auditLogRetentionMs);
+    return typeof row?.auditLogRetentionMs === "string"
+      ? Number(row.auditLogRetentionMs)
+      : undefined;
   });
 }
 

@@ -48,6 +48,7 @@ const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: str
 });
 
 // The four facts are the same for every kind of context; only where the roles count differs.
+// oxlint-disable-next-line no-unnecessary-type-parameters -- what a member of the context carries is its caller's to say.
 function lifeOf<M extends Member>(
   prefix: string,
   events: AnyEvents,

@@ -16,7 +16,7 @@ export {
   type ValidationType,
 } from "./events.ts";
 export { addOrganization, generatedDomain, organization, organizationNotFound } from "./org.ts";
-export { organizationReader, verifiedDomains } from "./queries.ts";
+export { isInActiveOrganization, organizationReader, verifiedDomains } from "./queries.ts";
 export {
   callerId,
   createTenancy,

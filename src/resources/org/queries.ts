@@ -1,4 +1,4 @@
-import { and, asc, type Column, desc, eq, exists, sql } from "../../storage/drizzle.ts";
+import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import {
   OrganizationFieldName,
   type OrganizationSearchFilter,
@@ -36,6 +36,21 @@ export function organizationReader(db: Database): OrganizationReader {
       return row;
     }),
   };
+}
+
+/** Keeps the rows of organizations that are active. */
+export function isInActiveOrganization(
+  db: Database,
+  row: { instanceId: Column; organizationId: Column },
+): SQL {
+  const t = db.table(organizations);
+  const active = db.read
+    .select({ one: sql`1` })
+    .from(t)
+    .where(
+      and(eq(t.instanceId, row.instanceId), eq(t.id, row.organizationId), eq(t.state, "active")),
+    );
+  return exists(active);
 }
 
 /** The verified domains of an organization, the primary one first: what login names end in. */
@@ -92,7 +107,7 @@ export function organizationQueries(
         return hasState(t.state, filter.value);
       case "domain": {
         const { domain, method } = filter.value;
-        const columns = { exact: d.domain, folded: d.domain };
+        const either = { exact: d.domain, folded: d.domain };
         const matching = db.read
           .select({ one: sql`1` })
           .from(d)
@@ -101,7 +116,7 @@ export function organizationQueries(
               eq(d.instanceId, t.instanceId),
               eq(d.organizationId, t.id),
               eq(d.isVerified, true),
-              matches(db, columns, method, domain.toLowerCase()),
+              matches(db, either, method, domain.toLowerCase()),
             ),
           );
         return exists(matching);

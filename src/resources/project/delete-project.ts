@@ -1,6 +1,7 @@
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
+import { removeAppsOfProject, removeMostAppsOfProject } from "../app/index.ts";
 import { removeGrantsOfProject, removeMostGrantsOfProject } from "../grant/index.ts";
 import { instance } from "../instance/index.ts";
 import { removeMembershipsIn } from "../membership/index.ts";
@@ -8,8 +9,8 @@ import { project, removeProject } from "./project.ts";
 import { projects } from "./projection.ts";
 
 /**
- * Deletes a project with its apps, roles, grants and memberships, as one unit. Of very many user grants, most go before
- * it, in units of their own.
+ * Deletes a project with its apps, roles, grants and memberships, as one unit. Of very many apps or user
+ * grants, most go before it, in units of their own.
  *
  * @throws NOT_FOUND PROJECT_NOT_FOUND
  * @throws FAILED_PRECONDITION PROJECT_OF_SERVICE
@@ -25,9 +26,11 @@ export async function deleteProject(deps: Deps, at: WriteContext, id: string): P
   // Refused before anything is taken away.
   await events.transact(at, remove);
   await removeMostGrantsOfProject(deps, at, id);
+  await removeMostAppsOfProject(deps, at, id);
   const written = await events.transact(at, async (tx) => {
     const { loaded, removed } = await remove(tx);
     tx.record(project, loaded, removed);
+    await removeAppsOfProject(deps, tx, instanceId, id);
     await removeGrantsOfProject(db, tx, instanceId, id);
     await removeMembershipsIn(db, tx, { instanceId, contextType: "project", contextId: id });
     return tx.written(loaded);

@@ -7,7 +7,12 @@ import { projectProjection } from "./projection.ts";
 
 export { removeContentsOfProjects } from "./delete-project.ts";
 export { addProject, project, projectNotFound, requireProject } from "./project.ts";
-export { type FoundProject, type ProjectReader, projectReader } from "./queries.ts";
+export {
+  type FoundProject,
+  isInActiveProject,
+  type ProjectReader,
+  projectReader,
+} from "./queries.ts";
 
 /** Projects: what apps and roles belong to (resources, Projects). */
 export const projectModule: Module = {

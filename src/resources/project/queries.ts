@@ -6,12 +6,12 @@ import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, type SQL } from "../../storage/drizzle.ts";
+import { and, type Column, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { isGranted, projectGrantReader } from "../grant/index.ts";
 import { hasId, hasName, hasState, isOfOrganization } from "../object/filters.ts";
-import type { Owned, Tenancy } from "../org/index.ts";
+import { isInActiveOrganization, type Owned, type Tenancy } from "../org/index.ts";
 import { projectNotFound } from "./project.ts";
 import { projects } from "./projection.ts";
 
@@ -54,6 +54,26 @@ export function projectReader(db: Database): ProjectReader {
       };
     },
   };
+}
+
+/** Keeps the rows of projects that are active, of organizations that are. */
+export function isInActiveProject(
+  db: Database,
+  row: { instanceId: Column; projectId: Column },
+): SQL {
+  const t = db.table(projects);
+  const active = db.read
+    .select({ one: sql`1` })
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, row.instanceId),
+        eq(t.id, row.projectId),
+        eq(t.state, "active"),
+        isInActiveOrganization(db, t),
+      ),
+    );
+  return exists(active);
 }
 
 export type ProjectQueries = {

@@ -64,7 +64,8 @@ export function createPool(
     query_timeout: limits.answerMs,
     verify(client, done) {
       client.query("SELECT pg_is_in_recovery()").then(
-        ({ rows }) => done(rows[0]?.pg_is_in_recovery === true ? inRecovery() : undefined),
+        ({ rows }: { rows: { pg_is_in_recovery: boolean }[] }) =>
+          done(rows[0]?.pg_is_in_recovery === true ? inRecovery() : undefined),
         (error: Error) => done(error),
       );
     },

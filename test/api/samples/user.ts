@@ -73,7 +73,7 @@ export const userSamples: Record<string, Sample> = ofService(UserService.typeNam
     valid: async (world) => {
       const id = await newUser(world);
       const { verification_code } = await world.put(`/users/${id}/email`, email);
-      return { id, verification_code: String(verification_code) };
+      return { id, verification_code: verification_code as string };
     },
     invalid: { request: { id: "1", verification_code: "" }, field: "verification_code" },
     unknown: { request: { id: "404", verification_code: "x" }, reason: unknown },
@@ -89,7 +89,7 @@ export const userSamples: Record<string, Sample> = ofService(UserService.typeNam
     valid: async (world) => {
       const id = await newUser(world);
       const { verification_code } = await world.put(`/users/${id}/phone`, phone);
-      return { id, verification_code: String(verification_code) };
+      return { id, verification_code: verification_code as string };
     },
     invalid: { request: { id: "1", verification_code: "" }, field: "verification_code" },
     unknown: { request: { id: "404", verification_code: "x" }, reason: unknown },

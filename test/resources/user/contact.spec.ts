@@ -35,7 +35,7 @@ const kinds = [
   },
 ] as const;
 
-for (const { kind, set, other, lifeMs } of kinds) {
+for (const { kind, set, other: another, lifeMs } of kinds) {
   const make = async () => {
     const { details, ...codes } = await addUser({ [kind]: set() });
     const id = String(details.id);
@@ -97,10 +97,10 @@ for (const { kind, set, other, lifeMs } of kinds) {
 
     it("is unproven again once it is another one, and the old code does not prove it", async () => {
       const { id, code, verify } = await make();
-      bodyOf(await put(`/users/${id}/${kind}`, other));
+      bodyOf(await put(`/users/${id}/${kind}`, another));
       assertRefused((await verify(code)).refusal, invalid);
-      assert.deepEqual((await contactOf(id))[kind], { ...other, is_verified: false });
-      bodyOf(await put(`/users/${id}/${kind}`, { ...other, is_verified: true }));
+      assert.deepEqual((await contactOf(id))[kind], { ...another, is_verified: false });
+      bodyOf(await put(`/users/${id}/${kind}`, { ...another, is_verified: true }));
       assert.equal((await contactOf(id))[kind].is_verified, true);
       bodyOf(await put(`/users/${id}/${kind}`, set()));
       assert.equal((await contactOf(id))[kind].is_verified, false);
@@ -109,7 +109,7 @@ for (const { kind, set, other, lifeMs } of kinds) {
     it("is set and proven by the user himself, who cannot just call it proven", async () => {
       const { userId, token } = await addMember(await addOrganization(), []);
       const path = `/users/${userId}/${kind}`;
-      const claimed = { ...other, is_verified: true };
+      const claimed = { ...another, is_verified: true };
       const denied = { code: 7, reason: "PERMISSION_MISSING" };
       assertRefused((await put(path, claimed, { token })).refusal, denied);
       const { verification_code } = bodyOf(await put(path, set(), { token }));

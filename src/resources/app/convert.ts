@@ -1,0 +1,190 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  APIAuthMethodType,
+  type App as AppMessage,
+  type AppSchema,
+  type GetAppSchema,
+  OIDCAppType,
+  type OIDCApp,
+  OIDCAuthMethodType,
+  OIDCGrantType,
+  OIDCResponseType,
+  OIDCTokenType,
+  type PatchApp,
+  type PatchOIDCApp,
+} from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
+import type { Patch } from "../../eventstore/aggregate.ts";
+import { toOrganizationOwnedDetails } from "../object/details.ts";
+import { toDuration, toMs } from "../object/duration.ts";
+import { toState } from "../object/filters.ts";
+import type { AppConfig, AppPatch } from "./app.ts";
+import { complianceProblems } from "./compliance.ts";
+import type {
+  ApiConfig,
+  AppType,
+  AuthMethod,
+  GrantType,
+  OidcConfig,
+  ResponseType,
+} from "./events.ts";
+import { type AppRow, oidcOf } from "./queries.ts";
+
+/** Words of the domain for the members of an enum; the first pair stands for what was not chosen. */
+function enumeration<W extends string, M extends number>(first: [W, M], ...others: [W, M][]) {
+  const pairs = [first, ...others];
+  const words = new Map<M, W>(pairs.map(([word, member]) => [member, word]));
+  const members = new Map<string, M>(pairs);
+  return {
+    word: (member: M): W => words.get(member) ?? first[0],
+    member: (word: string): M => members.get(word) ?? first[1],
+  };
+}
+
+const appTypes = enumeration<AppType, OIDCAppType>(
+  ["web", OIDCAppType.OIDC_APP_TYPE_WEB],
+  ["user_agent", OIDCAppType.OIDC_APP_TYPE_USER_AGENT],
+  ["native", OIDCAppType.OIDC_APP_TYPE_NATIVE],
+);
+const responseTypes = enumeration<ResponseType, OIDCResponseType>(
+  ["code", OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
+  ["id_token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN],
+  ["id_token token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN],
+);
+const grantTypes = enumeration<GrantType, OIDCGrantType>(
+  ["authorization_code", OIDCGrantType.OIDC_GRANT_TYPE_AUTHORIZATION_CODE],
+  ["implicit", OIDCGrantType.OIDC_GRANT_TYPE_IMPLICIT],
+  ["refresh_token", OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN],
+  ["device_code", OIDCGrantType.OIDC_GRANT_TYPE_DEVICE_CODE],
+  ["token_exchange", OIDCGrantType.OIDC_GRANT_TYPE_TOKEN_EXCHANGE],
+);
+const authMethods = enumeration<AuthMethod, OIDCAuthMethodType>(
+  ["basic", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_BASIC],
+  ["post", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_POST],
+  ["none", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE],
+  ["private_key_jwt", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
+);
+const tokenTypes = enumeration<OidcConfig["accessTokenType"], OIDCTokenType>(
+  ["bearer", OIDCTokenType.OIDC_TOKEN_TYPE_BEARER],
+  ["jwt", OIDCTokenType.OIDC_TOKEN_TYPE_JWT],
+);
+const apiAuthMethods = enumeration<ApiConfig["authMethodType"], APIAuthMethodType>(
+  ["basic", APIAuthMethodType.API_AUTH_METHOD_TYPE_BASIC],
+  ["private_key_jwt", APIAuthMethodType.API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
+);
+
+const defaultAlg = "RS256";
+
+/** The configuration of a new app. Validation has proven that it has a kind. */
+export function toConfig({ config }: AppMessage): AppConfig {
+  if (config.case === "api") {
+    return {
+      kind: "api",
+      api: { authMethodType: apiAuthMethods.word(config.value.authMethodType) },
+    };
+  }
+  if (config.case !== "oidc") throw new Error("validation requires the kind of the app");
+  return { kind: "oidc", oidc: toOidc(config.value) };
+}
+
+function toOidc(message: OIDCApp): OidcConfig {
+  const grants = message.grantTypes.map(grantTypes.word);
+  const grantsInForce: GrantType[] = grants.length === 0 ? ["authorization_code"] : grants;
+  const responses = message.responseTypes.map(responseTypes.word);
+  return {
+    appType: appTypes.word(message.appType),
+    redirectUris: message.redirectUris,
+    postLogoutRedirectUris: message.postLogoutRedirectUris,
+    responseTypes:
+      responses.length === 0 && grantsInForce.includes("authorization_code") ? ["code"] : responses,
+    grantTypes: grantsInForce,
+    authMethodType: authMethods.word(message.authMethodType),
+    accessTokenType: tokenTypes.word(message.accessTokenType),
+    accessTokenRoleAssertion: message.accessTokenRoleAssertion,
+    idTokenRoleAssertion: message.idTokenRoleAssertion,
+    idTokenUserinfoAssertion: message.idTokenUserinfoAssertion,
+    clockSkewMs: message.clockSkew === undefined ? 0 : toMs(message.clockSkew),
+    additionalOrigins: message.additionalOrigins,
+    devMode: message.devMode,
+    backChannelLogoutUri: message.backChannelLogoutUri,
+    idTokenSignedResponseAlg: message.idTokenSignedResponseAlg || defaultAlg,
+    strictAssertionAudience: message.strictAssertionAudience,
+  };
+}
+
+export function toPatch({ name, config }: PatchApp): {
+  name: string | undefined;
+  config: AppPatch | undefined;
+} {
+  switch (config.case) {
+    case "api": {
+      const method = config.value.authMethodType;
+      const authMethodType = method === undefined ? undefined : apiAuthMethods.word(method);
+      return { name, config: { kind: "api", api: { authMethodType } } };
+    }
+    case "oidc":
+      return { name, config: { kind: "oidc", oidc: toOidcPatch(config.value) } };
+    default:
+      return { name, config: undefined };
+  }
+}
+
+const given = <T, R>(value: T | undefined, convert: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : convert(value);
+
+function toOidcPatch(message: PatchOIDCApp): Patch<OidcConfig> {
+  // An empty list cannot be told from an absent one, so lists are emptied by name.
+  const list = <T, R>(name: string, values: T[], convert: (value: T) => R): R[] | undefined =>
+    message.clear.includes(name) ? [] : values.length === 0 ? undefined : values.map(convert);
+  const same = (text: string) => text;
+  return {
+    appType: given(message.appType, appTypes.word),
+    redirectUris: list("redirect_uris", message.redirectUris, same),
+    postLogoutRedirectUris: list("post_logout_redirect_uris", message.postLogoutRedirectUris, same),
+    responseTypes: list("response_types", message.responseTypes, responseTypes.word),
+    grantTypes: list("grant_types", message.grantTypes, grantTypes.word),
+    authMethodType: given(message.authMethodType, authMethods.word),
+    accessTokenType: given(message.accessTokenType, tokenTypes.word),
+    accessTokenRoleAssertion: message.accessTokenRoleAssertion,
+    idTokenRoleAssertion: message.idTokenRoleAssertion,
+    idTokenUserinfoAssertion: message.idTokenUserinfoAssertion,
+    clockSkewMs: given(message.clockSkew, toMs),
+    additionalOrigins: list("additional_origins", message.additionalOrigins, same),
+    devMode: message.devMode,
+    backChannelLogoutUri: message.backChannelLogoutUri,
+    idTokenSignedResponseAlg: message.idTokenSignedResponseAlg,
+    strictAssertionAudience: message.strictAssertionAudience,
+  };
+}
+
+export const problemsOf = (config: AppConfig): string[] =>
+  config.kind === "oidc" ? complianceProblems(config.oidc) : [];
+
+export function toGetApp(row: AppRow, isActive: boolean): MessageInitShape<typeof GetAppSchema> {
+  const { projectId, name, clientId } = row;
+  const oidc = row.kind === "oidc" ? oidcOf(row) : undefined;
+  const app: MessageInitShape<typeof AppSchema> = {
+    projectId,
+    name,
+    config:
+      oidc === undefined
+        ? { case: "api", value: { authMethodType: apiAuthMethods.member(row.authMethodType) } }
+        : { case: "oidc", value: fromOidc(oidc) },
+  };
+  return {
+    details: toOrganizationOwnedDetails(row),
+    state: toState(isActive ? "active" : "inactive"),
+    app,
+    clientId,
+    complianceProblems: oidc === undefined ? [] : complianceProblems(oidc),
+  };
+}
+
+const fromOidc = ({ clockSkewMs, ...oidc }: OidcConfig) => ({
+  ...oidc,
+  appType: appTypes.member(oidc.appType),
+  responseTypes: oidc.responseTypes.map(responseTypes.member),
+  grantTypes: oidc.grantTypes.map(grantTypes.member),
+  authMethodType: authMethods.member(oidc.authMethodType),
+  accessTokenType: tokenTypes.member(oidc.accessTokenType),
+  clockSkew: toDuration(clockSkewMs),
+});

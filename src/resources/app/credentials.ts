@@ -1,0 +1,54 @@
+import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
+import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import { app } from "./app.ts";
+
+const clientSecretKind = "client_secret";
+type AppRef = { instanceId: string; appId: string };
+
+const ref = ({ instanceId, appId }: AppRef): SecretRef => ({
+  instanceId,
+  ownerType: app.type,
+  ownerId: appId,
+  kind: clientSecretKind,
+  id: "1",
+});
+
+/** A new client secret, shown once, and the row that recognises it in the place of the one before. */
+export async function newClientSecret(
+  secrets: SecretStore,
+  of: AppRef,
+  createdAt: Date,
+): Promise<{ clientSecret: string; change: RowChange }> {
+  const clientSecret = randomToken(tokenPrefixes.clientSecret);
+  return { clientSecret, change: await secrets.putDigest(ref(of), clientSecret, createdAt) };
+}
+
+export const removeClientSecret = (secrets: SecretStore, of: AppRef): RowChange =>
+  secrets.remove(ref(of));
+
+/** Whether this is the secret of the app: found by its keyed digest, so it takes the same time for every wrong one. */
+export async function isClientSecretOf(
+  secrets: SecretStore,
+  { instanceId, appId }: AppRef,
+  secret: string,
+): Promise<boolean> {
+  const found = await secrets.find(instanceId, clientSecretKind, secret);
+  return found?.ownerType === app.type && found.ownerId === appId;
+}
+
+/** What the file with a private key holds, for the app that uses it (background 8.9). */
+export const keyFile = (file: {
+  keyId: string;
+  privateKey: string;
+  appId: string;
+  clientId: string;
+  expirationDate: string | undefined;
+}) => ({
+  type: "application",
+  keyId: file.keyId,
+  key: file.privateKey,
+  appId: file.appId,
+  clientId: file.clientId,
+  ...(file.expirationDate === undefined ? {} : { expirationDate: file.expirationDate }),
+});

@@ -1,0 +1,71 @@
+import { defineEvents, type EventOf, payload, release } from "../../eventstore/event.ts";
+import { clientIdClaim, holdClientId } from "../user/index.ts";
+
+export type AppType = "web" | "user_agent" | "native";
+export type ResponseType = "code" | "id_token" | "id_token token";
+export type GrantType =
+  | "authorization_code"
+  | "implicit"
+  | "refresh_token"
+  | "device_code"
+  | "token_exchange";
+export type AuthMethod = "basic" | "post" | "none" | "private_key_jwt";
+
+/** How an app uses OpenID Connect. */
+export type OidcConfig = {
+  appType: AppType;
+  redirectUris: string[];
+  postLogoutRedirectUris: string[];
+  responseTypes: ResponseType[];
+  grantTypes: GrantType[];
+  authMethodType: AuthMethod;
+  accessTokenType: "bearer" | "jwt";
+  accessTokenRoleAssertion: boolean;
+  idTokenRoleAssertion: boolean;
+  idTokenUserinfoAssertion: boolean;
+  clockSkewMs: number;
+  additionalOrigins: string[];
+  devMode: boolean;
+  /** Empty for none. */
+  backChannelLogoutUri: string;
+  idTokenSignedResponseAlg: string;
+  strictAssertionAudience: boolean;
+};
+
+export type ApiConfig = { authMethodType: "basic" | "private_key_jwt" };
+
+/** A key that assertions of an app are verified with; public, as PEM. Without a date it does not end. */
+export type AppKey = { keyId: string; publicKey: string; expirationDate?: string };
+
+type Added<C> = C & { clientId: string };
+type Nothing = Record<string, never>;
+
+// Apps and machine users share one space of client ids (decisions C4).
+const config = <C>() => payload<Added<C>>({ claims: ({ clientId }) => [holdClientId(clientId)] });
+
+/** Facts about an app: its secret is never among them, its public keys are. */
+export const appEvents = defineEvents(
+  "project.application",
+  {
+    added: payload<{ projectId: string; name: string }>(),
+    changed: payload<{ name: string }>(),
+    deactivated: payload<Nothing>(),
+    reactivated: payload<Nothing>(),
+    removed: payload<{ name: string; clientId: string }>({
+      claims: () => [release(clientIdClaim)],
+    }),
+    "config.oidc.added": config<OidcConfig>(),
+    "config.oidc.changed": payload<Partial<OidcConfig>>(),
+    "config.oidc.secret.changed": payload<Nothing>(),
+    "config.api.added": config<ApiConfig>(),
+    "config.api.changed": payload<Partial<ApiConfig>>(),
+    "config.api.secret.changed": payload<Nothing>(),
+    "oidc.key.added": payload<AppKey>(),
+    "oidc.key.removed": payload<{ keyId: string }>(),
+    "api.key.added": payload<AppKey>(),
+    "api.key.removed": payload<{ keyId: string }>(),
+  },
+  "application",
+);
+
+export type AppEvent = EventOf<typeof appEvents>;

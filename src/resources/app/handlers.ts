@@ -1,0 +1,176 @@
+import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
+import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { current } from "../../storage/read-cache.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import { createTenancy } from "../org/index.ts";
+import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
+import {
+  activateApp,
+  type App,
+  addApp,
+  app,
+  appNotFound,
+  changeSecret,
+  deactivateApp,
+  hasSecret,
+  patchApp,
+} from "./app.ts";
+import { requireSound } from "./compliance.ts";
+import { problemsOf, toConfig, toGetApp, toPatch } from "./convert.ts";
+import { newClientSecret, removeClientSecret } from "./credentials.ts";
+import type { AppEvent } from "./events.ts";
+import { appQueries, type AppRow } from "./queries.ts";
+import { heldInUse } from "./readers.ts";
+import { removeWholeApp } from "./remove-apps.ts";
+
+type Service = typeof AppService;
+type KeyMethods = "addKey" | "removeKey" | "listKeys";
+
+export function appAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = appQueries(deps, tenancy);
+  const projects = projectReader(deps.db);
+  const named = async ({ id }: { id: string }, scope: Scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    const { organizationId, projectId } = row ?? {};
+    const owned = organizationId && projectId ? { organizationId, projectId } : undefined;
+    await tenancy.require(scope, owned, appNotFound);
+  };
+  return {
+    async createApp({ app: wanted }, scope) {
+      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, place, projectNotFound);
+    },
+    patchApp: named,
+    deactivateApp: named,
+    activateApp: named,
+    deleteApp: named,
+    getApp: named,
+    regenerateSecret: named,
+    addKey: named,
+    removeKey: named,
+    listKeys: named,
+  };
+}
+
+export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
+  const { events, secrets, newId, checkUrl } = deps;
+  const queries = appQueries(deps, createTenancy(deps));
+  const isHeld = current(deps.db, heldInUse(deps.db));
+
+  return {
+    async createApp({ app: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the app");
+      const config = toConfig(wanted);
+      requireAllowed(config);
+      const { projectId, name } = wanted;
+      const clientId = newId();
+      const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
+        const { organizationId } = await requireProject(tx, projectId);
+        const loaded = tx.begin(app, newId());
+        const added = addApp(loaded.state, { projectId, name, clientId, config });
+        tx.record(app, loaded, added, { type: "org", id: organizationId });
+        const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
+        return [tx.written(loaded), given];
+      });
+      const complianceProblems = problemsOf(config);
+      return { details: toDetails(written()), clientId, ...secret, complianceProblems };
+    },
+
+    async patchApp({ id, app: patch }, scope) {
+      if (patch === undefined) throw new Error("validation requires the app");
+      const [written, config, secret] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(app, id);
+        const before = loaded.state;
+        tx.record(app, loaded, patchApp(before, toPatch(patch)));
+        const after = loaded.state;
+        if (before === undefined || after === undefined) throw appNotFound();
+        if (patch.config.case !== undefined) requireAllowed(after.config);
+        const settled = await settleSecret(tx, scope, id, before, after);
+        if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
+        return [tx.written(loaded), after.config, settled];
+      });
+      const complianceProblems = problemsOf(config);
+      return { details: toDetails(written()), ...secret, complianceProblems };
+    },
+
+    async deactivateApp({ id }, scope) {
+      return change(scope, id, deactivateApp);
+    },
+
+    async activateApp({ id }, scope) {
+      return change(scope, id, activateApp);
+    },
+
+    async deleteApp({ id }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(app, id);
+        await removeWholeApp(deps, tx, scope.instanceId, id);
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async getApp({ id }, { instanceId }) {
+      return { app: await toFound(await queries.get(instanceId, id)) };
+    },
+
+    async searchApps({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = await Promise.all(found.rows.map(toFound));
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async regenerateSecret({ id }, scope) {
+      const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(app, id);
+        tx.record(app, loaded, changeSecret(loaded.state));
+        return [tx.written(loaded), await giveSecret(tx, scope, id)];
+      });
+      return { details: toDetails(written()), ...secret };
+    },
+  };
+
+  function requireAllowed(config: App["config"]): void {
+    if (config.kind !== "oidc") return;
+    requireSound(config.oidc);
+    const { backChannelLogoutUri } = config.oidc;
+    if (backChannelLogoutUri !== "") {
+      checkUrl(backChannelLogoutUri, "app.oidc.back_channel_logout_uri");
+    }
+  }
+
+  async function giveSecret(tx: Transaction, { instanceId }: Scope, appId: string) {
+    const { clientSecret, change: row } = await newClientSecret(
+      secrets,
+      { instanceId, appId },
+      tx.now,
+    );
+    tx.write(row);
+    return { clientSecret };
+  }
+
+  // A method with a secret brings one, a method without takes it away.
+  async function settleSecret(tx: Transaction, scope: Scope, id: string, before: App, after: App) {
+    if (hasSecret(after)) return hasSecret(before) ? {} : giveSecret(tx, scope, id);
+    if (hasSecret(before)) {
+      tx.write(removeClientSecret(secrets, { instanceId: scope.instanceId, appId: id }));
+    }
+    return {};
+  }
+
+  async function toFound(row: AppRow) {
+    return toGetApp(row, row.state === "active" && (await isHeld(row.instanceId, row)));
+  }
+
+  async function change(scope: Scope, id: string, decide: Decision) {
+    const written = await execute(events.transact, writeContext(scope), app, { id }, decide);
+    return { details: toDetails(written) };
+  }
+}
+
+type Decision = Parameters<typeof execute<typeof app.initial, AppEvent>>[4];

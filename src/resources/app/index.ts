@@ -1,0 +1,27 @@
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { appEvents } from "./events.ts";
+import { appAuthorize, appHandlers } from "./handlers.ts";
+import { keyHandlers } from "./key-handlers.ts";
+import { appProjection } from "./projection.ts";
+
+export type { AppConfig } from "./app.ts";
+export { problemsOfRedirect } from "./compliance.ts";
+export { isClientSecretOf } from "./credentials.ts";
+export type { ApiConfig, OidcConfig } from "./events.ts";
+export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
+export {
+  removeAppsOfProject,
+  removeContentsOfApps,
+  removeMostAppsOfProject,
+} from "./remove-apps.ts";
+
+/** Apps: what users log in to, and what checks their tokens (resources, Apps). */
+export const appModule: Module = {
+  events: [appEvents],
+  projections: [appProjection],
+  services: (deps) => [
+    service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
+  ],
+};

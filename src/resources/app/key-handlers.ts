@@ -1,0 +1,72 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { newClientKeys, readClientKey } from "../../crypto/client-key.ts";
+import { invalidField } from "../../errors.ts";
+import { execute } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toExpiration } from "../object/expiration.ts";
+import { toPage } from "../object/list.ts";
+import { createTenancy } from "../org/index.ts";
+import { addKey, app, removeKey } from "./app.ts";
+import { keyFile } from "./credentials.ts";
+import { appQueries, type AppKeyRow } from "./queries.ts";
+
+type KeyMethods = "addKey" | "removeKey" | "listKeys";
+
+export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
+  const { events, newId, now } = deps;
+  const queries = appQueries(deps, createTenancy(deps));
+
+  return {
+    async addKey({ id, key }, scope) {
+      const expires = toExpiration(key?.expirationDate, now(), "key.expiration_date");
+      const keyId = newId();
+      const { publicKey, privateKey } = await keysFrom(key?.publicKey);
+      const expirationDate = expires?.toISOString();
+      const ends = expirationDate === undefined ? {} : { expirationDate };
+      const [written, clientId] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(app, id);
+        tx.record(app, loaded, addKey(loaded.state, { keyId, publicKey, ...ends }));
+        return [tx.written(loaded), loaded.state?.clientId ?? ""];
+      });
+      const file =
+        privateKey === undefined
+          ? {}
+          : { keyFile: keyFile({ keyId, privateKey, appId: id, clientId, expirationDate }) };
+      return { details: toDetails(written()), keyId, ...file };
+    },
+
+    async removeKey({ id, keyId }, scope) {
+      const written = await execute(events.transact, writeContext(scope), app, { id }, (state) =>
+        removeKey(state, keyId),
+      );
+      return { details: toDetails(written) };
+    },
+
+    async listKeys({ id, query }, { instanceId }) {
+      const found = await queries.keysOf(instanceId, id, toPage(query));
+      return { details: toListDetails(found), result: found.rows.map(toGetAppKey) };
+    },
+  };
+}
+
+async function keysFrom(pem: string | undefined) {
+  if (pem === undefined) return newClientKeys();
+  const publicKey = readClientKey(pem);
+  if (publicKey !== undefined) return { publicKey, privateKey: undefined };
+  throw invalidField(
+    "key.public_key",
+    "PUBLIC_KEY_INVALID",
+    "must be a public key as PEM: RSA of 2048 to 8192 bits, P-256, P-384, P-521 or Ed25519",
+  );
+}
+
+const toGetAppKey = ({ id, publicKey, creationDate, expirationDate }: AppKeyRow) => ({
+  keyId: id,
+  publicKey,
+  creationDate: timestampFromDate(creationDate),
+  ...(expirationDate === null ? {} : { expirationDate: timestampFromDate(expirationDate) }),
+});

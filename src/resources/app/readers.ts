@@ -1,0 +1,123 @@
+import type { Database } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import { organizationReader } from "../org/index.ts";
+import { projectReader } from "../project/index.ts";
+import type { AppConfig } from "./app.ts";
+import { appKeys, appOrigins, apps } from "./projection.ts";
+import { type AppRow, oidcOf } from "./queries.ts";
+
+/** A client as OAuth sees it. */
+export type FoundApp = {
+  id: string;
+  clientId: string;
+  name: string;
+  projectId: string;
+  organizationId: string;
+  /** It, its project and its organization are active. */
+  isActive: boolean;
+  config: AppConfig;
+};
+
+export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
+
+/** What others ask of apps; never older than the last write that changed any of it (decisions B7). */
+export type AppReader = {
+  byClientId(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
+  /** A key of an app, also one that has ended. */
+  keyOf(instanceId: string, appId: string, keyId: string): Promise<FoundAppKey | undefined>;
+  /** The client ids of the apps of a project: the audience of its tokens. */
+  clientIdsOf(instanceId: string, projectId: string): Promise<readonly string[]>;
+  /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
+  isAllowedOrigin(instanceId: string, origin: string): Promise<boolean>;
+};
+
+/** Whether what holds an app, its project and its organization, is active. */
+export function heldInUse(db: Database) {
+  const projects = projectReader(db);
+  const organizations = organizationReader(db);
+  return async (
+    instanceId: string,
+    { projectId, organizationId }: Pick<AppRow, "projectId" | "organizationId">,
+  ): Promise<boolean> => {
+    const project = await projects.byId(instanceId, projectId);
+    const organization = await organizations.byId(instanceId, organizationId);
+    return project?.state === "active" && organization?.state === "active";
+  };
+}
+
+export function appReader(db: Database): AppReader {
+  const t = db.table(apps);
+  const keys = db.table(appKeys);
+  const origins = db.table(appOrigins);
+  const isInUse = heldInUse(db);
+
+  const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
+    return row;
+  });
+  const keyById = cachedRead(db, [appKeys], async (instanceId, _, key: [string, string]) => {
+    const [appId, id] = key;
+    const [row] = await db.read
+      .select({ publicKey: keys.publicKey, expirationDate: keys.expirationDate })
+      .from(keys)
+      .where(and(eq(keys.instanceId, instanceId), eq(keys.appId, appId), eq(keys.id, id)));
+    return row;
+  });
+  const clientIds = cachedRead(db, [apps], async (instanceId, projectId) => {
+    const rows = await db.read
+      .select({ clientId: t.clientId })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
+    return rows.map(({ clientId }) => clientId);
+  });
+  const withOrigin = cachedRead(db, [apps, appOrigins], (instanceId, origin) =>
+    db.read
+      .selectDistinct({ projectId: t.projectId, organizationId: t.organizationId })
+      .from(origins)
+      .innerJoin(t, and(eq(t.instanceId, origins.instanceId), eq(t.id, origins.appId)))
+      .where(
+        and(eq(origins.instanceId, instanceId), eq(origins.origin, origin), eq(t.state, "active")),
+      ),
+  );
+
+  return {
+    async byClientId(instanceId, clientId) {
+      const row = await byClientId(instanceId, clientId);
+      if (row === undefined) return undefined;
+      const { id, name, projectId, organizationId } = row;
+      return {
+        id,
+        clientId,
+        name,
+        projectId,
+        organizationId,
+        isActive: row.state === "active" && (await isInUse(instanceId, row)),
+        config: configOf(row),
+      };
+    },
+    async keyOf(instanceId, appId, keyId) {
+      return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);
+    },
+    async clientIdsOf(instanceId, projectId) {
+      return clientIds(instanceId, projectId);
+    },
+    async isAllowedOrigin(instanceId, origin) {
+      for (const place of await withOrigin(instanceId, origin)) {
+        if (await isInUse(instanceId, place)) return true;
+      }
+      return false;
+    },
+  };
+}
+
+const configOf = (row: AppRow): AppConfig =>
+  row.kind === "oidc"
+    ? { kind: "oidc", oidc: oidcOf(row) }
+    : {
+        kind: "api",
+        api: { authMethodType: row.authMethodType === "basic" ? "basic" : "private_key_jwt" },
+      };

@@ -1,0 +1,63 @@
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { allIds, someIds } from "../../projection/ids.ts";
+import type { Deps } from "../../projection/module.ts";
+import { app, removeApp } from "./app.ts";
+import { apps } from "./projection.ts";
+
+type Parts = Pick<Deps, "db" | "events" | "secrets">;
+
+// One unit keeps other writers waiting while it commits.
+const mostInOneUnit = 500;
+
+/** Removes an app with its secret and keys. */
+export async function removeWholeApp(
+  { secrets }: Pick<Parts, "secrets">,
+  tx: Transaction,
+  instanceId: string,
+  id: string,
+): Promise<void> {
+  const loaded = await tx.load(app, id);
+  tx.record(app, loaded, removeApp(loaded.state));
+  tx.write(secrets.removeAllOf({ instanceId, ownerType: app.type, ownerId: id }));
+}
+
+/** Removes the apps of a project in the unit in which that goes; one that is made meanwhile goes as well. */
+export async function removeAppsOfProject(
+  parts: Pick<Parts, "db" | "secrets">,
+  tx: Transaction,
+  instanceId: string,
+  projectId: string,
+): Promise<void> {
+  const ids = await allIds(parts.db, tx, apps, { instanceId, projectId });
+  for (const id of ids) await removeWholeApp(parts, tx, instanceId, id);
+}
+
+/** Leaves a project that goes no more apps than the unit may hold that removes it. */
+export async function removeMostAppsOfProject(
+  parts: Parts,
+  at: WriteContext,
+  projectId: string,
+): Promise<void> {
+  const where = { instanceId: at.instanceId, projectId };
+  for (;;) {
+    const ids = await someIds(parts.db, apps, where, mostInOneUnit + 1);
+    if (ids.length <= mostInOneUnit) return;
+    await removeTogether(parts, at, ids);
+  }
+}
+
+/** Removes up to `limit` apps of an organization that goes; tells how many there were. */
+export const removeContentsOfApps =
+  (parts: Parts) =>
+  async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
+    const where = { instanceId: at.instanceId, organizationId };
+    const ids = await someIds(parts.db, apps, where, Math.min(limit, mostInOneUnit));
+    if (ids.length > 0) await removeTogether(parts, at, ids);
+    return ids.length;
+  };
+
+function removeTogether(parts: Parts, at: WriteContext, ids: readonly string[]): Promise<void> {
+  return parts.events.transact(at, async (tx) => {
+    for (const id of ids) await removeWholeApp(parts, tx, at.instanceId, id);
+  });
+}
