@@ -5,6 +5,7 @@ import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { JobHandlers } from "../jobs/job.ts";
+import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Projection } from "./projection.ts";
@@ -50,4 +51,6 @@ export type Module = {
   services?: (deps: Deps) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: Deps) => JobHandlers;
+  /** What removes that whose time is over. */
+  sweeps?: (deps: Deps) => Sweep[];
 };
