@@ -2,6 +2,7 @@
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
@@ -19,6 +20,7 @@ export const services = {
   action: ActionService,
   app: AppService,
   domain: DomainService,
+  event: EventService,
   feature: FeatureService,
   instance: InstanceService,
   membership: MembershipService,

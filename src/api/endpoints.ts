@@ -1,20 +1,25 @@
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Scope } from "../authz/context.ts";
 import type { ServiceBinding } from "../authz/service.ts";
-import { type Call, compose } from "./call.ts";
+import { type Call, type Check, compose, newCall } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { interceptorsFor, type Ports } from "./interceptors/index.ts";
+import { guarded } from "./guarded-stream.ts";
+import { tokenInvalid } from "./interceptors/authenticate.ts";
+import { interceptorsFor, type Ports, standingChecks } from "./interceptors/index.ts";
 import { methodRule } from "./method-rule.ts";
-import { scopeOf } from "./scope.ts";
+import { renewScope, scopeOf } from "./scope.ts";
 
 /**
  * One endpoint a method: its interceptors composed around its handler, once, at start.
  *
+ * @param stopping ends the streams that flow
  * @throws Error when a method states no permission, or has no handler
  */
 export function createEndpoints(
   bindings: readonly ServiceBinding[],
   ports: Ports,
   defaults: { timeoutMs: number; maxBodyBytes: number },
+  stopping: AbortSignal,
 ): Endpoint[] {
   return bindings.flatMap((binding) =>
     binding.service.methods.map((method): Endpoint => {
@@ -23,16 +28,25 @@ export function createEndpoints(
       if (handler === undefined) throw new Error(`method ${rule.path} has no handler`);
       const steps = interceptorsFor(ports, binding, rule);
       // A handler's types follow from the descriptor beside it (authz/service.ts).
-      const run = (call: Call) => handler(call.request as never, scopeOf(call));
+      const run = (call: Call, scope: Scope) => handler(call.request as never, scope);
       switch (method.methodKind) {
         case "unary": {
           const work = async (call: Call) =>
-            create(method.output, (await run(call)) as MessageInitShape<typeof method.output>);
+            create(
+              method.output,
+              (await run(call, scopeOf(call))) as MessageInitShape<typeof method.output>,
+            );
           return { kind: "unary", rule, invoke: compose(steps, work) };
         }
         case "server_streaming": {
-          const work = async (call: Call) =>
-            messages(method.output, run(call) as AsyncIterable<MessageInitShape<DescMessage>>);
+          const checks = standingChecks(ports, binding, rule);
+          const work = async (call: Call) => {
+            const scope = scopeOf(call);
+            const opened = run(call, scope) as AsyncIterable<MessageInitShape<DescMessage>>;
+            const recheck = () => renew(call, scope, checks);
+            const gone = scope.signal ?? stopping;
+            return messages(method.output, guarded(opened, { recheck, gone, stopping }));
+          };
           return { kind: "server_streaming", rule, invoke: compose(steps, work) };
         }
         default:
@@ -40,6 +54,16 @@ export function createEndpoints(
       }
     }),
   );
+}
+
+/** Runs the checks of a call anew, and lets its handler see what came of them. */
+async function renew(call: Call, scope: Scope, checks: readonly Check[]): Promise<void> {
+  const again = newCall(call.rule, call);
+  again.request = call.request;
+  for (const { check } of checks) await check(again);
+  // The host leads to another instance by now, where the caller is nobody.
+  if (again.instanceId !== call.instanceId) throw tokenInvalid();
+  renewScope(scope, again);
 }
 
 async function* messages(

@@ -16,20 +16,29 @@ export async function* flowing(
 ): AsyncIterable<Message> {
   const iterator = messages[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
-  const gone = new Promise<"gone">((resolve) => exchange.onGone(() => resolve("gone")));
+  let isGone = false;
+  let wake: (() => void) | undefined;
+  exchange.onGone(() => {
+    isGone = true;
+    wake?.();
+  });
+  // No race against one promise of the whole stream: it would remember every message.
+  const next = () =>
+    new Promise<IteratorResult<Message> | "gone" | "idle">((resolve, reject) => {
+      wake = () => resolve("gone");
+      timer = setTimeout(() => resolve("idle"), idleMs);
+      iterator.next().then(resolve, reject);
+    });
   try {
-    for (;;) {
-      const idle = new Promise<"idle">((resolve) => {
-        timer = setTimeout(() => resolve("idle"), idleMs);
-      });
-      const next = await Promise.race([iterator.next(), gone, idle]);
+    while (!isGone) {
+      const told = await next();
       clearTimeout(timer);
-      if (next === "gone") return;
-      if (next === "idle") {
+      if (told === "gone") return;
+      if (told === "idle") {
         throw deadlineExceeded("STREAM_IDLE", `nothing happened for ${idleMs / 1000} seconds`);
       }
-      if (next.done) return;
-      yield next.value;
+      if (told.done) return;
+      yield told.value;
     }
   } finally {
     clearTimeout(timer);

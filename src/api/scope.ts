@@ -9,13 +9,21 @@ export function scopeOf(call: Call): Scope {
   return new CallScope(call, caller);
 }
 
+/** Brings a scope up to what holds now: a stream outlives what its caller could do when he opened it. */
+export function renewScope(scope: Scope, { caller, permissions, context }: Call): void {
+  if (!(scope instanceof CallScope) || caller === undefined) return;
+  scope.caller = caller;
+  scope.permissions = permissions;
+  scope.context = context;
+}
+
 // A class, because an object literal with a getter is built anew for every call, which is twenty times as slow.
 class CallScope implements Scope {
   readonly instanceId: string;
   readonly issuer: string;
-  readonly caller: Scope["caller"];
-  readonly permissions: Scope["permissions"];
-  readonly context: Scope["context"];
+  caller: Scope["caller"];
+  permissions: Scope["permissions"];
+  context: Scope["context"];
   readonly policy: Scope["policy"];
   readonly requestId: string;
   readonly method: string;

@@ -77,7 +77,11 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     const scheme = request.socket instanceof tls.TLSSocket ? "https" : "http";
     underWay.add(response);
     if (stopping) response.setHeader("connection", "close");
-    response.once("close", () => underWay.delete(response));
+    response.once("close", () => {
+      underWay.delete(response);
+      // A stream that began before the stop has promised to keep its connection.
+      if (stopping) setImmediate(() => one.closeIdleConnections());
+    });
     const exchange = http1Exchange(request, response, scheme, options.resolveOrigin);
     dispatch(exchange, () => {
       if (request.headers.expect !== undefined) response.writeContinue();

@@ -75,7 +75,7 @@ export async function startApp(
     },
   };
   const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
-  const handlers = jobHandlers(kernel.modules, deps);
+  const handlers = jobHandlers(kernel, deps);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
@@ -98,10 +98,13 @@ export async function startApp(
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl: new URL(config.externalUrl),
   };
-  const endpoints = createEndpoints(bindings, ports, {
-    timeoutMs: config.callTimeoutMs,
-    maxBodyBytes: config.maxMessageBytes,
-  });
+  const stopping = new AbortController();
+  const endpoints = createEndpoints(
+    bindings,
+    ports,
+    { timeoutMs: config.callTimeoutMs, maxBodyBytes: config.maxMessageBytes },
+    stopping.signal,
+  );
   // Executions run around unary methods only.
   served = endpoints
     .filter(({ kind }) => kind === "unary")
@@ -109,7 +112,6 @@ export async function startApp(
     .sort();
 
   const readiness = createReadiness();
-  const stopping = new AbortController();
   // What few calls need is loaded by the first of them: it would be half of the start and of the memory.
   const streams = once(async () => {
     const { systemRouter } = await import("../api/system/router.ts");
@@ -149,7 +151,7 @@ export async function startApp(
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
-      // Who watches the health gets to hear of it before his stream ends.
+      // Who watches the health gets to hear of it before his stream ends; all others end with it.
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
         listening.stop(config.shutdownTimeoutMs),

@@ -1,16 +1,24 @@
 import { hostname } from "node:os";
-import type { JobHandlers } from "../jobs/job.ts";
+import type { JobHandler, JobHandlers } from "../jobs/job.ts";
 import { countJobs } from "../jobs/metrics.ts";
 import { startSweeper } from "../jobs/sweeper.ts";
 import { type JobFailure, startJobWorker } from "../jobs/worker.ts";
-import type { Deps, Module } from "../projection/module.ts";
+import type { Deps } from "../projection/module.ts";
+import { instanceContentsJobs } from "../resources/instance/index.ts";
+import { organizationContentsJobs } from "../resources/org/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** The handlers of all slices; a kind that has two stops the start. */
-export function jobHandlers(modules: readonly Module[], deps: Deps): JobHandlers {
+/** The handlers of all slices, and of what is done over all of them; a kind that has two stops the start. */
+export function jobHandlers(
+  { modules, holdings }: Pick<Kernel, "modules" | "holdings">,
+  deps: Deps,
+): JobHandlers {
   const handlers: JobHandlers = {};
-  for (const [kind, handler] of modules.flatMap(({ jobs }) => Object.entries(jobs?.(deps) ?? {}))) {
+  const removers = modules.flatMap(({ contents }) => contents?.(deps) ?? []);
+  const overAll = [organizationContentsJobs(deps, removers), instanceContentsJobs(deps, holdings)];
+  const all = [...modules.map(({ jobs }) => jobs?.(deps) ?? {}), ...overAll];
+  for (const [kind, handler] of all.flatMap(Object.entries<JobHandler>)) {
     if (Object.hasOwn(handlers, kind)) throw new Error(`two slices do jobs of the kind ${kind}`);
     handlers[kind] = handler;
   }

@@ -8,8 +8,10 @@ import { jobs } from "../jobs/job.ts";
 import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
 import { rebuildProjections } from "../projection/rebuild.ts";
+import { forgetInstance, type Holding, holdingsOf } from "../resources/instance/index.ts";
 import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
+import { claims, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Config } from "./config.ts";
@@ -22,6 +24,8 @@ export type Kernel = AsyncDisposable & {
   modules: Module[];
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
+  /** Every table that holds rows of instances, but for the log and its heads. */
+  holdings: Holding[];
   db: MigratableDatabase;
   masterKey: SealingKey;
   secrets: SecretStore;
@@ -63,9 +67,13 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     oidc_token_exchange: config.featureOidcTokenExchange,
   };
   const modules = [...allModules(featureDefaults), ...moreModules];
-  const projections = modules.flatMap((module) => module.projections);
-  const projectionTables = projections.flatMap(({ tables }) => tables);
+  const ofSlices = modules.flatMap((module) => module.projections);
+  const projectionTables = ofSlices.flatMap(({ tables }) => tables);
   const state = [jobs, ...modules.flatMap((module) => module.state ?? [])];
+  const holdings = holdingsOf([...projectionTables, ...state, secretRows]);
+  const projected = new Set(projectionTables);
+  const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
+  const projections = [...ofSlices, forgetInstance(ofInstances)];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const db = await openStore(config.databaseUrl, { state, projections: projectionTables });
@@ -99,6 +107,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       modules,
       featureDefaults,
       projectionTables,
+      holdings: [...holdings, { table: claims, column: "scope" }],
       db,
       masterKey: master,
       secrets,

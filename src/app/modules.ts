@@ -3,6 +3,7 @@ import { on } from "../projection/projection.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
+import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
 import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
@@ -20,14 +21,15 @@ export const modules = (features: FeatureDefaults): Module[] => [
   instanceModule,
   organizationModule,
   domainModule,
-  projectModule,
   appModule,
+  projectModule,
   grantModule,
   userModule,
   sessionModule,
   userSchemaModule({ instanceEvents, users }),
   membershipModule,
   actionModule,
+  eventModule,
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

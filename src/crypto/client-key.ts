@@ -2,7 +2,14 @@ import { createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 
 const rsaBits = { made: 2048, least: 2048, most: 8192 };
+const leastExponent = 3n;
 const curves: readonly (string | undefined)[] = ["prime256v1", "secp384r1", "secp521r1"];
+// Nothing else is read: of a private key or a certificate node:crypto would take the public one silently.
+const publicPem =
+  /^\s*-----BEGIN (RSA )?PUBLIC KEY-----[\s\w+/=]+-----END (RSA )?PUBLIC KEY-----\s*$/;
+
+/** What is taken, in words for refusals. */
+export const clientKeyKinds = `RSA of ${rsaBits.least} to ${rsaBits.most} bits, P-256, P-384, P-521 or Ed25519`;
 
 /** A new pair of RSA keys of 2048 bits to sign assertions with; PEM in the forms PKCS#8 and SPKI. Made off the main thread. */
 export async function newClientKeys(): Promise<{ privateKey: string; publicKey: string }> {
@@ -18,8 +25,7 @@ export async function newClientKeys(): Promise<{ privateKey: string; publicKey: 
  * PEM of `BEGIN PUBLIC KEY` or `BEGIN RSA PUBLIC KEY`. Gives it back as SPKI; undefined for everything else.
  */
 export function readClientKey(pem: string): string | undefined {
-  // A private key, from which the public one could be derived, must not come here at all.
-  if (!/^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pem)) return undefined;
+  if (!publicPem.test(pem)) return undefined;
   let key: KeyObject;
   try {
     key = createPublicKey(pem);
@@ -30,10 +36,14 @@ export function readClientKey(pem: string): string | undefined {
 }
 
 function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  const { modulusLength = 0, namedCurve } = asymmetricKeyDetails ?? {};
+  const { modulusLength = 0, publicExponent = 0n, namedCurve } = asymmetricKeyDetails ?? {};
   switch (asymmetricKeyType) {
     case "rsa":
-      return modulusLength >= rsaBits.least && modulusLength <= rsaBits.most;
+      return (
+        modulusLength >= rsaBits.least &&
+        modulusLength <= rsaBits.most &&
+        publicExponent >= leastExponent
+      );
     case "ec":
       return curves.includes(namedCurve);
     case "ed25519":

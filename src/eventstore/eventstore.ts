@@ -49,6 +49,8 @@ export interface EventStore {
     instanceId: string,
     id: string,
   ): Promise<Loaded<S>>;
+  /** The event of a row of the log, with its personal fields opened; they are empty where the key is gone. */
+  open(row: Row<typeof events>): Promise<LoggedEvent>;
   /** Decides and appends as one unit; see `transaction.ts`. */
   transact: Transact;
   /** The row changes that follow from a logged event: what rebuilds a projection. */
@@ -139,6 +141,7 @@ export function createEventStore(parts: {
   return {
     read,
     load,
+    open: toEvent,
     transact: createTransact({ ...parts, codec, load }),
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),

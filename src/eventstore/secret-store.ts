@@ -241,7 +241,10 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     },
 
     digest: digestOf,
-    removeInstance: (instanceId) => deleteRows(secrets, { instanceId }),
+    removeInstance(instanceId) {
+      for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
+      return deleteRows(secrets, { instanceId });
+    },
     remove: (ref) => deleteRows(secrets, ref),
     removeAllOf: ({ instanceId, ownerType, ownerId }) =>
       deleteRows(secrets, { instanceId, ownerType, ownerId }),

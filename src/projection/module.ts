@@ -4,6 +4,7 @@ import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
+import type { WriteContext } from "../eventstore/transaction.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
@@ -40,6 +41,16 @@ export type Registry = {
   services(): readonly string[];
 };
 
+/**
+ * Removes up to `limit` of the objects that an organization left behind, by the events that a removal always has, and
+ * tells how many; 0 once none is left. It must bear to be stopped anywhere and to begin again.
+ */
+export type RemoveContents = (
+  at: WriteContext,
+  organizationId: string,
+  limit: number,
+) => Promise<number>;
+
 /** Everything the application must know of a slice. */
 export type Module = {
   events: AnyEvents[];
@@ -53,4 +64,6 @@ export type Module = {
   jobs?: (deps: Deps) => JobHandlers;
   /** What removes that whose time is over. */
   sweeps?: (deps: Deps) => Sweep[];
+  /** What removes the slice's objects of an organization that was deleted; every slice that has such objects needs it. */
+  contents?: (deps: Deps) => RemoveContents;
 };

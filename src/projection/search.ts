@@ -66,7 +66,7 @@ export function matchesText(
   return sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`;
 }
 
-export const isOneOf = (column: Column, values: readonly string[]): SQL =>
+export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
   // An empty list keeps nothing; drizzle's inArray refuses one.
   values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
 

@@ -22,6 +22,7 @@ export const {
   desc,
   eq,
   exists,
+  getTableColumns,
   gt,
   gte,
   inArray,

@@ -80,7 +80,8 @@ const ports: Ports = {
   externalUrl: new URL("http://localhost"),
 };
 
-const endpoints = createEndpoints([binding], ports, limits);
+const { signal: stopping } = new AbortController();
+const endpoints = createEndpoints([binding], ports, limits, stopping);
 const listening = await listen({
   host: "127.0.0.1",
   port: 0,
@@ -270,7 +271,7 @@ describe("the start", () => {
     return found;
   }
   const start = (described: DescService, handlers: ServiceBinding["handlers"]) =>
-    createEndpoints([{ service: described, handlers, authorize: {} }], ports, limits);
+    createEndpoints([{ service: described, handlers, authorize: {} }], ports, limits, stopping);
   const handlers = { do: async () => ({}) };
 
   it("succeeds for a method that states a permission of a role", () => {

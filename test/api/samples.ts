@@ -5,6 +5,7 @@ import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_servic
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -15,7 +16,9 @@ import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_serv
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
+import { credentialSamples } from "./samples/credential.ts";
 import { domainSamples } from "./samples/domain.ts";
+import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
 import { instanceSamples } from "./samples/instance.ts";
@@ -35,6 +38,7 @@ export const services: readonly DescService[] = [
   ActionService,
   AppService,
   DomainService,
+  EventService,
   FeatureService,
   InstanceService,
   MembershipService,
@@ -48,11 +52,13 @@ export const services: readonly DescService[] = [
   UserService,
 ];
 
-/** A sample of every method of every service, by path. */
+/** A sample of every unary method of every service, by path; streams have tests of their own. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...appSamples,
+  ...credentialSamples,
   ...domainSamples,
+  ...eventSamples,
   ...featureSamples,
   ...grantSamples,
   ...instanceSamples,

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { modules } from "../../src/app/modules.ts";
 import { typesOf } from "../../src/eventstore/eventstore.ts";
@@ -7,10 +8,12 @@ import { and, asc, eq, inArray } from "../../src/storage/drizzle.ts";
 import { events, secrets } from "../../src/storage/kernel-tables.ts";
 import { condition, makeWorld, samples } from "../api/samples.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { depsTold } from "../support/deps.ts";
 import { connectPeer } from "../support/protocols.ts";
 import { systemCaller } from "../support/system-caller.ts";
 import { folder, type FrozenStream, frozenStreams, masterKey } from "./frozen-log.ts";
 import { fingerprint, replay } from "./frozen-replay.ts";
+import { rareChecks } from "./rare-checks.ts";
 import { rareEvents } from "./rare-events.ts";
 
 // `node test/projection/freeze.ts`: writes the state and the rows of every frozen stream anew, and freezes streams with
@@ -32,7 +35,9 @@ const added = new Set<string>();
 if (missing.size > 0) {
   const operator = systemCaller();
   const texts = new Map<string, string[]>();
+  const told = depsTold();
   await using app = await startTestApp({
+    moreModules: [told.module],
     env: { ...operator.env, IDSVC_MASTER_KEY: masterKey },
     resolver: { addresses: async () => [], texts: async (name) => texts.get(name) ?? [] },
   });
@@ -51,6 +56,11 @@ if (missing.size > 0) {
     }
   }
   await rareEvents(peer, world, app.token, system);
+  await rareChecks(told.deps(), world, (path) =>
+    peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
+  );
+  // What a deleted instance leaves goes after a minute.
+  if (missing.has("instance.contents.removed")) await delay(75_000);
   await freezeMissing(app);
 }
 for (const [file, stream] of allStreams()) {

@@ -15,8 +15,6 @@ import { fingerprint, replay } from "./frozen-replay.ts";
 const fingerprints: Record<string, string> = JSON.parse(
   readFileSync(join(import.meta.dirname, "../fixtures/event-fingerprints.json"), "utf8"),
 );
-// Told when the contents of a deleted organization are gone; no build removes them yet.
-const unmade = "org.contents.removed";
 
 describe("events of earlier builds", () => {
   for (const [file, stream] of frozenStreams) {
@@ -38,7 +36,7 @@ describe("events of earlier builds", () => {
       [...frozenStreams.values()].flatMap(({ events }) => events.map(({ type }) => type)),
     );
     const missing = typesOf(modules(on).flatMap(({ events }) => events)).filter(
-      (type) => !frozen.has(type) && type !== unmade,
+      (type) => !frozen.has(type),
     );
     assert.deepEqual(missing, [], "run `node test/projection/freeze.ts`");
   });

@@ -13,6 +13,7 @@ import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { project } from "../../src/resources/project/index.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
+import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
@@ -59,7 +60,7 @@ type AnyAggregate = Aggregate<unknown, any>;
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
-    ...[app, userSchema, user, metadata, target, execution],
+    ...[app, userSchema, user, metadata, checks, target, execution],
     ...[featureSettings.aggregate, passwordSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { asc, count, eq } from "../../src/storage/drizzle.ts";
@@ -101,6 +102,29 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
         await writes[round];
       }
+    });
+    it("shows all its queries one state, whenever a unit commits meanwhile", async () => {
+      await using store = await fresh();
+      const t = store.db.table(notes);
+      const heads = store.db.table(sequences);
+      let isOver = false;
+      const write = async () => {
+        for (let at = 0; at < 200; at++) {
+          const id = `n${at}`;
+          await store.db.commit(unit({ events: [happened(id, 1n)], changes: [note(id, "x")] }));
+        }
+        isOver = true;
+      };
+      const writing = write();
+      while (!isOver) {
+        const [rows, head] = await store.db.snapshot((read) => [
+          read.select({ rows: count() }).from(t),
+          read.select({ last: heads.last }).from(heads),
+        ]);
+        assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
+        await nextTurn();
+      }
+      await writing;
     });
     it("shows what was acknowledged before it", async () => {
       await using store = await fresh();

@@ -9,14 +9,14 @@ export function systemCaller() {
   const pem = String(publicKey.export({ type: "spki", format: "pem" }));
   return {
     env: { IDSVC_SYSTEM_CALLERS: JSON.stringify({ [name]: pem }) },
-    tokenFor: (issuer: string): Promise<string> =>
+    tokenFor: (issuer: string, now = new Date(), lifeMs = 300_000): Promise<string> =>
       new SignJWT()
         .setProtectedHeader({ alg: "ES256" })
         .setIssuer(name)
         .setSubject(name)
         .setAudience(issuer)
-        .setIssuedAt()
-        .setExpirationTime("5m")
+        .setIssuedAt(now)
+        .setExpirationTime(new Date(now.getTime() + lifeMs))
         .sign(privateKey),
   };
 }

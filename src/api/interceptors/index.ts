@@ -8,7 +8,7 @@ import type {
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Interceptor, InterceptorFactory } from "../call.ts";
+import type { Check, Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
 import type { Judge } from "../validation.ts";
 import { authenticate } from "./authenticate.ts";
@@ -78,6 +78,23 @@ export const order: readonly [
         rule.method.methodKind === "unary" ? executions?.(rule) : undefined,
   ],
 ];
+
+// What must still hold while a stream flows.
+const standing: ReadonlySet<string> = new Set([
+  "instance",
+  "authenticate",
+  "organization",
+  "feature",
+  "permission",
+  "authorize",
+]);
+
+/** The checks that a stream is bound to for as long as it flows, in order. */
+export const standingChecks = (ports: Ports, binding: ServiceBinding, rule: MethodRule): Check[] =>
+  order
+    .filter(([name]) => standing.has(name))
+    .map(([, make]) => make(ports, binding)(rule))
+    .filter((step) => typeof step === "object");
 
 /** The steps that a method needs, in order. */
 export const interceptorsFor = (

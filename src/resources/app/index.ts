@@ -5,17 +5,14 @@ import { appEvents } from "./events.ts";
 import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { appProjection } from "./projection.ts";
+import { removeContentsOfApps } from "./remove-apps.ts";
 
 export type { AppConfig } from "./app.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export type { ApiConfig, OidcConfig } from "./events.ts";
 export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
-export {
-  removeAppsOfProject,
-  removeContentsOfApps,
-  removeMostAppsOfProject,
-} from "./remove-apps.ts";
+export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 
 /** Apps: what users log in to, and what checks their tokens (resources, Apps). */
 export const appModule: Module = {
@@ -24,4 +21,5 @@ export const appModule: Module = {
   services: (deps) => [
     service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
   ],
+  contents: removeContentsOfApps,
 };

@@ -2,11 +2,11 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import { newClientKeys, readClientKey } from "../../crypto/client-key.ts";
-import { invalidField } from "../../errors.ts";
+import { newClientKeys } from "../../crypto/client-key.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
+import { requireClientKey } from "../object/client-key.ts";
 import { toExpiration } from "../object/expiration.ts";
 import { toPage } from "../object/list.ts";
 import { createTenancy } from "../org/index.ts";
@@ -53,16 +53,10 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
   };
 }
 
-async function keysFrom(pem: string | undefined) {
-  if (pem === undefined) return newClientKeys();
-  const publicKey = readClientKey(pem);
-  if (publicKey !== undefined) return { publicKey, privateKey: undefined };
-  throw invalidField(
-    "key.public_key",
-    "PUBLIC_KEY_INVALID",
-    "must be a public key as PEM: RSA of 2048 to 8192 bits, P-256, P-384, P-521 or Ed25519",
-  );
-}
+const keysFrom = async (pem: string | undefined) =>
+  pem === undefined
+    ? newClientKeys()
+    : { publicKey: requireClientKey(pem, "key.public_key"), privateKey: undefined };
 
 const toGetAppKey = ({ id, publicKey, creationDate, expirationDate }: AppKeyRow) => ({
   keyId: id,

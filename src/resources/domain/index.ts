@@ -3,10 +3,12 @@ import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { domainAuthorize, domainHandlers } from "./handlers.ts";
 import { domainProjection } from "./projection.ts";
+import { removeContentsOfDomains } from "./remove-contents.ts";
 
 /** Domains of organizations and of the instance (resources, Domains). Their events are those of their owners. */
 export const domainModule: Module = {
   events: [],
   projections: [domainProjection],
   services: (deps) => [service(DomainService, domainHandlers(deps), domainAuthorize(deps))],
+  contents: removeContentsOfDomains,
 };

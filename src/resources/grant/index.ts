@@ -7,6 +7,7 @@ import type { Module } from "../../projection/module.ts";
 import { projectGrantClaim, projectGrantEvents } from "./project-grant/events.ts";
 import { projectGrantAuthorize, projectGrantHandlers } from "./project-grant/handlers.ts";
 import { projectGrantProjection } from "./project-grant/projection.ts";
+import { removeContentsOfGrants } from "./remove-contents.ts";
 import { roleEvents, roleKeyClaim } from "./role/events.ts";
 import { roleAuthorize, roleHandlers } from "./role/handlers.ts";
 import { roleProjection } from "./role/projection.ts";
@@ -21,11 +22,7 @@ export {
   type ProjectGrantReader,
   projectGrantReader,
 } from "./project-grant/queries.ts";
-export {
-  removeContentsOfGrants,
-  removeGrantsOfProject,
-  removeMostGrantsOfProject,
-} from "./remove-contents.ts";
+export { removeGrantsOfProject, removeMostGrantsOfProject } from "./remove-contents.ts";
 export { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
@@ -52,4 +49,5 @@ export const grantModule: Module = {
     service(ProjectGrantService, projectGrantHandlers(deps), projectGrantAuthorize(deps)),
     service(UserGrantService, userGrantHandlers(deps), userGrantAuthorize(deps)),
   ],
+  contents: removeContentsOfGrants,
 };

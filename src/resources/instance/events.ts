@@ -15,6 +15,8 @@ export const instanceEvents = defineEvents("instance", {
     claims: ({ domains }) =>
       domains.map((domain) => ({ ...release(instanceDomainClaim, domain), systemWide: true })),
   }),
+  /** No table has a row of it any more. */
+  "contents.removed": payload<Record<string, never>>(),
   "domain.added": payload<OwnDomain & { isGenerated: boolean }>({
     claims: ({ domain }) => [holdAlso(instanceDomainClaim, domain, true)],
   }),

@@ -14,6 +14,7 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
+import { removeContentsLater } from "./contents.ts";
 import {
   addHumanOwner,
   addMachineOwner,
@@ -81,6 +82,7 @@ export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
         tx.record(instance, loaded, removeInstance(loaded.state));
         // Its keys go with it: what it sealed, personal fields of all its users included, is never read again.
         tx.write(secrets.removeInstance(id));
+        removeContentsLater(tx, newId(), writeContext(scope, id));
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

@@ -6,6 +6,7 @@ import { instanceDomainClaim, instanceEvents, limitsEvents } from "./events.ts";
 import { instanceHandlers } from "./handlers.ts";
 import { instanceProjection, limitsProjection } from "./projection.ts";
 
+export { type Holding, holdingsOf, instanceContentsJobs } from "./contents.ts";
 export {
   addHumanOwner,
   addMachineOwner,
@@ -21,6 +22,7 @@ export {
   limits,
   setDefaultOrganization,
 } from "./instance.ts";
+export { forgetInstance } from "./projection.ts";
 export { hasInstance, instanceReader, retentionReader } from "./queries.ts";
 
 /** Instances: the tenants of the system (resources, Instances). */

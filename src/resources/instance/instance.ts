@@ -29,6 +29,7 @@ function evolve(state: Instance | undefined, event: InstanceEvent): Instance | u
     case "instance.changed":
       return { ...state, name: event.payload.name };
     case "instance.removed":
+    case "instance.contents.removed":
       return undefined;
     case "instance.domain.added": {
       const { domain: name, domainId: id = name } = event.payload;

@@ -1,8 +1,16 @@
-import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, putRow, updateRows } from "../../storage/row-change.ts";
-import { bool, instant, int64, optionalText, table, text } from "../../storage/table.ts";
+import {
+  type AnyTable,
+  bool,
+  instant,
+  int64,
+  optionalText,
+  table,
+  text,
+} from "../../storage/table.ts";
 import { instanceEvents, limitsEvents } from "./events.ts";
 
 export const instances = table(
@@ -109,3 +117,14 @@ export const limitsProjection = projection(
     },
   }),
 );
+
+/** Leaves no row of a deleted instance in these tables, so that a rebuild from its log ends without them too. */
+export const forgetInstance = (tables: readonly AnyTable[]): Projection =>
+  projection(
+    "instance_contents",
+    [],
+    on(instanceEvents, {
+      "instance.contents.removed": ({ instanceId }) =>
+        tables.map((each) => deleteRows(each, { instanceId })),
+    }),
+  );

@@ -12,6 +12,7 @@ import {
 } from "./events.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
+import { removeContentsOfMemberships } from "./remove-memberships.ts";
 
 export { addMember, cascadeMember, membership } from "./membership.ts";
 export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
@@ -34,4 +35,5 @@ export const membershipModule: Module = {
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),
   ],
+  contents: removeContentsOfMemberships,
 };

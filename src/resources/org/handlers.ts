@@ -11,6 +11,7 @@ import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/deta
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
 import { project } from "../project/index.ts";
+import { removeContentsLater } from "./contents.ts";
 import type { OrganizationEvent } from "./events.ts";
 import {
   activateOrganization,
@@ -85,9 +86,11 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     },
 
     async deleteOrganization({ id }, scope) {
-      return change(scope, id, async (state, tx) =>
-        removeOrganization(state, await standing(tx, scope, id)),
-      );
+      return change(scope, id, async (state, tx) => {
+        const removed = removeOrganization(state, await standing(tx, scope, id));
+        removeContentsLater(tx, newId, writeContext(scope), id);
+        return removed;
+      });
     },
 
     async getOrganization({ id }, { instanceId }) {

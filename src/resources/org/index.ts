@@ -6,6 +6,7 @@ import { organizationDomainClaim, organizationEvents, organizationNameClaim } fr
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
+export { organizationContentsJobs } from "./contents.ts";
 export { requireOnContext } from "./context.ts";
 export {
   domainIdOf,

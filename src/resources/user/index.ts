@@ -24,6 +24,7 @@ import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
+import { removeContentsOfUsers } from "./remove-user.ts";
 
 export { activeUserReader, whenKnown } from "./active-user.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
@@ -97,4 +98,5 @@ export const userModule: Module = {
       ),
     ];
   },
+  contents: removeContentsOfUsers,
 };

@@ -1,7 +1,10 @@
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import { someIds } from "../../projection/ids.ts";
+import type { Deps, RemoveContents } from "../../projection/module.ts";
 import { cascadeUserGrants } from "../grant/index.ts";
 import { removeMembershipsOf } from "../membership/index.ts";
-import type { Credentials } from "./credentials.ts";
+import { createCredentials, type Credentials } from "./credentials.ts";
+import { users } from "./projection.ts";
 import { removeUser, user } from "./user.ts";
 
 /**
@@ -30,4 +33,15 @@ export async function removeWholeUser(
     return tx.written(loaded);
   });
   return written();
+}
+
+/** Removes up to `limit` users of an organization that goes; tells how many there were. */
+export function removeContentsOfUsers(deps: Deps): RemoveContents {
+  const credentials = createCredentials(deps);
+  return async (at, organizationId, limit) => {
+    const ofOrganization = { instanceId: at.instanceId, organizationId };
+    const ids = await someIds(deps.db, users, ofOrganization, limit);
+    for (const id of ids) await removeWholeUser(credentials, at, id);
+    return ids.length;
+  };
 }

@@ -65,11 +65,10 @@ export async function readSnapshot(
 
 async function readOnce(pool: pg.Pool, build: (read: Reader) => Queries): Promise<unknown[]> {
   const client = await pool.connect();
-  const results = [
-    client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-    ...build(createReader(client)),
-    client.query("COMMIT"),
-  ];
+  const begun = client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  // NOTE: drizzle sends a query when it is first waited for, which must be before the end of the transaction is sent.
+  const answers = build(createReader(client)).map((query) => query.then((rows) => rows));
+  const results = [begun, ...answers, client.query("COMMIT")];
   const outcomes = await Promise.allSettled(results);
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   client.release(failed !== undefined);

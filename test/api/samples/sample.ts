@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Peer } from "../../support/protocols.ts";
 
 /** What stands in the store before a sample is called. */
@@ -15,7 +15,7 @@ export type World = {
   /** The TXT records that the service finds, by name. */
   texts: Map<string, string[]>;
   /** Creates a resource over REST, and gives the answer. */
-  create(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<JsonObject>;
+  create(path: string, body?: JsonValue, caller?: "owner" | "system"): Promise<JsonObject>;
   /** Creates a resource over REST, and gives its id. */
   make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
   /** Sets a part of a resource by its path, and gives the answer. */

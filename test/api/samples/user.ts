@@ -5,7 +5,7 @@ const unknown = "USER_NOT_FOUND";
 const absent = { code: 5, reason: unknown };
 const email = { address: "sample@example.com", return_code: {} };
 const phone = { number: "+41790000000", return_code: {} };
-const newUser = ({ make, name }: World) =>
+export const newUser = ({ make, name }: World) =>
   make("/users", {
     username: name(),
     data: { given_name: "Ada" },

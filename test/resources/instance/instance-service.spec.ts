@@ -87,8 +87,8 @@ describe("creating an instance", () => {
       user_id,
     );
     assert.deepEqual(
-      [state?.username, state?.email?.isVerified, state?.hasPassword],
-      ["ada", true, true],
+      [state?.username, state?.email?.isVerified, state?.authenticators.map(({ kind }) => kind)],
+      ["ada", true, ["password"]],
     );
   });
 

@@ -1,9 +1,9 @@
-import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
 import type { WriteContext } from "../../../src/eventstore/transaction.ts";
 import type { Deps } from "../../../src/projection/module.ts";
 import { type UserChecks, userChecks } from "../../../src/resources/user/index.ts";
+import { depsTold } from "../../support/deps.ts";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../../support/peer.ts";
 
 /** A password that no policy of these tests refuses. */
@@ -28,18 +28,10 @@ export type UserPeer = ResourcePeer & {
 
 export async function startUserPeer(): Promise<UserPeer> {
   let shift = 0;
-  let deps: Deps | undefined;
-  const module = {
-    events: [],
-    projections: [],
-    services: (given: Deps) => {
-      deps = given;
-      return [];
-    },
-  };
+  const told = depsTold();
   const now = () => new Date(Date.now() + shift);
-  const peer = await startPeer({ now, moreModules: [module] });
-  assert.ok(deps !== undefined);
+  const peer = await startPeer({ now, moreModules: [told.module] });
+  const deps = told.deps();
   const { instance_id: instanceId } = peer.app.made;
   const at = {
     instanceId,

@@ -76,7 +76,8 @@ export const waitAfter = (failures: number): number =>
     ? 0
     : Math.min(shortestWaitMs * 2 ** (failures - mostFailures), longestWaitMs);
 
-const checks = aggregate(checkEvents, undefined, () => undefined);
+/** Nothing follows from checks, so nothing is folded. */
+export const checks = aggregate(checkEvents, undefined, () => undefined);
 const epoch = new Date(0);
 const noPasswords = { passwordFailures: 0, passwordFailedAt: epoch };
 const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };

@@ -5,10 +5,11 @@ import { toDetails } from "../../object/details.ts";
 import { requireAny, requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
-import { toExpiry } from "../expiry.ts";
+import { newClientKeys } from "../../../crypto/client-key.ts";
+import { requireClientKey } from "../../object/client-key.ts";
+import { toExpiration } from "../../object/expiration.ts";
 import { requireMachine } from "../person.ts";
 import { user, userNotFound } from "../user.ts";
-import { newKeyPair, readPublicKey } from "./key.ts";
 import { machineSecretRef, newMachineSecret } from "./secret.ts";
 
 export type MachineMethods = "addPublicKey" | "removePublicKey" | "setSecret" | "removeSecret";
@@ -21,13 +22,13 @@ export function machineHandlers({
   return {
     async addPublicKey({ id, key }, scope) {
       const given = key?.publicKey;
-      const expiresAt = toExpiry(key?.expirationDate, now(), "key.expiration_date");
-      const publicKey = given === undefined ? undefined : readPublicKey(given, "key.public_key");
+      const expiresAt = toExpiration(key?.expirationDate, now(), "key.expiration_date");
+      const publicKey = given === undefined ? undefined : requireClientKey(given, "key.public_key");
       // Before a key is made, which costs: what is refused anyway gets none.
       const { state: first } = await events.load(user, scope.instanceId, id);
       requireMachine(first);
       requireRoom(first.authenticators, "key");
-      const pair = publicKey === undefined ? await newKeyPair() : { publicKey };
+      const pair = publicKey === undefined ? await newClientKeys() : { publicKey };
       const expirationDate = expiresAt?.toISOString();
       const keyId = newId();
       const written = await events.transact(writeContext(scope), async (tx) => {

@@ -5,7 +5,7 @@ import { toDetails } from "../../object/details.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
-import { toExpiry } from "../expiry.ts";
+import { toExpiration } from "../../object/expiration.ts";
 import { addPersonalAccessToken, user, userNotFound } from "../user.ts";
 import { personalAccessTokenRef, personalAccessTokenSecret } from "./stored.ts";
 
@@ -21,7 +21,7 @@ export function tokenHandlers({
       const at = { instanceId: scope.instanceId, userId: id };
       const [written, made] = await events.transact(writeContext(scope), async (tx) => {
         const field = "personal_access_token.expiration_date";
-        const expiresAt = toExpiry(personalAccessToken?.expirationDate, tx.now, field);
+        const expiresAt = toExpiration(personalAccessToken?.expirationDate, tx.now, field);
         const loaded = await tx.load(user, id);
         if (loaded.state === undefined) throw userNotFound();
         requireRoom(loaded.state.authenticators, "pat");

@@ -1,0 +1,81 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
+import type { EventSearchFilter } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
+import { isOneOf } from "../../projection/search.ts";
+import { and, type Column, eq, gte, lt, lte, type SQL } from "../../storage/drizzle.ts";
+
+/** The columns of the log that can be asked for. */
+export type LogColumns = Record<
+  | "sequence"
+  | "type"
+  | "aggregateType"
+  | "aggregateId"
+  | "ownerType"
+  | "ownerId"
+  | "editorId"
+  | "createdAt",
+  Column
+>;
+
+const largest = 2n ** 63n - 1n;
+
+/** A position in a log. No log gets as far as the database can count. */
+export const position = (asked: bigint): bigint => (asked < largest ? asked : largest);
+
+/** What a filter of the API keeps of the log. */
+export function condition(
+  t: LogColumns,
+  eventTypes: readonly string[],
+  { filter }: EventSearchFilter,
+): SQL | undefined {
+  switch (filter.case) {
+    case "types": {
+      const { types } = filter.value;
+      return isOneOf(
+        t.type,
+        eventTypes.filter((type) => types.some((asked) => isOf(asked, type))),
+      );
+    }
+    case "aggregate": {
+      const { type, id } = filter.value;
+      return and(eq(t.aggregateType, type), id === undefined ? undefined : eq(t.aggregateId, id));
+    }
+    case "editor":
+      return eq(t.editorId, filter.value.userId);
+    case "owner": {
+      const { type, id } = filter.value;
+      const isOwned = eq(t.ownerType, ownerTypes[type] ?? "");
+      return and(isOwned, id === undefined ? undefined : eq(t.ownerId, id));
+    }
+    case "sequence": {
+      const { from, to } = filter.value;
+      return and(
+        from === undefined ? undefined : gte(t.sequence, position(from)),
+        to === undefined ? undefined : lte(t.sequence, position(to)),
+      );
+    }
+    case "creationDate": {
+      const { from, to } = filter.value;
+      return and(
+        from === undefined ? undefined : gte(t.createdAt, atOrAfter(from)),
+        to === undefined ? undefined : lt(t.createdAt, atOrAfter(to)),
+      );
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether an event has the name, or is of the group of that name; a group is whole dotted words (decisions C8). */
+const isOf = (asked: string, type: string): boolean =>
+  type === asked || type.startsWith(`${asked}.`);
+
+const ownerTypes: Partial<Record<OwnerType, string>> = {
+  [OwnerType.SYSTEM]: "system",
+  [OwnerType.INSTANCE]: "instance",
+  [OwnerType.ORG]: "org",
+};
+
+// Events are dated in whole milliseconds: a part of one lies before the next.
+const atOrAfter = ({ seconds, nanos }: Timestamp): Date =>
+  new Date(Number(seconds) * 1000 + Math.ceil(nanos / 1e6));

@@ -1,0 +1,36 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
+import type { EventSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
+import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+
+const ownerTypes = {
+  system: OwnerType.SYSTEM,
+  instance: OwnerType.INSTANCE,
+  org: OwnerType.ORG,
+};
+
+/** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (decisions C7). */
+export const toEvent = (
+  event: LoggedEvent & { isPayloadOmitted?: boolean },
+): MessageInitShape<typeof EventSchema> => ({
+  sequence: event.sequence,
+  type: event.type,
+  creationDate: timestampFromDate(event.createdAt),
+  aggregate: {
+    type: event.aggregateType,
+    id: event.aggregateId,
+    version: event.aggregateVersion,
+  },
+  owner: { type: ownerTypes[event.owner.type], id: event.owner.id },
+  editor: {
+    userId: event.editorId,
+    service: event.service,
+    clientId: event.clientId,
+    requestId: event.requestId,
+  },
+  revision: event.revision,
+  ...(event.isPayloadOmitted === true
+    ? { payloadOmitted: true }
+    : { payload: event.payload as JsonObject }),
+});

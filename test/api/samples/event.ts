@@ -1,0 +1,13 @@
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import { ofService, type Sample } from "./sample.ts";
+
+const first = { filters: [{ sequence: { from: "1", to: "3" } }] };
+
+export const eventSamples: Record<string, Sample> = ofService(EventService.typeName, {
+  SearchEvents: {
+    valid: () => ({ ...first, query: { asc: true } }),
+    invalid: { request: { filters: [{ types: { types: [] } }] }, field: "filters[0].types.types" },
+    unknown: undefined,
+    writes: false,
+  },
+});

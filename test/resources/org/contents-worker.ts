@@ -1,0 +1,23 @@
+import { loadConfig } from "../../../src/app/config.ts";
+import { jobHandlers } from "../../../src/app/jobs.ts";
+import { openKernel } from "../../../src/app/kernel.ts";
+import { startJobWorker } from "../../../src/jobs/worker.ts";
+import type { Deps } from "../../../src/projection/module.ts";
+import { silentLogger } from "../../../src/telemetry/logger.ts";
+
+/** A process that works on the jobs of a store, with leases that end soon, and waits to be killed. */
+const kernel = await openKernel(loadConfig({ files: [], flags: {}, env: process.env }), {
+  logger: silentLogger(),
+});
+// Of what slices get, removing contents needs no more.
+const { db, events, secrets, newId, now } = kernel;
+const deps = { db, events, secrets, newId, now } as unknown as Deps;
+startJobWorker({
+  db,
+  handlers: jobHandlers(kernel, deps),
+  holder: `process ${process.pid}`,
+  now,
+  onFailure: ({ error }) => console.error(error),
+  pace: { leaseMs: 150, renewMs: 50, pollMs: 20 },
+});
+setInterval(() => {}, 60_000);

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import type { Deps, Module } from "../../src/projection/module.ts";
+
+/** A slice that serves nothing, and tells what slices are handed: for functions that no call reaches. */
+export function depsTold(): { module: Module; deps: () => Deps } {
+  let told: Deps | undefined;
+  return {
+    module: {
+      events: [],
+      projections: [],
+      services: (deps) => {
+        told = deps;
+        return [];
+      },
+    },
+    deps() {
+      assert.ok(told !== undefined, "the service has not started");
+      return told;
+    },
+  };
+}
