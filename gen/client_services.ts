@@ -10,6 +10,7 @@ import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
@@ -28,6 +29,7 @@ export const services = {
   project: ProjectService,
   projectGrant: ProjectGrantService,
   role: RoleService,
+  session: SessionService,
   user: UserService,
   userGrant: UserGrantService,
   userSchema: UserSchemaService,

@@ -23,12 +23,13 @@ import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
+import { sessionTokens } from "../resources/session/index.ts";
 import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Config } from "./config.ts";
-import { jobHandlers, startJobs } from "./jobs.ts";
+import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
 import { version } from "./version.ts";
@@ -87,6 +88,7 @@ export async function startApp(
     memberships: membershipReader(db),
     features: featureReader(db, kernel.featureDefaults),
     tokens: [
+      sessionTokens({ db, secrets, organizations, now }),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
@@ -142,6 +144,7 @@ export async function startApp(
     }),
   });
   const jobs = startJobs(kernel, handlers, metrics);
+  const sweeper = sweepAll(kernel, deps);
   readiness.set(true);
   return {
     port: listening.port,
@@ -150,7 +153,11 @@ export async function startApp(
       readiness.set(false);
       // Who watches the health gets to hear of it before his stream ends; all others end with it.
       setTimeout(() => stopping.abort(), lastWordMs);
-      await Promise.all([listening.stop(config.shutdownTimeoutMs), jobs[Symbol.asyncDispose]()]);
+      await Promise.all([
+        listening.stop(config.shutdownTimeoutMs),
+        jobs[Symbol.asyncDispose](),
+        sweeper[Symbol.asyncDispose](),
+      ]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { JobHandler, JobHandlers } from "../jobs/job.ts";
 import { countJobs } from "../jobs/metrics.ts";
+import { startSweeper } from "../jobs/sweeper.ts";
 import { type JobFailure, startJobWorker } from "../jobs/worker.ts";
 import type { Deps } from "../projection/module.ts";
 import { instanceContentsJobs } from "../resources/instance/index.ts";
@@ -49,3 +50,10 @@ export function startJobs(
     },
   });
 }
+
+/** Begins to remove what has expired in all slices, until disposed. */
+export const sweepAll = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposable =>
+  startSweeper({
+    sweeps: modules.flatMap(({ sweeps }) => sweeps?.(deps) ?? []),
+    onError: (err) => logger.error({ err }, "what has expired cannot be removed"),
+  });

@@ -9,6 +9,7 @@ import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
+import { sessionModule } from "../resources/session/index.ts";
 import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
@@ -24,6 +25,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   projectModule,
   grantModule,
   userModule,
+  sessionModule,
   userSchemaModule({ instanceEvents, users }),
   membershipModule,
   actionModule,

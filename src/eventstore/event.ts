@@ -47,11 +47,14 @@ export const release = (kind: string, value?: string): ClaimStatement =>
 // Of a union of shapes, the keys of every one.
 type KeyOfEach<P> = P extends unknown ? keyof P & string : never;
 
+/** Who has a personal key: a user, or what tells of a person before it is known whom. */
+export type Subject = { type: string; id: string };
+
 export type PayloadRules<P> = {
   /** Texts that tell of a person: encrypted with the key of the user the event is about (decisions C7), empty once it is gone. */
   personal?: KeyOfEach<P>[];
-  /** The user whose key encrypts; by default the aggregate. */
-  subject?: (payload: P, aggregateId: string) => string;
+  /** Whose key encrypts: a user by his id, or another owner; by default the user that the aggregate is. */
+  subject?: (payload: P, aggregateId: string) => string | Subject;
   claims?: (payload: P) => ClaimStatement[];
   revision?: number;
 };

@@ -1,6 +1,12 @@
 import { open, type SealingKey, seal } from "../crypto/secrets.ts";
 import type { RowChange } from "../storage/row-change.ts";
-import { type AnyEvents, type AnyPayload, definition, type NewEvent } from "./event.ts";
+import {
+  type AnyEvents,
+  type AnyPayload,
+  definition,
+  type NewEvent,
+  type Subject,
+} from "./event.ts";
 import type { SecretStore } from "./secret-store.ts";
 
 /** The member of a stored payload that holds its personal fields, sealed. */
@@ -9,7 +15,7 @@ const personalMember = "$personal";
 type Json = Record<string, unknown>;
 const erased = (name: string): [string, string] => [name, ""];
 
-/** Payloads between code and log: personal fields are sealed with the key of the user they tell of (decisions C7). */
+/** Payloads between code and log: personal fields are sealed with the key of whom they tell of (decisions C7). */
 export type PayloadCodec = {
   seal(
     event: NewEvent,
@@ -29,12 +35,16 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       rules.set(type, rule);
     }
   }
-  const place = (instance: string, ownerId: string, type: string) => ({
+  const place = (instance: string, { type: ownerType, id: ownerId }: Subject, type: string) => ({
     instance,
-    ownerType: "user",
+    ownerType,
     ownerId,
     kind: `event:${type}`,
   });
+  const subjectOf = ({ subject }: AnyPayload, payload: unknown, aggregateId: string): Subject => {
+    const named = subject?.(payload, aggregateId) ?? aggregateId;
+    return typeof named === "string" ? { type: "user", id: named } : named;
+  };
 
   return {
     rules(type) {
@@ -44,26 +54,28 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
     },
 
     async seal(event, { instanceId, aggregateId, createdAt }, newKeys) {
-      const { personal, subject } = this.rules(event.type);
+      const rule = this.rules(event.type);
+      const { personal } = rule;
       if (personal === undefined) return { payload: event.payload, changes: [] };
-      const userId = subject?.(event.payload, aggregateId) ?? aggregateId;
+      const subject = subjectOf(rule, event.payload, aggregateId);
+      const name = `${subject.type}/${subject.id}`;
       const changes: RowChange[] = [];
-      let key = newKeys.get(userId) ?? (await secrets.userKey(instanceId, userId));
+      let key = newKeys.get(name) ?? (await secrets.personalKey(instanceId, subject));
       if (key === undefined) {
-        const created = await secrets.createUserKey(instanceId, userId, createdAt);
+        const created = await secrets.createPersonalKey(instanceId, subject, createdAt);
         key = created.key;
-        newKeys.set(userId, key);
+        newKeys.set(name, key);
         changes.push(created.change);
       }
       const clear: Json = {};
       const hidden: Json = {};
       const names: ReadonlySet<string> = new Set(personal);
-      for (const [name, value] of Object.entries(Object(event.payload))) {
-        (names.has(name) ? hidden : clear)[name] = value;
+      for (const [field, value] of Object.entries(Object(event.payload))) {
+        (names.has(field) ? hidden : clear)[field] = value;
       }
       const sealed = seal(
         key,
-        place(instanceId, userId, event.type),
+        place(instanceId, subject, event.type),
         Buffer.from(JSON.stringify(hidden)),
       );
       return {
@@ -78,11 +90,11 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
         return stored;
       const { [personalMember]: sealed, ...clear } = stored as Json;
       if (typeof sealed !== "string") return clear;
-      const userId = rule.subject?.(clear, aggregateId) ?? aggregateId;
-      const key = await secrets.userKey(instanceId, userId);
+      const subject = subjectOf(rule, clear, aggregateId);
+      const key = await secrets.personalKey(instanceId, subject);
       // Every fold takes an erased person for one whose texts are empty, and goes on.
       if (key === undefined) return { ...clear, ...Object.fromEntries(rule.personal.map(erased)) };
-      const bytes = open(key, place(instanceId, userId, type), Buffer.from(sealed, "base64"));
+      const bytes = open(key, place(instanceId, subject, type), Buffer.from(sealed, "base64"));
       return { ...clear, ...JSON.parse(Buffer.from(bytes).toString("utf8")) };
     },
   };

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { and, eq, sql } from "../storage/drizzle.ts";
+import type { Subject } from "./event.ts";
 import { digestSecret } from "../crypto/digests.ts";
 import {
   newSealingKey,
@@ -40,14 +41,14 @@ export type FoundSecret = {
 export interface SecretStore {
   /** Makes the keys of a new instance: they belong into the unit that creates it. */
   createInstanceKeys(instanceId: string, createdAt: Date): RowChange[];
-  /** Makes the personal key of a new user. */
-  createUserKey(
+  /** Makes the personal key of a new user, or of what else tells of a person. */
+  createPersonalKey(
     instanceId: string,
-    userId: string,
+    of: Subject,
     createdAt: Date,
   ): Promise<{ key: SealingKey; change: RowChange }>;
-  /** The personal key of a user; undefined once it was destroyed. */
-  userKey(instanceId: string, userId: string): Promise<SealingKey | undefined>;
+  /** A personal key; undefined once it was destroyed. */
+  personalKey(instanceId: string, of: Subject): Promise<SealingKey | undefined>;
   /** The key that is mixed into password hashes of the instance. */
   pepper(instanceId: string): Promise<SealingKey>;
   /** Stores a secret that must be read again (a signing key, a password hash). */
@@ -158,18 +159,18 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     return key;
   }
 
-  const userKeyRef = (instanceId: string, userId: string): SecretRef => ({
+  const personalKeyRef = (instanceId: string, { type, id }: Subject): SecretRef => ({
     instanceId,
-    ownerType: "user",
-    ownerId: userId,
+    ownerType: type,
+    ownerId: id,
     kind: personalKeyKind,
     id: currentKeyId,
   });
-  const userKeys = cachedRead(
+  const personalKeys = cachedRead(
     db,
     [{ table: secrets, part: personalKeyKind }],
-    async (instanceId, userId) => {
-      const ref = userKeyRef(instanceId, userId);
+    async (instanceId, _, of: Subject) => {
+      const ref = personalKeyRef(instanceId, of);
       const row = await read(ref);
       if (!row?.sealed) return undefined;
       return unwrapKey(
@@ -204,15 +205,15 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
         return insertRow(secrets, { ...ref, sealed, keyId: master.id, createdAt });
       }),
 
-    async createUserKey(instanceId, userId, createdAt) {
-      const ref = userKeyRef(instanceId, userId);
+    async createPersonalKey(instanceId, of, createdAt) {
+      const ref = personalKeyRef(instanceId, of);
       const key = newSealingKey(ref.kind);
       const wrapping = await instanceKey(instanceId, "data_key");
       const sealed = wrapKey(wrapping, ownerOf(ref), key);
       return { key, change: insertRow(secrets, { ...ref, sealed, keyId: wrapping.id, createdAt }) };
     },
 
-    userKey: async (instanceId, userId) => userKeys(instanceId, userId),
+    personalKey: async (instanceId, of) => personalKeys(instanceId, `${of.type}/${of.id}`, of),
     pepper: (instanceId) => instanceKey(instanceId, "pepper_key"),
 
     async put(ref, value, createdAt) {

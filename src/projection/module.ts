@@ -6,6 +6,7 @@ import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
 import type { JobHandlers } from "../jobs/job.ts";
+import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Projection } from "./projection.ts";
@@ -61,6 +62,8 @@ export type Module = {
   services?: (deps: Deps) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: Deps) => JobHandlers;
+  /** What removes that whose time is over. */
+  sweeps?: (deps: Deps) => Sweep[];
   /** What removes the slice's objects of an organization that was deleted; every slice that has such objects needs it. */
   contents?: (deps: Deps) => RemoveContents;
 };

@@ -1,4 +1,4 @@
-import { type Column, eq, type SQL, sql } from "../../storage/drizzle.ts";
+import { type Column, eq, gt, gte, lt, lte, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
   type InIDsFilter,
@@ -6,6 +6,7 @@ import {
   State,
   type StateFilter,
   type TextFilterMethod,
+  TimestampFilterMethod,
 } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import { isOneOf, matchesText } from "../../projection/search.ts";
@@ -53,3 +54,14 @@ export const toState = (state: string): State =>
 
 const toRowState = (state: State): RowState =>
   state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";
+
+const timeMethods: Record<number, (column: Column, date: Date) => SQL> = {
+  [TimestampFilterMethod.GREATER]: gt,
+  [TimestampFilterMethod.GREATER_OR_EQUALS]: gte,
+  [TimestampFilterMethod.LESS]: lt,
+  [TimestampFilterMethod.LESS_OR_EQUALS]: lte,
+};
+
+/** Compares a point in time, to the millisecond. */
+export const hasTime = (column: Column, date: Date, method: TimestampFilterMethod): SQL =>
+  (timeMethods[method] ?? eq)(column, date);

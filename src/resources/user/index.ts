@@ -26,9 +26,18 @@ import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
+export { activeUserReader, whenKnown } from "./active-user.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
 export { changeContact } from "./contact.ts";
+export { userEvents } from "./events.ts";
+export {
+  type LoginNameReader,
+  loginNameReader,
+  type UserNames,
+  type UserNamesReader,
+  userNamesReader,
+} from "./login-name.ts";
 export { metadata } from "./metadata-events.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";

@@ -7,11 +7,11 @@ import type { Scope } from "../../authz/context.ts";
 import { invalidField } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
-import { caseFold } from "../../storage/case-fold.ts";
 import { and, type Column, eq, not, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName } from "../object/filters.ts";
 import type { Tenancy } from "../org/index.ts";
+import { loginNameReader } from "./login-name.ts";
 import { users } from "./projection.ts";
 
 export type UserRow = Row<typeof users>;
@@ -20,8 +20,6 @@ const deepest = 3;
 
 export type UserQueries = {
   find(instanceId: string, id: string): Promise<UserRow | undefined>;
-  /** The user who logs in by this name: `<username>@<verified domain>`, split at the last `@` (decisions C4). */
-  byLoginName(instanceId: string, loginName: string): Promise<UserRow | undefined>;
   search(
     scope: Scope,
     asked: { filters: UserSearchFilter[]; sortingColumn: UserFieldName; page: Page },
@@ -62,27 +60,7 @@ export function userQueries(
     }
   };
 
-  const byUsername = async (instanceId: string, organizationId: string, username: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(
-        and(
-          eq(t.instanceId, instanceId),
-          eq(t.organizationId, organizationId),
-          eq(t.usernameFolded, caseFold(username)),
-        ),
-      );
-
-  async function byLoginName(instanceId: string, loginName: string): Promise<UserRow | undefined> {
-    const at = loginName.lastIndexOf("@");
-    if (at === -1) return undefined;
-    const domain = loginName.slice(at + 1).toLowerCase();
-    const organization = await organizations.byDomain(instanceId, domain);
-    if (organization === undefined) return undefined;
-    const [row] = await byUsername(instanceId, organization.id, loginName.slice(0, at));
-    return row;
-  }
+  const byLoginName = loginNameReader({ db, organizations });
 
   async function condition(
     scope: Scope,
@@ -121,8 +99,8 @@ export function userQueries(
       case "state":
         return hasState(filter.value.state);
       case "loginName": {
-        const row = await byLoginName(instanceId, filter.value.loginName);
-        return row === undefined ? nobody : eq(t.id, row.id);
+        const id = await byLoginName(instanceId, filter.value.loginName);
+        return id === undefined ? nobody : eq(t.id, id);
       }
       case "or":
         return or(...(await all(filter.value)));
@@ -139,7 +117,6 @@ export function userQueries(
   }
 
   return {
-    byLoginName,
     async find(instanceId, id) {
       const [row] = await db.read
         .select()

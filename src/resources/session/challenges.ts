@@ -1,0 +1,80 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type ChallengesSchema,
+  type RequestChallenges,
+  UserVerificationRequirement,
+} from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
+import { failedPrecondition } from "../../errors.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { UserChecks, UserVerification } from "../user/index.ts";
+import { type SessionEvent, sessionEvents } from "./events.ts";
+import { type Session, userMissing } from "./session.ts";
+
+/** What was asked of the user, and what the caller is told of it. */
+export type Challenged = {
+  happened: SessionEvent[];
+  told: MessageInitShape<typeof ChallengesSchema> | undefined;
+};
+
+const verifications: Record<number, UserVerification> = {
+  [UserVerificationRequirement.REQUIRED]: "required",
+  [UserVerificationRequirement.DISCOURAGED]: "discouraged",
+};
+
+/**
+ * Makes the challenges of a request, in the unit that changes the session.
+ *
+ * @throws FAILED_PRECONDITION SESSION_USER_MISSING, WEB_AUTH_N_NOT_REGISTERED, OTP_SMS_NOT_REGISTERED,
+ * OTP_EMAIL_NOT_REGISTERED
+ * @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID
+ */
+export async function challenge(
+  checks: UserChecks,
+  tx: Transaction,
+  at: { instanceId: string; session: Session },
+  wanted: RequestChallenges | undefined,
+): Promise<Challenged> {
+  const happened: SessionEvent[] = [];
+  const { webAuthN, otpSms, otpEmail } = wanted ?? {};
+  if (webAuthN === undefined && otpSms === undefined && otpEmail === undefined) {
+    return { happened, told: undefined };
+  }
+  if (at.session.user === undefined) throw userMissing();
+  const ref = { instanceId: at.instanceId, userId: at.session.user.id };
+  const told: MessageInitShape<typeof ChallengesSchema> = {};
+
+  if (webAuthN !== undefined) {
+    const { domain, userVerificationRequirement } = webAuthN;
+    const asked = await checks.webAuthN.challenge(tx, ref, {
+      domain,
+      field: "session.challenges.web_auth_n.domain",
+      userVerification: verifications[userVerificationRequirement] ?? "preferred",
+    });
+    if (asked === undefined) {
+      throw notRegistered("WEB_AUTH_N", "no passkey and no security key for the domain");
+    }
+    const { challengeId, options } = asked;
+    happened.push(sessionEvents["webauthn.challenged"]({ challengeId, domain }));
+    told.webAuthN = { publicKeyCredentialRequestOptions: options };
+  }
+  if (otpSms !== undefined) {
+    const issued = await checks.otp.issue(tx, ref, "sms");
+    if (issued === undefined) {
+      throw notRegistered("OTP_SMS", "no phone number for one-time passwords");
+    }
+    happened.push(sessionEvents["otp.sms.challenged"]({}));
+    if (otpSms.returnCode) told.otpSms = issued.code;
+  }
+  if (otpEmail !== undefined) {
+    const issued = await checks.otp.issue(tx, ref, "email");
+    if (issued === undefined) {
+      throw notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords");
+    }
+    happened.push(sessionEvents["otp.email.challenged"]({}));
+    if (otpEmail.delivery.case === "returnCode") told.otpEmail = issued.code;
+  }
+  return { happened, told };
+}
+
+const notRegistered = (what: string, lack: string) =>
+  failedPrecondition(`${what}_NOT_REGISTERED`, `the user has ${lack}: ask for something else`);

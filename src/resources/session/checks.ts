@@ -1,0 +1,149 @@
+import { isFieldSet } from "@bufbuild/protobuf";
+import {
+  type Checks,
+  ChecksSchema,
+  type CheckUser,
+} from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
+import { aborted, type DomainError, failedPrecondition, invalidField } from "../../errors.ts";
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { organization } from "../org/index.ts";
+import { loginNameReader, user, type UserChecks } from "../user/index.ts";
+import { type SessionEvent, sessionEvents } from "./events.ts";
+import { type Session, userFixed, userMissing } from "./session.ts";
+
+/** What was right, to be recorded in the session. */
+export type Checked = {
+  /** Whom all of it is about; undefined where nothing was checked. */
+  user: CheckedUser | undefined;
+  isNamed: boolean;
+  happened: SessionEvent[];
+};
+
+type CheckedUser = { id: string; organizationId: string; version: bigint };
+
+export type SessionChecks = {
+  /**
+   * Checks everything that is asked, each in a unit of its own: before the unit that changes the session. After a wrong
+   * one the others are made as for nobody: that takes as long, spends no code, and tells nothing.
+   *
+   * @param session undefined for one that is not made yet
+   * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
+   * @throws FAILED_PRECONDITION SESSION_USER_FIXED, SESSION_USER_MISSING, PASSWORD_CHANGE_REQUIRED
+   */
+  check(
+    at: WriteContext,
+    session: Session | undefined,
+    wanted: Checks | undefined,
+  ): Promise<Checked>;
+  /**
+   * Makes sure that the user and his organization are at the commit as they were when he was checked.
+   *
+   * @throws ABORTED USER_CHANGED, INVALID_ARGUMENT INVALID_CREDENTIALS
+   */
+  hold(tx: Transaction, checked: CheckedUser): Promise<void>;
+};
+
+const field = "session.checks";
+
+export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
+  const { events, organizations } = deps;
+  const byLoginName = loginNameReader(deps);
+
+  const idOf = (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
+    search.case === "loginName"
+      ? byLoginName(instanceId, search.value)
+      : Promise.resolve(search.value);
+
+  /** An active user of an active organization. */
+  async function find(instanceId: string, id: string): Promise<CheckedUser | undefined> {
+    const { state, version } = await events.load(user, instanceId, id);
+    if (state?.state !== "active") return undefined;
+    const { organizationId } = state;
+    const organizationFound = await organizations.byId(instanceId, organizationId);
+    return organizationFound?.state === "active" ? { id, organizationId, version } : undefined;
+  }
+
+  return {
+    async check(at, session, wanted) {
+      if (wanted === undefined || !asksAnything(wanted)) return nothing;
+      const { user: name, password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
+      const isNamed = name !== undefined;
+      if (isNamed && session?.user !== undefined) throw userFixed();
+      if (!isNamed && session?.user === undefined) throw userMissing();
+      const id = isNamed ? await idOf(at.instanceId, name) : session?.user?.id;
+      const found = id === undefined ? undefined : await find(at.instanceId, id);
+      let isRight = found !== undefined;
+      const who = () => (isRight ? found?.id : undefined);
+      const happened: SessionEvent[] = [];
+      const judge = (isThisRight: boolean, event: SessionEvent) => {
+        isRight &&= isThisRight;
+        happened.push(event);
+      };
+
+      let isChangeRequired = false;
+      if (password !== undefined) {
+        const outcome = await checks.password(at, who(), password.password);
+        isChangeRequired = outcome.isRight && outcome.changeRequired;
+        judge(outcome.isRight, sessionEvents["password.checked"]({}));
+      }
+      if (webAuthN !== undefined) {
+        const challengeId = session?.challengeId ?? "";
+        const credential = webAuthN.credentialAssertionData ?? {};
+        const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
+        const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
+        judge(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
+      }
+      if (totp !== undefined) {
+        judge(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
+      }
+      // One that another session had sent is none of this one.
+      const { awaits } = session ?? { awaits: { sms: false, email: false } };
+      if (otpSms !== undefined) {
+        const tried = { channel: "sms", code: otpSms.code } as const;
+        const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
+        judge(isThisRight, sessionEvents["otp.sms.checked"]({}));
+      }
+      if (otpEmail !== undefined) {
+        const tried = { channel: "email", code: otpEmail.code } as const;
+        const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
+        judge(isThisRight, sessionEvents["otp.email.checked"]({}));
+      }
+      if (recoveryCode !== undefined) {
+        const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
+        judge(isThisRight, sessionEvents["recovery_code.checked"]({}));
+      }
+      if (!isRight) throw invalidCredentials();
+      if (isChangeRequired) throw passwordChangeRequired();
+      return { user: found, isNamed, happened };
+    },
+
+    async hold(tx, { id, organizationId, version }) {
+      const { version: present } = await tx.load(user, id);
+      if (present !== version) {
+        throw aborted("USER_CHANGED", "the user was changed while he was checked: try again");
+      }
+      const { state } = await tx.load(organization, organizationId);
+      if (state?.state !== "active") throw invalidCredentials();
+    },
+  };
+}
+
+const nothing: Checked = { user: undefined, isNamed: false, happened: [] };
+const unknown = { webAuthNId: "", isUserVerified: false };
+
+const asksAnything = (wanted: Checks): boolean =>
+  ChecksSchema.fields.some((each) => isFieldSet(wanted, each));
+
+const invalidCredentials = (): DomainError =>
+  invalidField(
+    field,
+    "INVALID_CREDENTIALS",
+    "nobody has the name, something is wrong, or it was tried too often",
+  );
+
+const passwordChangeRequired = () =>
+  failedPrecondition(
+    "PASSWORD_CHANGE_REQUIRED",
+    "the password is right, but the user must set another one before he goes on",
+  );

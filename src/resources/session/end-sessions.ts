@@ -1,0 +1,85 @@
+import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { Sweep } from "../../jobs/sweeper.ts";
+import { someIds } from "../../projection/ids.ts";
+import type { Deps } from "../../projection/module.ts";
+import { isOneOf } from "../../projection/search.ts";
+import { and, asc, eq, lte } from "../../storage/drizzle.ts";
+import type { Ending } from "./events.ts";
+import { sessions } from "./projection.ts";
+import { session, terminate } from "./session.ts";
+import { removeSecretsOf } from "./token.ts";
+
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "now">;
+
+// Streams that one unit ends: few enough that others need not wait for it.
+const atOnce = 20;
+
+/** Ends a session in the unit: its token and what it alone could read of the log go with it. */
+export async function endSession(
+  { secrets }: Pick<Deps, "secrets">,
+  tx: Transaction,
+  at: { instanceId: string; sessionId: string },
+  ending: Ending,
+): Promise<() => Written> {
+  const loaded = await tx.load(session, at.sessionId);
+  tx.record(session, loaded, terminate(loaded.state, ending));
+  tx.write(removeSecretsOf(secrets, at));
+  return tx.written(loaded);
+}
+
+/** Removes what has expired or ended with its user. It counts no more already, so nothing waits for this. */
+export const sweepSessions =
+  (deps: Parts): Sweep =>
+  async (limit) => {
+    const t = deps.db.table(sessions);
+    const due = await deps.db.read
+      .select({ instanceId: t.instanceId, id: t.id })
+      .from(t)
+      .where(lte(t.expiresAt, deps.now()))
+      .orderBy(asc(t.expiresAt))
+      .limit(limit);
+    for (const [instanceId, found] of Map.groupBy(due, (each) => each.instanceId)) {
+      const ids = found.map(({ id }) => id);
+      await endAll(deps, sweeping(instanceId), ids);
+    }
+    return due.length;
+  };
+
+/** Removes up to `limit` sessions of users of an organization that is gone; tells how many. */
+export const removeContentsOfSessions =
+  (deps: Parts) =>
+  async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
+    const { instanceId } = at;
+    const ids = await someIds(deps.db, sessions, { instanceId, organizationId }, limit);
+    await endAll(deps, at, ids);
+    return ids.length;
+  };
+
+async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<void> {
+  const t = deps.db.table(sessions);
+  const { instanceId } = at;
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce);
+    await deps.events.transact(at, async (tx) => {
+      for (const sessionId of some) await tx.load(session, sessionId);
+      // Read after the streams: one that was given more time meanwhile makes the decision be taken anew.
+      const rows = await deps.db.read
+        .select({ id: t.id, expiresAt: t.expiresAt })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, some)));
+      for (const { id: sessionId, expiresAt } of rows) {
+        if (expiresAt === null || expiresAt > tx.now) continue;
+        const ending = expiresAt.getTime() === 0 ? "user" : "expired";
+        await endSession(deps, tx, { instanceId, sessionId }, ending);
+      }
+    });
+  }
+}
+
+const sweeping = (instanceId: string): WriteContext => ({
+  instanceId,
+  editorId: "system:sweeper",
+  service: "",
+  clientId: "",
+  requestId: "",
+});

@@ -1,0 +1,203 @@
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import type {
+  PatchSession,
+  Session as NewSession,
+} from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
+import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
+import { invalidField } from "../../errors.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toMs } from "../object/duration.ts";
+import { toPage } from "../object/list.ts";
+import { callerId, createTenancy, organization, permissionMissing } from "../org/index.ts";
+import { user, userChecks, userNamesReader } from "../user/index.ts";
+import { challenge } from "./challenges.ts";
+import { type Checked, createSessionChecks } from "./checks.ts";
+import { toGetSession, toMetadata, toUserAgentSet } from "./convert.ts";
+import { endSession } from "./end-sessions.ts";
+import { type SessionRow, sessionQueries } from "./queries.ts";
+import {
+  addSession,
+  nameUser,
+  requireSession,
+  type Session,
+  session,
+  sessionNotFound,
+  setLifetime,
+  setMetadata,
+  setToken,
+  setUserAgent,
+} from "./session.ts";
+import { isTokenOf, newSessionToken } from "./token.ts";
+
+type Service = typeof SessionService;
+
+export function sessionAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = sessionQueries(deps, tenancy);
+
+  /** Who has the token may; else the user himself, and who may it where the user is. */
+  async function require(
+    scope: Scope,
+    { id, sessionToken }: { id: string; sessionToken?: string | undefined },
+    isOpenTo: (row: SessionRow) => boolean,
+  ): Promise<void> {
+    const row = await queries.find(scope.instanceId, id);
+    if (row === undefined) throw sessionNotFound();
+    if (sessionToken === undefined) {
+      if (!isOpenTo(row)) await requireOn(scope, row);
+      return;
+    }
+    const at = { instanceId: scope.instanceId, sessionId: id };
+    if (await isTokenOf(deps, at, sessionToken)) return;
+    if (!isOpenTo(row)) await requireOn(scope, row);
+    throw tokenInvalid();
+  }
+
+  async function requireOn(scope: Scope, { organizationId, userId }: SessionRow): Promise<void> {
+    if (userId !== "") return tenancy.require(scope, { organizationId, userId }, sessionNotFound);
+    const { act, read } = scope.policy;
+    const holds = (permission: string) => scope.permissions.holds(permission, { type: "instance" });
+    if (holds(act)) return;
+    throw holds(read) ? permissionMissing(act) : sessionNotFound();
+  }
+
+  return {
+    async patchSession({ id }, { instanceId }) {
+      if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
+    },
+    getSession: (request, scope) =>
+      require(scope, request, ({ creatorId }) => creatorId === callerId(scope)),
+    deleteSession: (request, scope) => require(scope, request, () => false),
+  };
+}
+
+export function sessionHandlers(deps: Deps): Handlers<Service> {
+  const { db, events, secrets, newId } = deps;
+  const queries = sessionQueries(deps, createTenancy(deps));
+  const checksOfUsers = userChecks(deps);
+  const checks = createSessionChecks(deps, checksOfUsers);
+  const namesOf = userNamesReader(db);
+
+  return {
+    async createSession({ session: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the session");
+      const checked = await checks.check(writeContext(scope), undefined, wanted.checks);
+      const { written, ...told } = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = tx.begin(session, newId());
+        tx.record(session, loaded, addSession(), instanceOwner(scope));
+        return change(tx, scope, loaded, { wanted, checked, userAgent: wanted.userAgent });
+      });
+      const made = written();
+      return { details: toDetails(made), sessionId: made.id, ...told };
+    },
+
+    async patchSession({ id, session: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the session");
+      const { state } = await events.load(session, scope.instanceId, id);
+      const checked = await checks.check(writeContext(scope), requireSession(state), wanted.checks);
+      const { written, ...told } = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(session, id);
+        await requireLiving(tx, scope, loaded);
+        return change(tx, scope, loaded, { wanted, checked, userAgent: undefined });
+      });
+      return { details: toDetails(written()), ...told };
+    },
+
+    async getSession({ id }, { instanceId }) {
+      const row = await queries.find(instanceId, id);
+      if (row === undefined) throw sessionNotFound();
+      const names = row.userId === "" ? undefined : await namesOf.of(instanceId, row.userId);
+      return { session: toGetSession(row, names) };
+    },
+
+    async deleteSession({ id }, scope) {
+      const at = { instanceId: scope.instanceId, sessionId: id };
+      const written = await events.transact(writeContext(scope), (tx) =>
+        endSession(deps, tx, at, "deleted"),
+      );
+      return { details: toDetails(written()) };
+    },
+
+    async searchSessions({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const ids = found.rows.map(({ userId }) => userId).filter((id) => id !== "");
+      const names = await namesOf.ofMany(scope.instanceId, [...new Set(ids)]);
+      const result = found.rows.map((row) => toGetSession(row, names.get(row.userId)));
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+  };
+
+  /** What a session is made of and what changes it: all of it in one unit, with a new token. */
+  async function change(
+    tx: Transaction,
+    scope: Scope,
+    loaded: Loaded<Session | undefined>,
+    {
+      wanted,
+      checked,
+      userAgent,
+    }: {
+      wanted: Pick<NewSession | PatchSession, "metadata" | "challenges"> & {
+        lifetime?: Duration | undefined;
+      };
+      checked: Checked;
+      userAgent: NewSession["userAgent"];
+    },
+  ) {
+    const { instanceId } = scope;
+    if (checked.user !== undefined) await checks.hold(tx, checked.user);
+    if (checked.user !== undefined && checked.isNamed) {
+      tx.record(session, loaded, nameUser(loaded.state, checked.user));
+    }
+    // After the user: what tells of him is sealed with his key.
+    if (userAgent !== undefined) {
+      tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
+    }
+    tx.record(session, loaded, checked.happened);
+    const at = { instanceId, session: requireSession(loaded.state) };
+    const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges);
+    tx.record(session, loaded, happened);
+    tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));
+    if (wanted.lifetime !== undefined) {
+      tx.record(session, loaded, setLifetime(tx.now, toMs(wanted.lifetime)));
+    }
+    const ref = { instanceId, sessionId: loaded.id };
+    const { token: sessionToken, change: secret } = await newSessionToken(secrets, ref, tx.now);
+    tx.record(session, loaded, setToken());
+    tx.write(secret);
+    return {
+      written: tx.written(loaded),
+      sessionToken,
+      ...(told === undefined ? {} : { challenges: told }),
+    };
+  }
+
+  /**
+   * Makes sure that the session has not ended, and that nothing ends it before the commit: what ends all sessions of a
+   * user or of an organization stands in their streams.
+   */
+  async function requireLiving(
+    tx: Transaction,
+    { instanceId }: Scope,
+    { id, state }: Loaded<Session | undefined>,
+  ): Promise<void> {
+    const { user: ofUser } = requireSession(state);
+    if (ofUser !== undefined) {
+      await tx.load(user, ofUser.id);
+      await tx.load(organization, ofUser.organizationId);
+    }
+    if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
+  }
+}
+
+const tokenInvalid = () =>
+  invalidField(
+    "session_token",
+    "SESSION_TOKEN_INVALID",
+    "is not the token of the session: a newer one took its place, or it is another session's",
+  );

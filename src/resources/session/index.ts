@@ -1,0 +1,18 @@
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
+import { sessionEvents } from "./events.ts";
+import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
+import { sessionProjection } from "./projection.ts";
+
+export { sessionTokens } from "./token.ts";
+
+/** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */
+export const sessionModule: Module = {
+  events: [sessionEvents],
+  projections: [sessionProjection],
+  services: (deps) => [service(SessionService, sessionHandlers(deps), sessionAuthorize(deps))],
+  contents: removeContentsOfSessions,
+  sweeps: (deps) => [sweepSessions(deps)],
+};

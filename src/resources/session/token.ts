@@ -1,0 +1,89 @@
+import type { OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
+import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
+import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import type { Database } from "../../storage/database.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import { activeUserReader, whenKnown } from "../user/index.ts";
+import { isLiving, type SessionRow, sessionById } from "./queries.ts";
+
+export const sessionTokenKind = "session_token";
+
+type SessionRef = { instanceId: string; sessionId: string };
+
+// A session has one token: a new one takes the place of the one before.
+const tokenRef = ({ instanceId, sessionId }: SessionRef): SecretRef => ({
+  instanceId,
+  ownerType: "session",
+  ownerId: sessionId,
+  kind: sessionTokenKind,
+  id: "1",
+});
+
+/** A new token of a session, shown once, and the row that recognises it. */
+export async function newSessionToken(
+  secrets: SecretStore,
+  at: SessionRef,
+  createdAt: Date,
+): Promise<{ token: string; change: RowChange }> {
+  const token = randomToken(tokenPrefixes.sessionToken);
+  return { token, change: await secrets.putDigest(tokenRef(at), token, createdAt) };
+}
+
+/** Everything secret of a session: its token, and its personal key if it has one. */
+export const removeSecretsOf = (
+  secrets: SecretStore,
+  { instanceId, sessionId }: SessionRef,
+): RowChange => secrets.removeAllOf({ instanceId, ownerType: "session", ownerId: sessionId });
+
+/** Whether a token is the one of a session, as of now. */
+export async function isTokenOf(
+  { db, secrets }: { db: Database; secrets: SecretStore },
+  { instanceId, sessionId }: SessionRef,
+  token: string,
+): Promise<boolean> {
+  await db.catchUp();
+  const found = await secrets.find(instanceId, sessionTokenKind, token);
+  return found?.ownerId === sessionId;
+}
+
+/**
+ * Recognises session tokens (decisions B5): as long as the session lasts, once something of its user was checked, and
+ * only while he and his organization are active. All of it is read anew after every write that touched it (decisions B7).
+ */
+export function sessionTokens(parts: {
+  db: Database;
+  secrets: SecretStore;
+  organizations: OrganizationReader;
+  now: () => Date;
+}): TokenVerifier {
+  const { db, secrets, now } = parts;
+  const byId = sessionById(db);
+  const activeUser = activeUserReader(parts);
+  return (token, { instanceId }) => {
+    if (!token.startsWith(tokenPrefixes.sessionToken)) return undefined;
+    return whenKnown(secrets.find(instanceId, sessionTokenKind, token), (found) => {
+      if (found === undefined) return undefined;
+      return whenKnown(byId(instanceId, found.ownerId), (session) => {
+        if (session === undefined || !isLiving(session, now())) return undefined;
+        if (!isAuthenticated(session)) return undefined;
+        return whenKnown(activeUser(instanceId, session.userId), (user) => {
+          if (user === undefined) return undefined;
+          const { id: userId, organizationId } = user;
+          return { kind: "user", userId, organizationId, tokenKind: sessionTokenKind };
+        });
+      });
+    });
+  };
+}
+
+/** To be named is no proof of anything. */
+const isAuthenticated = (session: SessionRow): boolean =>
+  session.userId !== "" &&
+  [
+    session.passwordCheckedAt,
+    session.webAuthNCheckedAt,
+    session.totpCheckedAt,
+    session.otpSmsCheckedAt,
+    session.otpEmailCheckedAt,
+    session.recoveryCodeCheckedAt,
+  ].some((checkedAt) => checkedAt !== null);
