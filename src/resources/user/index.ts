@@ -1,6 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
 import { credentialClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
@@ -99,4 +100,5 @@ export const userModule: Module = {
     ];
   },
   contents: removeContentsOfUsers,
+  sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
 };
