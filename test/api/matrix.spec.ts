@@ -101,6 +101,8 @@ const volatile: ReadonlySet<string> = new Set([
   "record",
   "recovery_codes",
   "secret",
+  "session_id",
+  "session_token",
   "sequence",
   "signing_key",
   "token",

@@ -10,6 +10,7 @@ import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
@@ -26,6 +27,7 @@ import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
 import { projectSamples } from "./samples/project.ts";
+import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
@@ -47,6 +49,7 @@ export const services: readonly DescService[] = [
   ProjectGrantService,
   ProjectService,
   RoleService,
+  SessionService,
   UserGrantService,
   UserSchemaService,
   UserService,
@@ -66,6 +69,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...organizationSamples,
   ...passwordSettingsSamples,
   ...projectSamples,
+  ...sessionSamples,
   ...userSamples,
   ...userSchemaSamples,
 };

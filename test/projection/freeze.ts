@@ -15,6 +15,7 @@ import { folder, type FrozenStream, frozenStreams, masterKey } from "./frozen-lo
 import { fingerprint, replay } from "./frozen-replay.ts";
 import { rareChecks } from "./rare-checks.ts";
 import { rareEvents } from "./rare-events.ts";
+import { rareSessions } from "./rare-sessions.ts";
 
 // `node test/projection/freeze.ts`: writes the state and the rows of every frozen stream anew, and freezes streams with
 // the events of which there are none yet. They come from a running service, to which every sample of the matrix and what
@@ -59,6 +60,12 @@ if (missing.size > 0) {
   await rareChecks(told.deps(), world, (path) =>
     peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
   );
+  await rareSessions(world, async (path, body) => {
+    const { status, json } = await peer.rest("PATCH", `/resources/v3alpha${path}`, body, {
+      token: app.token,
+    });
+    if (status !== 200) throw new Error(JSON.stringify(json));
+  });
   // What a deleted instance leaves goes after a minute.
   if (missing.has("instance.contents.removed")) await delay(75_000);
   await freezeMissing(app);

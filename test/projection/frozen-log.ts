@@ -12,6 +12,7 @@ import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { project } from "../../src/resources/project/index.ts";
+import { session } from "../../src/resources/session/session.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
@@ -60,7 +61,7 @@ type AnyAggregate = Aggregate<unknown, any>;
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
-    ...[app, userSchema, user, metadata, checks, target, execution],
+    ...[app, userSchema, user, metadata, session, checks, target, execution],
     ...[featureSettings.aggregate, passwordSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );
