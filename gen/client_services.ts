@@ -11,6 +11,7 @@ import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organizati
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 
@@ -29,4 +30,5 @@ export const services = {
   user: UserService,
   userGrant: UserGrantService,
   userSchema: UserSchemaService,
+  webKey: WebKeyService,
 } as const;

@@ -140,6 +140,11 @@ export async function startApp(
     }),
   });
   const jobs = startJobs(kernel, handlers, metrics);
+  const background = kernel.modules.flatMap(
+    (module) =>
+      module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
+      [],
+  );
   readiness.set(true);
   return {
     port: listening.port,
@@ -148,7 +153,10 @@ export async function startApp(
       readiness.set(false);
       // Who watches the health gets to hear of it before his stream ends.
       setTimeout(() => stopping.abort(), lastWordMs);
-      await Promise.all([listening.stop(config.shutdownTimeoutMs), jobs[Symbol.asyncDispose]()]);
+      await Promise.all([
+        listening.stop(config.shutdownTimeoutMs),
+        ...[jobs, ...background].map((each) => each[Symbol.asyncDispose]()),
+      ]);
     },
   };
 }

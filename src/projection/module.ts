@@ -50,4 +50,6 @@ export type Module = {
   services?: (deps: Deps) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: Deps) => JobHandlers;
+  /** What the slice does by itself while the service runs, in one process or many; disposing stops it. */
+  background?: (deps: Deps, onError: (error: unknown) => void) => AsyncDisposable;
 };

@@ -11,6 +11,7 @@ import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organizati
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
@@ -27,6 +28,7 @@ import { projectSamples } from "./samples/project.ts";
 import { userSamples } from "./samples/user.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
+import { webKeySamples } from "./samples/webkey.ts";
 
 export { condition } from "./samples/action.ts";
 export { makeWorld } from "./samples/sample.ts";
@@ -47,6 +49,7 @@ export const services: readonly DescService[] = [
   UserGrantService,
   UserSchemaService,
   UserService,
+  WebKeyService,
 ];
 
 /** A sample of every method of every service, by path. */
@@ -64,4 +67,5 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...projectSamples,
   ...userSamples,
   ...userSchemaSamples,
+  ...webKeySamples,
 };

@@ -15,6 +15,7 @@ import { project } from "../../src/resources/project/index.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
+import { webKey } from "../../src/resources/webkey/web-key.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
 
@@ -60,7 +61,7 @@ type AnyAggregate = Aggregate<unknown, any>;
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
-    ...[app, userSchema, user, metadata, checks, target, execution],
+    ...[app, userSchema, user, metadata, checks, target, execution, webKey],
     ...[featureSettings.aggregate, passwordSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

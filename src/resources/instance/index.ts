@@ -21,6 +21,7 @@ export {
   limits,
   setDefaultOrganization,
 } from "./instance.ts";
+export { instances } from "./projection.ts";
 export { hasInstance, instanceReader, retentionReader } from "./queries.ts";
 
 /** Instances: the tenants of the system (resources, Instances). */
