@@ -12,6 +12,7 @@ import {
   type RowResult,
   table,
 } from "./report.ts";
+import { directoryBench } from "./rows-directory.ts";
 import { createBench } from "./rows-create.ts";
 import { microBench } from "./rows-micro.ts";
 import { rpcBench } from "./rows-rpc.ts";
@@ -63,6 +64,15 @@ async function run(wanted: Wanted): Promise<Run> {
     }
     plans.push(...rows);
   }
+  {
+    progress("the directory");
+    await using directory = await directoryBench(directories(wanted));
+    const { cases, rows } = chosen(directory, wanted);
+    if (rows.length > 0) {
+      for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
+    }
+    plans.push(...rows);
+  }
   progress("validation and event store");
   const micro = await microBench(wanted, microTime);
   for (const [name, each] of micro.measured) measured.set(name, each);
@@ -94,6 +104,15 @@ function searches(wanted: Wanted) {
       kinds: kinds.filter((kind) => wanted(`search-${size.label}-${kind}`)),
     }))
     .filter(({ kinds: some }) => some.length > 0);
+}
+
+function directories(wanted: Wanted) {
+  const ids = ["user-get", "user-search", "user-create"];
+  const sizes = [{ label: "10k", users: 10_000, memberships: 1_000 }];
+  if (!flags.quick) sizes.push({ label: "100k", users: 100_000, memberships: 100_000 });
+  return sizes.filter(
+    ({ label }) => wanted("password-check") || ids.some((id) => wanted(`${id}-${label}`)),
+  );
 }
 
 function print({ rows, machine: where, peersReady }: Run): void {

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { addMember, membership } from "../../src/resources/membership/index.ts";
+import { addUser, builtInData, user } from "../../src/resources/user/index.ts";
+import { counterMark } from "./load/spec.ts";
+import type { BenchCase } from "./measure.ts";
+import { type Child, startServer } from "./process.ts";
+import { call, callJson, restSpec } from "./requests.ts";
+import type { Bench, RowPlan } from "./rows.ts";
+import { newStore, startService, type Store, withKernel, writer } from "./store.ts";
+
+const base = "/resources/v3alpha";
+const password = "correct horse battery staple";
+const usersPerUnit = 1_000;
+
+/** Users, permission checks and password checks, beside targets, few memberships and bare argon2id. */
+export async function directoryBench(
+  sizes: readonly { label: string; users: number; memberships: number }[],
+): Promise<Bench> {
+  await using running = new AsyncDisposableStack();
+  const cases: BenchCase[] = [];
+  const rows: RowPlan[] = [];
+  for (const { label, users, memberships } of sizes) {
+    const store = running.use(await newStore(users));
+    const someone = await seedUsers(store, users, memberships);
+    const service = running.use((await startService(store.dir)).child);
+    for (const each of directoryCases(label, store, service, someone)) {
+      cases.push(each.of, each.beside);
+      rows.push({
+        id: each.id,
+        service: each.of.name,
+        peers: { [each.measure]: each.beside.name },
+        waits: each.waits,
+      });
+    }
+  }
+  const [first] = sizes;
+  if (first !== undefined) {
+    const store = running.use(await newStore());
+    const service = running.use((await startService(store.dir)).child);
+    const bare = running.use(await startServer([join(import.meta.dirname, "peers/argon2.ts")]));
+    cases.push(await passwordCase(store, service), bareCase(bare));
+    rows.push({
+      id: "password-check",
+      service: "session password check",
+      peers: { argon2id: "bare argon2id" },
+      waits: true,
+    });
+  }
+  const held = running.move();
+  return { cases, rows, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+function directoryCases(label: string, store: Store, service: Child, someone: string) {
+  const { token } = store;
+  const { port, pid } = service;
+  const json = (name: string, load: BenchCase["load"]): BenchCase => ({
+    name: `${name} ${label}`,
+    pid,
+    load,
+    verify: async () => void (await callJson(load)),
+  });
+  const search = (kind: string, filter: JsonObject) =>
+    json(
+      `${kind} by name`,
+      restSpec(port, `POST ${base}/${kind}/_search?query.limit=10`, {
+        token,
+        body: [filter],
+        connections: 16,
+      }),
+    );
+  const starting = (name: string) => ({ name, method: "TEXT_FILTER_METHOD_STARTS_WITH" });
+  const createTarget = json(
+    "CreateTarget",
+    restSpec(port, `POST ${base}/targets`, {
+      token,
+      body: { name: `${label} ${counterMark}`, rest_webhook: { url: "https://example.com" } },
+      counted: true,
+      connections: 32,
+    }),
+  );
+  const createUser = json(
+    "CreateUser",
+    restSpec(port, `POST ${base}/users`, {
+      token,
+      body: {
+        username: `${label}-${counterMark}`,
+        data: { given_name: "Ada", family_name: "Lovelace" },
+      },
+      counted: true,
+      connections: 32,
+    }),
+  );
+  // What is counted makes no call of its own: a second one of the same name would be refused.
+  for (const each of [createTarget, createUser]) each.verify = async () => {};
+  return [
+    {
+      id: `user-get-${label}`,
+      of: json("GetUser", restSpec(port, `GET ${base}/users/${someone}`, { token })),
+      beside: json("features", restSpec(port, "GET /settings/v3alpha/features", { token })),
+      measure: "ResolveFeatures",
+      waits: false,
+    },
+    {
+      id: `user-search-${label}`,
+      of: search("users", { username: starting("seeded-0000000") }),
+      beside: search("targets", { name: starting("seeded 0000000") }),
+      measure: "SearchTargets",
+      waits: false,
+    },
+    {
+      id: `user-create-${label}`,
+      of: createUser,
+      beside: createTarget,
+      measure: "CreateTarget",
+      waits: true,
+    },
+  ];
+}
+
+/** CreateSession with a user and his password; each is a session, an event and a flush beside the hash. */
+async function passwordCase(store: Store, { port, pid }: Child): Promise<BenchCase> {
+  const { token } = store;
+  const made = await callJson(
+    restSpec(port, `POST ${base}/users`, {
+      token,
+      body: {
+        username: "ada",
+        data: { given_name: "Ada", family_name: "Lovelace" },
+        authenticators: { password: { password } },
+      },
+    }),
+  );
+  const checks = {
+    user: { user_id: String(Object(made["details"]).id) },
+    password: { password },
+  };
+  const load = restSpec(port, `POST ${base}/sessions`, {
+    token,
+    body: { checks },
+    connections: 8,
+  });
+  return {
+    name: "session password check",
+    pid,
+    load,
+    verify: async () => {
+      const { session_token } = await callJson(load);
+      assert.ok(session_token, "the password is right");
+    },
+  };
+}
+
+function bareCase({ port, pid }: Child): BenchCase {
+  const load = restSpec(port, "GET /", { connections: 8 });
+  return {
+    name: "bare argon2id",
+    pid,
+    load,
+    verify: async () => assert.equal((await call(load)).status, 200),
+  };
+}
+
+/** Adds people by the service's own event store, and members of the instance; gives the id of one of the people. */
+async function seedUsers(store: Store, users: number, members: number): Promise<string> {
+  const { instance_id: instanceId, organization_id: organizationId } = store.made;
+  let someone = "";
+  await withKernel(store.dir, async ({ events, newId }) => {
+    const owner = { type: "org" as const, id: organizationId };
+    for (let from = 0; from < users; from += usersPerUnit) {
+      await events.transact(writer(instanceId), async (tx) => {
+        for (let at = from; at < Math.min(users, from + usersPerUnit); at++) {
+          const id = newId();
+          const username = `seeded-${String(at).padStart(8, "0")}`;
+          const data = builtInData("human", { given_name: "Ada", family_name: `Number ${at}` });
+          const loaded = tx.begin(user, id);
+          tx.record(user, loaded, addUser(loaded, { ...data, organizationId, username }), owner);
+          someone = id;
+          if (at >= members) continue;
+          const member = tx.begin(membership, newId());
+          const context = { type: "instance" as const };
+          const ofInstance = { type: "instance" as const, id: instanceId };
+          const added = addMember(member.state, {
+            userId: id,
+            roles: ["IAM_OWNER_VIEWER"],
+            context,
+          });
+          tx.record(membership, member, added, ofInstance);
+        }
+      });
+    }
+  });
+  return someone;
+}
