@@ -12,7 +12,7 @@ export type SessionPeer = UserPeer & {
   open(body: JsonObject, options?: CallOptions): Promise<Opened>;
   /** A session of a user whose password was checked. */
   logIn(userId: string, more?: JsonObject): Promise<Opened>;
-  show(id: string, options?: CallOptions): Promise<JsonObject & Shown>;
+  show(id: string, options?: CallOptions): Promise<Shown>;
   sessionEvents(id: string): Promise<LoggedEvent[]>;
 };
 
