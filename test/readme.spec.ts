@@ -27,15 +27,37 @@ async function typed(): Promise<string[]> {
   return stdout.split("----\n").map((part) => part.trim());
 }
 
+/** The JSON answers of one block, which stand one after another. */
+// oxlint-disable-next-line no-explicit-any -- what the answers hold is what the test says.
+const answers = (printed: string): any[] =>
+  printed
+    .replaceAll(/\}\s*(?=\{"(?:details|sequence|code))/g, "}\n")
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
-    const [, targets = "", execution = "", refusal = "", grpc = ""] = await typed();
-    const [created = "", found = ""] = targets.replace(/\}\{/, "}\n{").split("\n");
-    assert.match(JSON.parse(created).details.id, /^\d+$/);
-    assert.match(JSON.parse(created).signing_key, /^idsvc_sk_/);
-    assert.equal(JSON.parse(found).result[0].target.name, "audit");
-    assert.match(JSON.parse(execution).details.id, /^request\.idsvc\.settings\.feature/);
-    assert.equal(JSON.parse(refusal).code, 3);
+    const [, targets = "", execution = "", refusal = "", , , offer = "", history = "", grpc = ""] =
+      await typed();
+    const [created, found] = answers(targets);
+    assert.match(created.details.id, /^\d+$/);
+    assert.match(created.signing_key, /^idsvc_sk_/);
+    assert.equal(found.result[0].target.name, "audit");
+    const [set] = answers(execution);
+    assert.match(set.details.id, /^request\.idsvc\.settings\.feature/);
+    assert.equal(answers(refusal)[0].code, 3);
+
+    const [role, app, grant] = answers(offer);
+    for (const { details } of [role, app, grant]) assert.match(details.id, /^\d+$/);
+    assert.match(app.client_secret, /^idsvc_cs_/);
+    const [users, grants, log, ...watched] = answers(history);
+    assert.deepEqual(users.result[0].user.login_names, ["ada@acme.localhost"]);
+    assert.deepEqual(grants.result[0].user_grant.role_keys, ["buyer"]);
+    assert.equal(log.result[0].type, "user.grant.added");
+    assert.deepEqual(
+      watched.map(({ event }) => event?.type),
+      [undefined, "instance.added", "instance.domain.added"],
+    );
     assert.equal(JSON.parse(grpc).result[0].target.name, "audit");
   });
 });

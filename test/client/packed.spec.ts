@@ -114,7 +114,11 @@ describe("the server of the package", () => {
 
   it("runs the TypeScript example of the README", () => {
     compile(readmeExample(), ["node"]);
-    assert.match(run("node", ["consumer.js"]), /^TARGET_NOT_FOUND$/m);
+    const told = run("node", ["consumer.js"]);
+    assert.match(told, /^client \d+$/m);
+    assert.match(told, /^\[ \[ 'buyer' \] \]$/m);
+    assert.match(told, /^user\.human\.added$/m);
+    assert.match(told, /^PROJECT_NOT_FOUND$/m);
   });
 
   it("is ready by its own word", () => {

@@ -23,9 +23,9 @@ export async function rareChecks(
   const user = { instanceId, userId: id };
   for (const password of ["wrong", "correct horse"]) await checks.password(at, id, password);
 
-  const begun = await create(`/users/${id}/totp`);
-  const app = new TOTP({ secret: Secret.fromBase32(String(begun["secret"])) });
-  await create(`/users/${id}/totp/${String(begun["totp_id"])}/_verify`, app.generate());
+  const begun = Object(await create(`/users/${id}/totp`));
+  const app = new TOTP({ secret: Secret.fromBase32(String(begun.secret)) });
+  await create(`/users/${id}/totp/${String(begun.totp_id)}/_verify`, app.generate());
   await checks.totp(at, id, "wrong");
 
   await create(`/users/${id}/otp_sms`, { number: "+41790000000", is_verified: true });

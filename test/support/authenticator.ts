@@ -13,6 +13,8 @@ export type Manner = {
   isPresent?: boolean;
   isVerified?: boolean;
   signCount?: number;
+  /** Of a registration: the RSA key it claims to have. */
+  modulus?: Uint8Array;
   /** Of a registration. */
   attestation?: { fmt: string; attStmt: CborMap };
 };
@@ -42,7 +44,9 @@ export class Authenticator {
       Buffer.alloc(16),
       uint16(32),
       Buffer.from(this.id, "base64url"),
-      cbor(coseKey(this.#algorithm, this.#pair.publicKey)),
+      cbor(
+        manner.modulus ? rsaKey(manner.modulus) : coseKey(this.#algorithm, this.#pair.publicKey),
+      ),
     ]);
     const object = new Map<string, Cbor>([
       ["fmt", fmt],
@@ -102,6 +106,14 @@ function newPair(algorithm: Algorithm) {
   if (algorithm === "RS256") return generateKeyPairSync("rsa", { modulusLength: 2048 });
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
+
+const rsaKey = (modulus: Uint8Array): CborMap =>
+  new Map<number, Cbor>([
+    [1, 3],
+    [3, -257],
+    [-1, modulus],
+    [-2, Buffer.from([1, 0, 1])],
+  ]);
 
 // COSE (RFC 9053): 1 kty, 3 alg, then what the type of key has.
 function coseKey(algorithm: Algorithm, key: KeyObject): CborMap {

@@ -1,4 +1,5 @@
 import type { Deps } from "../../projection/module.ts";
+import { evenly } from "./check/even-time.ts";
 import { createCredentials } from "./credentials.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
 import type { PasswordCheck } from "./password/check.ts";
@@ -15,7 +16,7 @@ import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn
  *
  * Nothing tells a wrong attempt from any other cause: nobody of this name (`userId` undefined, or an id that is no user's),
  * a user or an organization that is not active, one who has nothing of the kind, one who has to wait after ten wrong
- * attempts (D51). All get the same answer, at the same cost. What comes of it is one refusal, INVALID_CREDENTIALS, that the
+ * attempts (D51). All get the same answer after the same time: the next full 50 ms. What comes of it is one refusal, INVALID_CREDENTIALS, that the
  * caller makes; the checks throw only what is nobody's fault (UNAVAILABLE PASSWORD_HASHING_BUSY, ABORTED CONCURRENT_CHANGE).
  *
  * Wrong passwords are counted apart from wrong second factors, which share one counter; over every way in and all replicas.
@@ -36,11 +37,15 @@ export type UserChecks = {
 export function userChecks(deps: Deps): UserChecks {
   const credentials = createCredentials(deps);
   const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
+  const totp = createTotpCheck(totps, attempts);
+  const otp = createOtpChecks(codes, attempts);
+  const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
+  const webAuthN = createWebAuthNChecks(deps, credentials);
   return {
     password: credentials.checkPassword,
-    totp: createTotpCheck(totps, attempts),
-    otp: createOtpChecks(codes, attempts),
-    recoveryCode: createRecoveryCodeCheck(recoveryCodes, attempts, authenticators),
-    webAuthN: createWebAuthNChecks(deps, credentials),
+    totp: (...tried) => evenly(() => totp(...tried)),
+    otp: { ...otp, check: (...tried) => evenly(() => otp.check(...tried)) },
+    recoveryCode: (...tried) => evenly(() => recoveryCode(...tried)),
+    webAuthN: { ...webAuthN, check: (...tried) => evenly(() => webAuthN.check(...tried)) },
   };
 }

@@ -2,6 +2,7 @@ import type { Deps } from "../../projection/module.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
+import { evenly } from "./check/even-time.ts";
 import { type Codes, createCodes } from "./codes.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
 import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
@@ -30,6 +31,7 @@ export function createCredentials(deps: Deps): Credentials {
   const attempts = createAttempts(deps);
   const authenticators = authenticatorReader(db);
   const passwords = createPasswordStore(secrets);
+  const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
     codes: createCodes(db, secrets),
@@ -37,7 +39,7 @@ export function createCredentials(deps: Deps): Credentials {
     authenticators,
     passwords,
     policyOf: passwordPolicyReader(db),
-    checkPassword: createPasswordCheck(deps, { attempts, passwords, authenticators }),
+    checkPassword: (...tried) => evenly(() => checkPassword(...tried)),
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),

@@ -6,6 +6,7 @@ import { type Authorize, authorizeById, type Handlers } from "../../authz/servic
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { objectHistory, toEvent } from "../event/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import {
@@ -57,7 +58,8 @@ export type UserMethods =
   | "unlockUser"
   | "deleteUser"
   | "getUser"
-  | "searchUsers";
+  | "searchUsers"
+  | "searchUserEvents";
 
 /** Every method that names a user asks for the same: where he is, and whether he is the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
@@ -77,6 +79,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
+  const history = objectHistory(deps);
 
   return {
     async createUser({ user: wanted }, scope) {
@@ -155,6 +158,12 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const shown = found.rows.map((row) => show(scope, row, held.get(row.id)));
       const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async searchUserEvents({ id, query }, { instanceId }) {
+      const of = { instanceId, aggregate: { type: user.type, id } };
+      const found = await history(of, toPage(query));
+      return { details: toListDetails(found), result: found.rows.map(toEvent) };
     },
   };
 

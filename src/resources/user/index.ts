@@ -1,6 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
 import { credentialClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
@@ -20,11 +21,11 @@ import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
+import { removeContentsOfUsers } from "./remove-user.ts";
 import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
-import { removeContentsOfUsers } from "./remove-user.ts";
 
 export { activeUserReader, whenKnown } from "./active-user.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
@@ -99,4 +100,5 @@ export const userModule: Module = {
     ];
   },
   contents: removeContentsOfUsers,
+  sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
 };

@@ -24,8 +24,6 @@ export type UserQueries = {
     scope: Scope,
     asked: { filters: UserSearchFilter[]; sortingColumn: UserFieldName; page: Page },
   ): Promise<Found<UserRow>>;
-  /** Some users of an organization, in no order. */
-  someOf(instanceId: string, organizationId: string, limit: number): Promise<{ id: string }[]>;
 };
 
 export function userQueries(
@@ -139,11 +137,5 @@ export function userQueries(
         limits,
       });
     },
-    someOf: (instanceId, organizationId, limit) =>
-      db.read
-        .select({ id: t.id })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.organizationId, organizationId)))
-        .limit(limit),
   };
 }

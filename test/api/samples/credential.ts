@@ -42,11 +42,11 @@ const oneUser = (world: World) => (registrar ??= newUser(world));
 const startWebAuthN = (world: World, id: string) =>
   world.create(`/users/${id}/webauthn`, { domain: "localhost" });
 async function begunWebAuthN(world: World, id: string) {
-  const begun = await startWebAuthN(world, id);
-  const options = Object(begun["public_key_credential_creation_options"]);
+  const begun = Object(await startWebAuthN(world, id));
+  const options = begun.public_key_credential_creation_options;
   const credential = new Authenticator().create(options);
   const verify = { public_key_credential: credential, web_auth_n_name: "key" };
-  return { web_auth_n_id: String(begun["web_auth_n_id"]), verify };
+  return { web_auth_n_id: String(begun.web_auth_n_id), verify };
 }
 async function webAuthN(world: World, id: string) {
   const { web_auth_n_id, verify } = await begunWebAuthN(world, id);
@@ -54,22 +54,22 @@ async function webAuthN(world: World, id: string) {
   return { web_auth_n_id };
 }
 async function begunTotp({ create }: World, id: string) {
-  const { totp_id, secret } = await create(`/users/${id}/totp`);
+  const { totp_id, secret } = Object(await create(`/users/${id}/totp`));
   const app = new TOTP({ secret: Secret.fromBase32(String(secret)) });
   return { totp_id: String(totp_id), code: app.generate() };
 }
 const phone = { number: "+41790000000", return_code: {} };
 const email = { address: "sample@example.com", return_code: {} };
 async function begunOtp({ create }: World, id: string, path: "otp_sms" | "otp_email") {
-  const made = await create(`/users/${id}/${path}`, path === "otp_sms" ? phone : email);
-  return { [`${path}_id`]: String(made[`${path}_id`]), code: String(made["code"]) };
+  const made = Object(await create(`/users/${id}/${path}`, path === "otp_sms" ? phone : email));
+  return { [`${path}_id`]: String(made[`${path}_id`]), code: String(made.code) };
 }
 async function otp(world: World, id: string, path: "otp_sms" | "otp_email") {
   const { code: _, ...made } = await begunOtp(world, id, path);
   return made;
 }
 const made = async ({ create }: World, path: string, name: string) => ({
-  [name]: String((await create(path, {}))[name]),
+  [name]: String(Object(await create(path, {}))[name]),
 });
 
 export const credentialSamples: Record<string, Sample> = ofService(UserService.typeName, {

@@ -101,6 +101,13 @@ export const userSamples: Record<string, Sample> = ofService(UserService.typeNam
     { key, metadata: value },
     { request: { id: "1", key, metadata: { value: "" } }, field: "metadata.value" },
   ),
+  SearchUserEvents: {
+    valid: async (world) => ({ id: world.userId, query: { limit: 1, asc: true } }),
+    invalid: { request: { id: tooLong }, field: "id" },
+    unknown: { request: { id: "404" }, reason: unknown },
+    writes: false,
+    stranger: absent,
+  },
   GetUserMetadata: {
     valid: async (world) => ({ id: await userWithMetadata(world), key }),
     invalid: { request: { id: "1", key: tooLong }, field: "key" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { and, type Column, eq } from "../../../src/storage/drizzle.ts";
 import { events, secrets } from "../../../src/storage/kernel-tables.ts";
+import { userModule } from "../../../src/resources/user/index.ts";
 import { userAuthenticators } from "../../../src/resources/user/authenticator/projection.ts";
 import { attemptCounts } from "../../../src/resources/user/check/attempts.ts";
 import { oneTimeCodes } from "../../../src/resources/user/codes.ts";
@@ -12,6 +13,7 @@ import { startUserPeer, goodPassword } from "./user-peer.ts";
 
 const service = await startUserPeer();
 const { get, post, remove, checks, at, deps, addPerson, addMachine, tokenOf } = service;
+const { addOrganization } = service;
 after(() => service[Symbol.asyncDispose]());
 const { instanceId } = at;
 
@@ -90,5 +92,27 @@ describe("deleting a user", () => {
     await post(`/users/${id}/public_keys`, {});
     bodyOf(await remove(`/users/${id}`));
     assert.deepEqual(new Set(Object.values(await rowsOf(id))), new Set([0]));
+  });
+});
+
+describe("an organization that goes", () => {
+  it("takes its users with all that is theirs, some at a time, and no others", async () => {
+    const organizationId = await addOrganization();
+    const ids: string[] = [];
+    for (const username of ["a", "b", "c"]) {
+      const user = { username, data: {}, authenticators: { password: { password: goodPassword } } };
+      const made = await post(`/users?ctx.org_id=${organizationId}`, user);
+      ids.push(String(bodyOf(made, 201).details.id));
+    }
+    const other = await addPerson();
+    const removeSome = userModule.contents?.(deps);
+    const counts = [];
+    for (let turn = 0; turn < 3; turn++) counts.push(await removeSome?.(at, organizationId, 2));
+    assert.deepEqual(counts, [2, 1, 0]);
+    for (const id of ids) {
+      assert.deepEqual(new Set(Object.values(await rowsOf(id))), new Set([0]));
+      assert.equal((await get(`/users/${id}`)).status, 404);
+    }
+    bodyOf(await get(`/users/${other}`));
   });
 });

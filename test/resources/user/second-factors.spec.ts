@@ -207,6 +207,8 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       const issued = await issue(id);
       bodyOf(await remove(`/users/${id}/${path}/${otpId}`, { token: await tokenOf(id) }));
       assert.equal(await check(id, String(issued?.code)), false);
+      bodyOf(await add(id, { is_verified: true }));
+      assert.equal(await check(id, String(issued?.code)), false, "not for another one either");
       assertRefused((await remove(`/users/${id}/${path}/${otpId}`)).refusal, {
         ...{ code: 5, reason: missing },
       });

@@ -202,6 +202,8 @@ describe("the secret of a machine", () => {
     assert.match(client_secret, /^idsvc_cs_[\w-]{43}$/);
     assert.equal((await client(username, client_secret))?.id, id);
     assert.equal(await client("other", client_secret), undefined);
+    const another = bodyOf(await set(await addMachine()));
+    assert.equal(await client(another.client_id, client_secret), undefined);
     assert.equal(await client(username, `${client_secret}x`), undefined);
     assert.deepEqual((await authenticatorsOf(id))["secret"], { client_id: username });
     const log = JSON.stringify((await eventsOf(id)).map(({ payload }) => payload));

@@ -41,12 +41,16 @@ async function registered(authenticator = new Authenticator(), manner: Manner = 
   return { id, authenticator, webAuthNId };
 }
 
-const challenge = (userId: string, userVerification: "required" | "preferred" = "required") =>
+const challenge = (
+  userId: string,
+  userVerification: "required" | "preferred" = "required",
+  asked = domain,
+) =>
   deps.events.transact(at, (tx) =>
     checks.webAuthN.challenge(
       tx,
       { instanceId: at.instanceId, userId },
-      { domain, field: "domain", userVerification },
+      { domain: asked, field: "domain", userVerification },
     ),
   );
 async function login(id: string, authenticator: Authenticator, manner: Manner = {}) {
@@ -116,6 +120,7 @@ describe("registering a passkey", () => {
     ["another domain of the authenticator", { rpId: "example.com" }],
     ["an answer to log in", { type: "webauthn.get" }],
     ["nobody present", { isPresent: false }],
+    ["a key so large that it would only cost", { modulus: new Uint8Array(2_048).fill(1) }],
   ];
   for (const [what, manner] of manners) {
     it(`is refused to ${what}, and the challenge still counts`, async () => {
@@ -311,11 +316,34 @@ describe("logging in with a passkey", () => {
     const tried = { challengeId, credential };
     assert.deepEqual(await checks.webAuthN.check(at, other.id, tried), wrong);
     assert.deepEqual(await checks.webAuthN.check(at, undefined, tried), wrong);
-    const { webAuthNId } = await begin(mine.id);
-    const swapped = { challengeId: webAuthNId, credential };
-    assert.deepEqual(await checks.webAuthN.check(at, mine.id, swapped), wrong);
+    const { webAuthNId, options: ofRegistration } = await begin(mine.id);
+    const asLogin = { rpId: domain, challenge: ofRegistration["challenge"] ?? "" };
+    const swapped = mine.authenticator.get(asLogin, local);
+    const answer = { challengeId: webAuthNId, credential: swapped };
+    assert.deepEqual(await checks.webAuthN.check(at, mine.id, answer), wrong);
     pass(10 * minute + 1);
     assert.deepEqual(await checks.webAuthN.check(at, mine.id, tried), wrong);
+  });
+
+  it("is wrong with a credential of another domain of the instance", async () => {
+    const { id, authenticator } = await registered();
+    const there = "127.0.0.1";
+    const begun = bodyOf(await start(id, { domain: there }));
+    const other = new Authenticator();
+    const away = { page: { origin: `https://${there}` } };
+    const created = other.create(begun.public_key_credential_creation_options, away);
+    const verify = { public_key_credential: created, web_auth_n_name: "other" };
+    bodyOf(await post(`/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`, verify));
+    const answer = async (by: Authenticator) => {
+      const asked = await challenge(id, "required", there);
+      assert.ok(asked !== undefined);
+      const { challengeId, options } = asked;
+      assert.equal((options["allowCredentials"] as JsonObject[]).length, 1);
+      const credential = by.get(options, away);
+      return checks.webAuthN.check(at, id, { challengeId, credential });
+    };
+    assert.deepEqual(await answer(authenticator), wrong);
+    assert.equal((await answer(other)).isRight, true);
   });
 
   it("tells of a second factor that it does not know who uses it", async () => {

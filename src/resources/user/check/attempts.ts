@@ -188,5 +188,6 @@ function countedIn(
 function mustWait(row: CheckRow, counter: Counter | undefined, now: Date): boolean {
   if (counter === undefined) return false;
   const waitMs = waitAfter(row[`${counter}Failures`]);
-  return now.getTime() - row[`${counter}FailedAt`].getTime() < waitMs;
+  // A clock that is behind that of the last attempt makes nobody wait who need not.
+  return waitMs > 0 && now.getTime() - row[`${counter}FailedAt`].getTime() < waitMs;
 }
