@@ -48,6 +48,8 @@ export * from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 export * from "#gen/idsvc/resources/userschema/v3alpha/query_pb.ts";
 export * as userSchemaResource from "#gen/idsvc/resources/userschema/v3alpha/user_schema_pb.ts";
 export * from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_pb.ts";
+export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 export * as settingsObject from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";

@@ -13,6 +13,7 @@ import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_ser
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
+import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 
@@ -33,4 +34,5 @@ export const services = {
   user: UserService,
   userGrant: UserGrantService,
   userSchema: UserSchemaService,
+  webKey: WebKeyService,
 } as const;

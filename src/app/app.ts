@@ -145,6 +145,11 @@ export async function startApp(
   });
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
+  const background = kernel.modules.flatMap(
+    (module) =>
+      module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
+      [],
+  );
   readiness.set(true);
   return {
     port: listening.port,
@@ -155,8 +160,7 @@ export async function startApp(
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
         listening.stop(config.shutdownTimeoutMs),
-        jobs[Symbol.asyncDispose](),
-        sweeper[Symbol.asyncDispose](),
+        ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
     },
   };

@@ -10,6 +10,7 @@ import {
   hasInstance,
   newInstanceIds,
 } from "../resources/instance/index.ts";
+import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKey } from "../eventstore/secret-store.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -74,9 +75,10 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     clientId: "",
     requestId: "bootstrap",
   };
+  const webKey = await newDefaultWebKey();
   await events
     .transact(by, async (tx) => {
-      const wanted = { name, domains, defaultLanguage: "en", organizationName: name };
+      const wanted = { name, domains, defaultLanguage: "en", organizationName: name, webKey };
       await createInstance(kernel, tx, ids, wanted);
       await addHumanOwner(kernel, tx, ids, {
         userId: made.admin.user_id,

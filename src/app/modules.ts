@@ -5,13 +5,14 @@ import { appModule } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
-import { instanceEvents, instanceModule } from "../resources/instance/index.ts";
+import { instanceEvents, instanceModule, instances } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
 import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
+import { webKeyModule } from "../resources/webkey/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
@@ -27,6 +28,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userModule,
   sessionModule,
   userSchemaModule({ instanceEvents, users }),
+  webKeyModule({ instanceEvents, instances }),
   membershipModule,
   actionModule,
   eventModule,

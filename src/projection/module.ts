@@ -66,4 +66,6 @@ export type Module = {
   sweeps?: (deps: Deps) => Sweep[];
   /** What removes the slice's objects of an organization that was deleted; every slice that has such objects needs it. */
   contents?: (deps: Deps) => RemoveContents;
+  /** What the slice does by itself while the service runs, in one process or many; disposing stops it. */
+  background?: (deps: Deps, onError: (error: unknown) => void) => AsyncDisposable;
 };

@@ -5,12 +5,14 @@ import { leases } from "./kernel-tables.ts";
 import { insertRow, type RowChange, updateRows } from "./row-change.ts";
 import type { Row } from "./table.ts";
 
+type Fence = Extract<Expectation, { kind: "rows" }>;
+
 /** What a holder works under. */
 export type Held = {
   /** Grows with every change of holder, never falls: a peer that remembers the largest can refuse a late one. */
   readonly token: bigint;
   /** Belongs into every unit of the work: once another holds the lease, such a unit is a conflict (faults F14). */
-  readonly fence: Expectation;
+  readonly fence: Fence;
   /** Aborted when the lease is lost. */
   readonly signal: AbortSignal;
 };
@@ -149,7 +151,7 @@ const isStill = ({ name, token, expires }: Row<typeof leases>): Expectation => (
   count: 1,
 });
 
-const fenceOf = ({ name, holder, token }: Row<typeof leases>): Expectation => ({
+const fenceOf = ({ name, holder, token }: Row<typeof leases>): Fence => ({
   kind: "rows",
   table: leases,
   where: { name, holder, token },

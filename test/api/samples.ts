@@ -13,6 +13,7 @@ import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_ser
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
@@ -31,6 +32,7 @@ import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
+import { webKeySamples } from "./samples/webkey.ts";
 
 export { condition } from "./samples/action.ts";
 export { makeWorld } from "./samples/sample.ts";
@@ -53,6 +55,7 @@ export const services: readonly DescService[] = [
   UserGrantService,
   UserSchemaService,
   UserService,
+  WebKeyService,
 ];
 
 /** A sample of every unary method of every service, by path; streams have tests of their own. */
@@ -72,4 +75,5 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...sessionSamples,
   ...userSamples,
   ...userSchemaSamples,
+  ...webKeySamples,
 };

@@ -16,6 +16,7 @@ import { session } from "../../src/resources/session/session.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
+import { webKey } from "../../src/resources/webkey/web-key.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
 
@@ -61,7 +62,7 @@ type AnyAggregate = Aggregate<unknown, any>;
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
-    ...[app, userSchema, user, metadata, session, checks, target, execution],
+    ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
     ...[featureSettings.aggregate, passwordSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -1,5 +1,6 @@
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import type { SigningKey } from "../../crypto/signing-key.ts";
 import type { Deps } from "../../projection/module.ts";
 import { addMember, membership } from "../membership/index.ts";
 import { addOrganization, generatedDomain, organization } from "../org/index.ts";
@@ -14,6 +15,7 @@ import {
   personalAccessTokenSecret,
   user,
 } from "../user/index.ts";
+import { addFirstWebKey } from "../webkey/index.ts";
 import { instanceEvents } from "./events.ts";
 import { addInstance, instance } from "./instance.ts";
 
@@ -34,7 +36,8 @@ export const firstDomain = (organizationName: string, [domain = ""]: string[]): 
 
 /**
  * Makes an instance that can be used: its keys, its default organization, the service's own project, and the machine
- * user of the login. One unit, with the owners that are added after it: all of it or nothing.
+ * user of the login. One unit, with the owners that are added after it: all of it or nothing. The web key is made before
+ * (`newDefaultWebKey`).
  */
 export async function createInstance(
   { newId, secrets }: Parts,
@@ -45,9 +48,10 @@ export async function createInstance(
     domains: string[];
     defaultLanguage: string;
     organizationName: string;
+    webKey: SigningKey;
   },
 ): Promise<() => Written> {
-  const { name, domains, defaultLanguage, organizationName } = wanted;
+  const { name, domains, defaultLanguage, organizationName, webKey } = wanted;
   const ofSystem: OwnerRef = { type: "system", id: "" };
   const ofInstance: OwnerRef = { type: "instance", id: ids.instance };
   const ofOrganization: OwnerRef = { type: "org", id: ids.organization };
@@ -61,6 +65,8 @@ export async function createInstance(
     instanceEvents["default.org.set"]({ organizationId: ids.organization }),
     instanceEvents["iam.project.set"]({ projectId: ids.project }),
   ]);
+
+  await addFirstWebKey({ newId, secrets }, tx, ids.instance, webKey);
 
   const first = tx.begin(organization, ids.organization);
   const called = {

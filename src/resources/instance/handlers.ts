@@ -15,6 +15,7 @@ import { toDetails, toListDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
 import { removeContentsLater } from "./contents.ts";
+import { newDefaultWebKey } from "../webkey/index.ts";
 import {
   addHumanOwner,
   addMachineOwner,
@@ -45,7 +46,8 @@ export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
       const domains = [domain.toLowerCase()];
       const ids = newInstanceIds(newId);
       const userId = newId();
-      const made = { name, domains, defaultLanguage, organizationName: organization.name };
+      const webKey = await newDefaultWebKey();
+      const made = { name, domains, defaultLanguage, organizationName: organization.name, webKey };
       const at = writeContext(scope, ids.instance);
       const [written, token] = await events.transact(at, async (tx) => {
         const created = await createInstance(deps, tx, ids, made);

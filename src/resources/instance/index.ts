@@ -22,7 +22,7 @@ export {
   limits,
   setDefaultOrganization,
 } from "./instance.ts";
-export { forgetInstance } from "./projection.ts";
+export { forgetInstance, instances } from "./projection.ts";
 export { hasInstance, instanceReader, retentionReader } from "./queries.ts";
 
 /** Instances: the tenants of the system (resources, Instances). */

@@ -1,0 +1,77 @@
+import { newSigningKey, type SigningKey, type SigningKeyConfig } from "../../crypto/signing-key.ts";
+import type { SecretRef } from "../../eventstore/secret-store.ts";
+import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { webKeys } from "./projection.ts";
+import { activateWebKey, addWebKey, deactivateWebKey, removeWebKey, webKey } from "./web-key.ts";
+
+/** What every client can verify (OpenID Connect Core section 15.1). */
+const defaultConfig: SigningKeyConfig = { type: "rsa", bits: 2048, hasher: "SHA256" };
+
+/** The key that an instance begins with. It is made before the unit that adds it: that takes a tenth of a second. */
+export const newDefaultWebKey = (): Promise<SigningKey> => newSigningKey(defaultConfig);
+
+/** Where the private half of a key lies. */
+export const privateKeyRef = (instanceId: string, id: string): SecretRef => ({
+  ...{ instanceId, ownerType: "instance", ownerId: instanceId },
+  ...{ kind: "web_key", id },
+});
+
+type Outcome = () => Written;
+
+/** Adds the first key of an instance, which signs at once: nobody has asked for its keys before. */
+export async function addFirstWebKey(
+  { newId, secrets }: Pick<Deps, "newId" | "secrets">,
+  tx: Transaction,
+  instanceId: string,
+  made: SigningKey,
+): Promise<void> {
+  const loaded = tx.begin(webKey, newId());
+  tx.record(webKey, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
+  tx.record(webKey, loaded, activateWebKey(loaded.state));
+  tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
+}
+
+/** The changes of the keys of one instance, each within a unit. */
+export function webKeyChanges({ db, newId, secrets }: Pick<Deps, "db" | "newId" | "secrets">) {
+  const t = db.table(webKeys);
+
+  return {
+    /** Adds a key that signs nothing yet. */
+    async add(tx: Transaction, instanceId: string, made: SigningKey): Promise<Outcome> {
+      const rows = await db.read.select({ id: t.id }).from(t).where(eq(t.instanceId, instanceId));
+      tx.expectRows(webKeys, { instanceId }, rows.length);
+      const loaded = tx.begin(webKey, newId());
+      const owner = { type: "instance", id: instanceId } as const;
+      tx.record(webKey, loaded, addWebKey(made, rows.length), owner);
+      tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
+      return tx.written(loaded);
+    },
+
+    /** Lets a key sign in the place of the one that does. */
+    async activate(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
+      const loaded = await tx.load(webKey, id);
+      tx.record(webKey, loaded, activateWebKey(loaded.state));
+      const active = await db.read
+        .select({ id: t.id })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.state, "active")));
+      // Of two activations at once the second is decided anew: there is never more than one active key, nor none.
+      tx.expectRows(webKeys, { instanceId, state: "active" }, active.length);
+      for (const before of active) {
+        const old = await tx.load(webKey, before.id);
+        tx.record(webKey, old, deactivateWebKey(old.state));
+      }
+      return tx.written(loaded);
+    },
+
+    /** Removes a key with its private half. */
+    async remove(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
+      const loaded = await tx.load(webKey, id);
+      tx.record(webKey, loaded, removeWebKey(loaded.state));
+      tx.write(secrets.remove(privateKeyRef(instanceId, id)));
+      return tx.written(loaded);
+    },
+  };
+}
