@@ -14,10 +14,10 @@ export async function rareSessions(
   const id = await make("/users", {
     ...{ username: name(), data: {}, authenticators: { password: { password } } },
   });
-  const begun = await create(`/users/${id}/totp`);
-  const app = new TOTP({ secret: Secret.fromBase32(String(begun["secret"])) });
+  const { secret, totp_id } = Object(await create(`/users/${id}/totp`));
+  const app = new TOTP({ secret: Secret.fromBase32(secret) });
   const code = (shiftMs = 0) => app.generate({ timestamp: Date.now() + shiftMs });
-  await create(`/users/${id}/totp/${String(begun["totp_id"])}/_verify`, code());
+  await create(`/users/${id}/totp/${totp_id}/_verify`, code());
   await create(`/users/${id}/otp_sms`, { number: "+41790000000", is_verified: true });
   await create(`/users/${id}/otp_email`, { address: "sample@example.com", is_verified: true });
   const { recovery_codes: codes } = Object(await create(`/users/${id}/recovery_codes`));

@@ -8,7 +8,7 @@ import { aborted, type DomainError, failedPrecondition, invalidField } from "../
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
-import { loginNameReader, user, type UserChecks } from "../user/index.ts";
+import { evenly, loginNameReader, user, type UserChecks } from "../user/index.ts";
 import { type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userFixed, userMissing } from "./session.ts";
 
@@ -25,7 +25,8 @@ type CheckedUser = { id: string; organizationId: string; version: bigint };
 export type SessionChecks = {
   /**
    * Checks everything that is asked, each in a unit of its own: before the unit that changes the session. After a wrong
-   * one the others are made as for nobody: that takes as long, spends no code, and tells nothing.
+   * one the others are made as for nobody: that spends no code. A refusal is told of at full steps of 100 ms for each check,
+   * so that its time does not tell which of them was wrong.
    *
    * @param session undefined for one that is not made yet
    * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
@@ -45,6 +46,8 @@ export type SessionChecks = {
 };
 
 const field = "session.checks";
+// How long the judging of one wrong check may take before the whole is told of at the next step.
+const stepMs = 100;
 
 export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
   const { events, organizations } = deps;
@@ -64,58 +67,70 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
     return organizationFound?.state === "active" ? { id, organizationId, version } : undefined;
   }
 
+  async function judge(
+    at: WriteContext,
+    session: Session | undefined,
+    of: () => Promise<string | undefined>,
+    wanted: Checks,
+  ) {
+    const { password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
+    const id = await of();
+    const found = id === undefined ? undefined : await find(at.instanceId, id);
+    let isRight = found !== undefined;
+    let isChangeRequired = false;
+    const who = () => (isRight ? found?.id : undefined);
+    const happened: SessionEvent[] = [];
+    const take = (isThisRight: boolean, event: SessionEvent) => {
+      isRight &&= isThisRight;
+      happened.push(event);
+    };
+
+    if (password !== undefined) {
+      const outcome = await checks.password(at, who(), password.password);
+      isChangeRequired = outcome.isRight && outcome.changeRequired;
+      take(outcome.isRight, sessionEvents["password.checked"]({}));
+    }
+    if (webAuthN !== undefined) {
+      const challengeId = session?.challengeId ?? "";
+      const credential = webAuthN.credentialAssertionData ?? {};
+      const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
+      const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
+      take(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
+    }
+    if (totp !== undefined) {
+      take(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
+    }
+    // One that another session had sent is none of this one.
+    const { awaits } = session ?? { awaits: { sms: false, email: false } };
+    if (otpSms !== undefined) {
+      const tried = { channel: "sms", code: otpSms.code } as const;
+      const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
+      take(isThisRight, sessionEvents["otp.sms.checked"]({}));
+    }
+    if (otpEmail !== undefined) {
+      const tried = { channel: "email", code: otpEmail.code } as const;
+      const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
+      take(isThisRight, sessionEvents["otp.email.checked"]({}));
+    }
+    if (recoveryCode !== undefined) {
+      const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
+      take(isThisRight, sessionEvents["recovery_code.checked"]({}));
+    }
+    return { isRight, isChangeRequired, user: found, happened };
+  }
+
   return {
     async check(at, session, wanted) {
       if (wanted === undefined || !asksAnything(wanted)) return nothing;
-      const { user: name, password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
+      const { user: name } = wanted;
       const isNamed = name !== undefined;
       if (isNamed && session?.user !== undefined) throw userFixed();
       if (!isNamed && session?.user === undefined) throw userMissing();
-      const id = isNamed ? await idOf(at.instanceId, name) : session?.user?.id;
-      const found = id === undefined ? undefined : await find(at.instanceId, id);
-      let isRight = found !== undefined;
-      const who = () => (isRight ? found?.id : undefined);
-      const happened: SessionEvent[] = [];
-      const judge = (isThisRight: boolean, event: SessionEvent) => {
-        isRight &&= isThisRight;
-        happened.push(event);
-      };
-
-      let isChangeRequired = false;
-      if (password !== undefined) {
-        const outcome = await checks.password(at, who(), password.password);
-        isChangeRequired = outcome.isRight && outcome.changeRequired;
-        judge(outcome.isRight, sessionEvents["password.checked"]({}));
-      }
-      if (webAuthN !== undefined) {
-        const challengeId = session?.challengeId ?? "";
-        const credential = webAuthN.credentialAssertionData ?? {};
-        const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
-        const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
-        judge(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
-      }
-      if (totp !== undefined) {
-        judge(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
-      }
-      // One that another session had sent is none of this one.
-      const { awaits } = session ?? { awaits: { sms: false, email: false } };
-      if (otpSms !== undefined) {
-        const tried = { channel: "sms", code: otpSms.code } as const;
-        const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
-        judge(isThisRight, sessionEvents["otp.sms.checked"]({}));
-      }
-      if (otpEmail !== undefined) {
-        const tried = { channel: "email", code: otpEmail.code } as const;
-        const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
-        judge(isThisRight, sessionEvents["otp.email.checked"]({}));
-      }
-      if (recoveryCode !== undefined) {
-        const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
-        judge(isThisRight, sessionEvents["recovery_code.checked"]({}));
-      }
-      if (!isRight) throw invalidCredentials();
-      if (isChangeRequired) throw passwordChangeRequired();
-      return { user: found, isNamed, happened };
+      const of = () => (isNamed ? idOf(at.instanceId, name) : Promise.resolve(session?.user?.id));
+      const outcome = await evenly(() => judge(at, session, of, wanted), stepMs * countOf(wanted));
+      if (!outcome.isRight) throw invalidCredentials();
+      if (outcome.isChangeRequired) throw passwordChangeRequired();
+      return { user: outcome.user, isNamed, happened: outcome.happened };
     },
 
     async hold(tx, { id, organizationId, version }) {
@@ -134,6 +149,13 @@ const unknown = { webAuthNId: "", isUserVerified: false };
 
 const asksAnything = (wanted: Checks): boolean =>
   ChecksSchema.fields.some((each) => isFieldSet(wanted, each));
+
+/** How many checks are made of what a user has. */
+const countOf = (wanted: Checks): number => {
+  const { password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  const asked = [password, webAuthN, totp, otpSms, otpEmail, recoveryCode];
+  return Math.max(asked.filter((each) => each !== undefined).length, 1);
+};
 
 const invalidCredentials = (): DomainError =>
   invalidField(

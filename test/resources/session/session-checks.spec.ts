@@ -119,6 +119,18 @@ describe("checks of a session", () => {
     assert.deepEqual(await checkedIn(session.id), ["password", "totp", "user"]);
   });
 
+  it("do not tell by their time which one was wrong", async () => {
+    const id = await addLogin();
+    const totp = await addTotp(id);
+    for (const text of [goodPassword, "wrong"]) {
+      const begin = performance.now();
+      const checks = { ...named(id), ...password(text), totp: { code: totp.wrongCode() } };
+      assertRefused((await post("/sessions", { checks })).refusal, wrong);
+      const tookMs = performance.now() - begin;
+      assert.ok(tookMs > 195, `${text}: ${tookMs} ms`);
+    }
+  });
+
   it("spend no code where the password is wrong", async () => {
     const id = await addLogin();
     const totp = await addTotp(id);

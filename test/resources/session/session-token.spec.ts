@@ -5,6 +5,7 @@ import { events, secrets } from "../../../src/storage/kernel-tables.ts";
 import { verifyProjections } from "../../../src/projection/rebuild.ts";
 import { sweepSessions } from "../../../src/resources/session/end-sessions.ts";
 import { sessionMetadata, sessions } from "../../../src/resources/session/projection.ts";
+import { addSecondInstance } from "../../api/abuse.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { goodPassword } from "../user/user-peer.ts";
@@ -73,6 +74,18 @@ describe("the token of a session", () => {
     );
     assert.ok(!rows.includes(token.slice(9)));
     assert.deepEqual(await secretsOf(id), ["session_token"]);
+  });
+
+  it("holds on its own instance alone (D39)", async () => {
+    const other = await addSecondInstance(app, "i2.test");
+    const user = await addLogin();
+    const { token } = await logIn(user);
+    const path = `/resources/v3alpha/users/${user}`;
+    const at = async (host: string) => {
+      const headers = { host, authorization: `Bearer ${token}` };
+      return (await service.peer.send({ method: "GET", path, headers })).status;
+    };
+    assert.deepEqual([await at("localhost"), await at(other.host)], [200, 401]);
   });
 
   it("ends with the lifetime, at the very moment", async () => {
