@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
-import type { SealingKey } from "../crypto/secrets.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
-import { checkMasterKey, createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
+import { checkMasterKeys, type MasterKeys } from "../eventstore/master-keys.ts";
+import { createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
 import { jobs } from "../jobs/job.ts";
 import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
@@ -13,7 +13,7 @@ import type { MigratableDatabase } from "../storage/database.ts";
 import type { Schema } from "../storage/schema.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Config } from "./config.ts";
-import { masterKey } from "./master-key.ts";
+import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
 
 /** The open store with everything that reads and writes it; what commands and the server share. */
@@ -23,7 +23,7 @@ export type Kernel = AsyncDisposable & {
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
   db: MigratableDatabase;
-  masterKey: SealingKey;
+  masterKeys: MasterKeys;
   secrets: SecretStore;
   events: EventStore;
   newId: () => string;
@@ -72,10 +72,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
-    const master = masterKey(config, isNewStore);
-    if (!isNewStore) await checkMasterKey(db, master);
+    const masters = masterKeys(config, isNewStore);
+    if (!isNewStore) await checkMasterKeys(db, masters);
     const stale = await db.migrate();
-    const secrets = createSecretStore(db, master);
+    const secrets = createSecretStore(db, masters);
     const events = createEventStore({
       db,
       secrets,
@@ -100,7 +100,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       featureDefaults,
       projectionTables,
       db,
-      masterKey: master,
+      masterKeys: masters,
       secrets,
       events,
       newId,
