@@ -11,7 +11,7 @@ import {
   newInstanceIds,
 } from "../resources/instance/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
-import { checkMasterKey } from "../eventstore/secret-store.ts";
+import { checkMasterKeys } from "../eventstore/master-keys.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (decisions H1). */
@@ -44,8 +44,8 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
 }
 
 /** The store may have been empty when it was opened: only now is there something that the key must open. */
-async function alreadyMade({ db, masterKey }: Kernel): Promise<undefined> {
-  await checkMasterKey(db, masterKey);
+async function alreadyMade({ db, masterKeys }: Kernel): Promise<undefined> {
+  await checkMasterKeys(db, masterKeys);
 }
 
 async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {

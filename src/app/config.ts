@@ -69,6 +69,7 @@ export function loadConfig(input: ConfigInput): Config {
     dataDir,
     databaseUrl: read(options.databaseUrl, `${dataDir}/idsvc.db`),
     masterKey: read(options.masterKey),
+    masterKeyPrevious: read(options.masterKeyPrevious),
     egressAllow: read(options.egressAllow),
     trustedProxies: read(options.trustedProxies),
     tlsCert,

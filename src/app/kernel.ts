@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
-import type { SealingKey } from "../crypto/secrets.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
-import { checkMasterKey, createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
+import { checkMasterKeys, type MasterKeys } from "../eventstore/master-keys.ts";
+import { createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
 import { jobs } from "../jobs/job.ts";
 import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
@@ -15,7 +15,7 @@ import { claims, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Config } from "./config.ts";
-import { masterKey } from "./master-key.ts";
+import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
 
 /** The open store with everything that reads and writes it; what commands and the server share. */
@@ -27,7 +27,7 @@ export type Kernel = AsyncDisposable & {
   /** Every table that holds rows of instances, but for the log and its heads. */
   holdings: Holding[];
   db: MigratableDatabase;
-  masterKey: SealingKey;
+  masterKeys: MasterKeys;
   secrets: SecretStore;
   events: EventStore;
   newId: () => string;
@@ -80,10 +80,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
-    const master = masterKey(config, isNewStore);
-    if (!isNewStore) await checkMasterKey(db, master);
+    const masters = masterKeys(config, isNewStore);
+    if (!isNewStore) await checkMasterKeys(db, masters);
     const stale = await db.migrate();
-    const secrets = createSecretStore(db, master);
+    const secrets = createSecretStore(db, masters);
     const events = createEventStore({
       db,
       secrets,
@@ -109,7 +109,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       projectionTables,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
-      masterKey: master,
+      masterKeys: masters,
       secrets,
       events,
       newId,

@@ -1,23 +1,36 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newSealingKey, type SealingKey } from "../crypto/secrets.ts";
 import { failedPrecondition } from "../errors.ts";
+import { type MasterKeys, rewrapInstanceKeys, toMasterKey } from "../eventstore/master-keys.ts";
 import type { Config } from "./config.ts";
 import { masterKeyRule } from "./config.ts";
+import type { Kernel } from "./kernel.ts";
 
 const fileName = "master.key";
-const masterKeyId = "master:1";
+const keyLength = 32;
 
 /**
- * The key that wraps all others: from the configuration, else from the data folder, where it is made with a new store
+ * The keys that wrap all others: from the configuration, else from the data folder, where one is made with a new store
  * if the service is only for this machine (decisions H2). A store that holds something never gets another key.
  *
  * @throws MASTER_KEY_REQUIRED, MASTER_KEY_MISSING, MASTER_KEY_UNREADABLE
  */
-export function masterKey(config: Config, isNewStore: boolean): SealingKey {
+export function masterKeys(config: Config, isNewStore: boolean): MasterKeys {
   masterKeyRule(config);
-  if (config.masterKey !== undefined) return { id: masterKeyId, key: config.masterKey };
-  const path = join(config.dataDir, fileName);
+  const { masterKeyPrevious: previous } = config;
+  return {
+    current: toMasterKey(config.masterKey ?? storedKey(config, isNewStore)),
+    ...(previous === undefined ? {} : { previous: toMasterKey(previous) }),
+  };
+}
+
+/** Wraps the keys of all instances under the current master key; services may run. Gives how many were not yet. */
+export const rotateMasterKey = ({ db, masterKeys: keys }: Kernel): Promise<number> =>
+  rewrapInstanceKeys(db, keys);
+
+function storedKey({ dataDir }: Config, isNewStore: boolean): Uint8Array {
+  const path = join(dataDir, fileName);
   if (!existsSync(path)) {
     if (!isNewStore) {
       throw failedPrecondition(
@@ -28,20 +41,22 @@ export function masterKey(config: Config, isNewStore: boolean): SealingKey {
     makeKeyFile(path);
   }
   const key = Buffer.from(readFileSync(path, "utf8").trim(), "base64");
-  if (key.length !== 32) {
+  if (key.length !== keyLength) {
     throw failedPrecondition(
       "MASTER_KEY_UNREADABLE",
       `${path} must hold 32 bytes in base64: put the file back that the store was made with`,
     );
   }
-  return { id: masterKeyId, key };
+  return key;
 }
 
 /** The file is whole and on disk before anything is sealed with it; of two processes, the first one's key counts. */
 function makeKeyFile(path: string): void {
-  const { key } = newSealingKey(masterKeyId);
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${Buffer.from(key).toString("base64")}\n`, { mode: 0o600, flush: true });
+  writeFileSync(draft, `${randomBytes(keyLength).toString("base64")}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
   try {
     linkSync(draft, path);
   } catch (error) {

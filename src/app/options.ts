@@ -58,6 +58,12 @@ export const options = {
     absent: "generated into the data folder",
     why: "Seals all other keys. Without it nothing sealed can be read again: keep a copy.",
   },
+  masterKeyPrevious: {
+    env: "IDSVC_MASTER_KEY_PREVIOUS",
+    type: type.key32,
+    absent: "one master key",
+    why: "A second master key that opens too, while one replaces the other (idsvc keys rotate). It never seals.",
+  },
   egressAllow: {
     env: "IDSVC_EGRESS_ALLOW",
     type: type.egressList,

@@ -4,6 +4,7 @@ import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
 import { configCommand } from "./config.ts";
 import { migrateCommand } from "./db.ts";
+import { rotateCommand } from "./keys.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
 import { rebuildCommand, verifyCommand } from "./projections.ts";
@@ -70,6 +71,13 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .exitOverride();
   add(projections, "verify", "compare projections with a fresh fold of the log", verifyCommand);
   add(projections, "rebuild", "fold the log anew and put the result in place", rebuildCommand);
+  const keys = program.command("keys").description("what seals the secrets").exitOverride();
+  add(
+    keys,
+    "rotate",
+    "wrap all keys under IDSVC_MASTER_KEY that are under IDSVC_MASTER_KEY_PREVIOUS; services may run",
+    rotateCommand,
+  );
   program
     .command("version")
     .description("print the version")

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { and, eq, sql } from "../storage/drizzle.ts";
 import type { Subject } from "./event.ts";
 import { digestSecret } from "../crypto/digests.ts";
 import {
@@ -10,12 +9,20 @@ import {
   unwrapKey,
   wrapKey,
 } from "../crypto/secrets.ts";
-import { failedPrecondition, internal } from "../errors.ts";
+import { internal } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
+import { and, eq, sql } from "../storage/drizzle.ts";
 import { secrets } from "../storage/kernel-tables.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
 import type { Row } from "../storage/table.ts";
+import {
+  type InstanceKeyKind,
+  instanceKeyId,
+  instanceKeyKinds,
+  type MasterKeys,
+  unwrapInstanceKey,
+} from "./master-keys.ts";
 
 /** Where one secret lives: the key of the `secrets` table (decisions C7). */
 export type SecretRef = {
@@ -70,38 +77,9 @@ export interface SecretStore {
   removeInstance(instanceId: string): RowChange;
 }
 
-const instanceKeyKinds = ["data_key", "digest_key", "pepper_key"] as const;
-type InstanceKeyKind = (typeof instanceKeyKinds)[number];
-const currentKeyId = "1";
 const personalKeyKind = "personal_key";
 
-/**
- * Proves that the master key opens what is in the store; nothing is written. It reads no more than any build has stored,
- * so that it can stand before the migration.
- * @throws FAILED_PRECONDITION MASTER_KEY_WRONG
- */
-export async function checkMasterKey(db: Database, master: SealingKey): Promise<void> {
-  const t = db.table(secrets);
-  const { instanceId, ownerType, ownerId, kind, id, sealed } = t;
-  const [row] = await db.read
-    .select({ instance: instanceId, ownerType, ownerId, kind, id, sealed })
-    .from(t)
-    .where(and(eq(ownerType, "instance"), eq(kind, "data_key")))
-    .limit(1);
-  if (!row?.sealed) return;
-  try {
-    const owner = { instance: row.instance, ownerType: row.ownerType, ownerId: row.ownerId };
-    unwrapKey(master, owner, `${row.kind}:${row.id}`, row.sealed);
-  } catch (cause) {
-    throw failedPrecondition(
-      "MASTER_KEY_WRONG",
-      "the master key does not open this store: give the one it was made with (IDSVC_MASTER_KEY, or master.key in the data folder)",
-      { cause },
-    );
-  }
-}
-
-export function createSecretStore(db: Database, master: SealingKey): SecretStore {
+export function createSecretStore(db: Database, masters: MasterKeys): SecretStore {
   const t = db.table(secrets);
   const instanceKeys = new Map<string, SealingKey>();
 
@@ -137,7 +115,7 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     ownerType: "instance",
     ownerId: instanceId,
     kind,
-    id: currentKeyId,
+    id: instanceKeyId,
   });
   const ownerOf = (ref: SecretRef) => ({
     instance: ref.instanceId,
@@ -154,7 +132,7 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     const row = await read(ref);
     if (!row?.sealed)
       throw internal("INSTANCE_KEY_MISSING", `instance ${instanceId} has no ${kind}`);
-    const key = unwrapKey(master, ownerOf(ref), `${kind}:${ref.id}`, row.sealed);
+    const key = unwrapInstanceKey(masters, { ...ref, sealed: row.sealed });
     instanceKeys.set(name, key);
     return key;
   }
@@ -164,7 +142,7 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
     ownerType: type,
     ownerId: id,
     kind: personalKeyKind,
-    id: currentKeyId,
+    id: instanceKeyId,
   });
   const personalKeys = cachedRead(
     db,
@@ -201,8 +179,8 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
         const ref = refOf(instanceId, kind);
         const key = newSealingKey(`${kind}:${ref.id}`);
         instanceKeys.set(`${instanceId}/${kind}`, key);
-        const sealed = wrapKey(master, ownerOf(ref), key);
-        return insertRow(secrets, { ...ref, sealed, keyId: master.id, createdAt });
+        const sealed = wrapKey(masters.current, ownerOf(ref), key);
+        return insertRow(secrets, { ...ref, sealed, keyId: masters.current.id, createdAt });
       }),
 
     async createPersonalKey(instanceId, of, createdAt) {
@@ -230,7 +208,7 @@ export function createSecretStore(db: Database, master: SealingKey): SecretStore
 
     async putDigest(ref, secret, createdAt, expiresAt) {
       const digest = await digestOf(ref.instanceId, secret);
-      const row = { ...ref, digest, keyId: `digest_key:${currentKeyId}`, createdAt };
+      const row = { ...ref, digest, keyId: `digest_key:${instanceKeyId}`, createdAt };
       return putRow(secrets, expiresAt === undefined ? row : { ...row, expiresAt });
     },
 

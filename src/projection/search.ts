@@ -5,7 +5,9 @@ import {
   count,
   desc,
   eq,
+  gte,
   inArray,
+  lt,
   type SQL,
   sql,
 } from "../storage/drizzle.ts";
@@ -49,6 +51,27 @@ export function applicableLimit(asked: number, limits: Limits, field = "query.li
   );
 }
 
+// A range, which an index can find; both databases compare texts by their code points.
+function startsWith(column: Column, text: string): SQL | undefined {
+  const points = [...text];
+  for (let at = points.length - 1; at >= 0; at--) {
+    const next = (points[at]?.codePointAt(0) ?? 0) + 1;
+    // Half of a surrogate pair is no character, and nothing comes after the last one.
+    const following = next === 0xd800 ? 0xe000 : next;
+    if (following > 0x10ffff) continue;
+    const end = points.slice(0, at).join("") + String.fromCodePoint(following);
+    return and(gte(column, text), lt(column, end));
+  }
+  return gte(column, text);
+}
+
+// The folded text has the index. What stands before the last character of a beginning in ASCII folds by itself, whatever
+// follows it; in other letters a following mark can change what it folds to.
+function nearby(folded: Column, text: string): SQL | undefined {
+  const begin = caseFold(text.slice(0, -1));
+  return /^[\x20-\x7e]+$/.test(text) && begin !== "" ? startsWith(folded, begin) : undefined;
+}
+
 /** Matches a text column literally: `%`, `_` and `\` have no meaning. */
 export function matchesText(
   db: Database,
@@ -61,8 +84,8 @@ export function matchesText(
   if (how === "equals") return eq(column, text);
   if (text === "") return undefined;
   if (how === "contains") return db.contains(column, text);
+  if (how === "startsWith") return and(startsWith(column, text), nearby(columns.folded, text));
   const length = [...text].length;
-  if (how === "startsWith") return sql`substr(${column}, 1, ${length}) = ${text}`;
   return sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`;
 }
 

@@ -43,6 +43,7 @@ describe("layers", () => {
       IDSVC_DATA_DIR: "/d",
       IDSVC_DATABASE_URL: "/d/x.db",
       IDSVC_MASTER_KEY: masterKey,
+      IDSVC_MASTER_KEY_PREVIOUS: masterKey,
       IDSVC_EGRESS_ALLOW: "10.0.0.0/8",
       IDSVC_TRUSTED_PROXIES: "10.0.0.0/8",
       IDSVC_TLS_CERT: pem,

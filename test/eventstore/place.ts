@@ -115,7 +115,7 @@ const master = newSealingKey("master:test");
 export async function openStore(place: Place, now = () => start): Promise<Store> {
   const db = await place.open(schema);
   await db.migrate();
-  const secrets = createSecretStore(db, master);
+  const secrets = createSecretStore(db, { current: master });
   if (
     (await db.read.select().from(db.table(titles))).length === 0 &&
     (await db.heads()).size === 0

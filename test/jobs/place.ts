@@ -39,7 +39,7 @@ export type Store = AsyncDisposable & { db: MigratableDatabase; events: EventSto
 export async function openStore(place: Pick<Place, "open">, now: () => Date): Promise<Store> {
   const db = await place.open({ state: [jobs], projections: [] });
   await db.migrate();
-  const secrets = createSecretStore(db, newSealingKey("master:test"));
+  const secrets = createSecretStore(db, { current: newSealingKey("master:test") });
   const events = createEventStore({
     db,
     secrets,

@@ -175,16 +175,16 @@ describe("rotation of web keys", () => {
     await using service = await startClocked();
     const { deps, pass, states } = service;
     // The service's own holds the lease of that name: another one waits for it and does nothing.
-    await using both = new AsyncDisposableStack();
-    both.use(startRotation(deps, rotation, { onError, everyMs: 5 }));
+    const others = [startRotation(deps, rotation, { onError, everyMs: 5 })];
     pass(periodMs);
     await delay(100);
     assert.equal(Object.keys(await states()).length, 1);
     await beside(service.peer.app.kernel, "UPDATE leases SET expires = 0");
-    both.use(startRotation(deps, rotation, { onError, everyMs: 5 }));
+    others.push(startRotation(deps, rotation, { onError, everyMs: 5 }));
     for (const end = Date.now() + 5_000; Object.keys(await states()).length < 2; await delay(10)) {
       assert.ok(Date.now() < end, "the key was never published");
     }
+    for (const each of others) await each[Symbol.asyncDispose]();
   });
 });
 
