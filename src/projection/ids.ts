@@ -30,6 +30,23 @@ export async function allIds<T extends Table>(
   return rows.map(({ id }) => id);
 }
 
+/** Reads a row by its id, where the key is instance and id: one statement, which the database prepares once. */
+export function rowById<T extends Table>(
+  db: Database,
+  table: T,
+): (instanceId: string, id: string) => Promise<Row<T> | undefined> {
+  const { instanceId, id } = db.table(table) as unknown as Record<"instanceId" | "id", Column>;
+  const statement = db.read
+    .select()
+    .from(db.table(table))
+    .where(and(eq(instanceId, sql.placeholder("instanceId")), eq(id, sql.placeholder("id"))))
+    .prepare(`get_${table.name}`);
+  return async (ofInstance, wanted) => {
+    const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, id: wanted });
+    return rows[0];
+  };
+}
+
 function idsWhere<T extends Table>(
   db: Database,
   table: T,

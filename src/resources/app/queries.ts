@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import { AppFieldName, type AppSearchFilter } from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
 import { State } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { Scope } from "../../authz/context.ts";
@@ -78,13 +79,7 @@ export function appQueries(
   }
 
   return {
-    async find(instanceId: string, id: string): Promise<AppRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, apps),
 
     async get(instanceId: string, id: string): Promise<AppRow> {
       const row = await this.find(instanceId, id);

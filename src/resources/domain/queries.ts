@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import {
   DomainFieldName,
   type DomainSearchFilter,
@@ -6,7 +7,7 @@ import type { Scope } from "../../authz/context.ts";
 import { domainPermission } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
-import { and, type Column, eq, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { type Column, eq, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName } from "../object/filters.ts";
 import type { Tenancy } from "../org/index.ts";
@@ -63,13 +64,7 @@ export function domainQueries(
   }
 
   return {
-    async find(instanceId: string, id: string): Promise<DomainRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, domains),
     async search(
       scope: Scope,
       asked: { filters: DomainSearchFilter[]; sortingColumn: DomainFieldName; page: Page },

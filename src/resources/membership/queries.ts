@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import {
   MembershipFieldName,
   type MembershipSearchFilter,
@@ -100,13 +101,7 @@ export function membershipQueries(
         );
 
   return {
-    async find(instanceId: string, id: string): Promise<MembershipRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, memberships),
 
     /** The members of the instance who hold a role there, but for one membership; and how many members there are. */
     async instanceOwners(instanceId: string, role: string, but: string) {

@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import {
   OrganizationFieldName,
@@ -89,6 +90,7 @@ export function organizationQueries(
   tenancy: Tenancy,
 ): OrganizationQueries {
   const t = db.table(organizations);
+  const byId = rowById(db, organizations);
   const d = db.table(organizationDomains);
   const columns: Record<number, Column> = {
     [OrganizationFieldName.ID]: t.id,
@@ -128,10 +130,7 @@ export function organizationQueries(
 
   return {
     async get(instanceId, id) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      const row = await byId(instanceId, id);
       if (row === undefined) throw organizationNotFound();
       return row;
     },

@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import {
   ProjectFieldName,
   type ProjectSearchFilter,
@@ -89,6 +90,7 @@ export function projectQueries(
   tenancy: Tenancy,
 ): ProjectQueries {
   const t = db.table(projects);
+  const byId = rowById(db, projects);
   const columns: Record<number, Column> = {
     [ProjectFieldName.ID]: t.id,
     [ProjectFieldName.CREATION_DATE]: t.creationDate,
@@ -118,10 +120,7 @@ export function projectQueries(
 
   return {
     async get(instanceId, id) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      const row = await byId(instanceId, id);
       if (row === undefined) throw projectNotFound();
       return row;
     },

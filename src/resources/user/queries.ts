@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import {
   UserFieldName,
   type UserSearchFilter,
@@ -117,13 +118,7 @@ export function userQueries(
   }
 
   return {
-    async find(instanceId, id) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, users),
     async search(scope, { filters, sortingColumn, page }) {
       const visible = await tenancy.visible(scope, {
         organizationId: t.organizationId,

@@ -1,3 +1,4 @@
+import { rowById } from "../../projection/ids.ts";
 import {
   UserSchemaFieldName,
   type UserSchemaSearchFilter,
@@ -5,7 +6,7 @@ import {
 import { State } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_pb.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
-import { and, type Column, eq } from "../../storage/drizzle.ts";
+import { type Column, eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { type FilterNode, filterTree } from "./filter-tree.ts";
 import { hasId, matches } from "../object/filters.ts";
@@ -25,6 +26,7 @@ export type UserSchemaQueries = {
 
 export function userSchemaQueries({ db, limits }: Pick<Deps, "db" | "limits">): UserSchemaQueries {
   const t = db.table(userSchemas);
+  const byId = rowById(db, userSchemas);
   const columns: Record<number, Column> = {
     [UserSchemaFieldName.TYPE]: t.type,
     [UserSchemaFieldName.STATE]: t.state,
@@ -72,10 +74,7 @@ export function userSchemaQueries({ db, limits }: Pick<Deps, "db" | "limits">): 
 
   return {
     async get(instanceId, id) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      const row = await byId(instanceId, id);
       if (row === undefined) throw userSchemaNotFound();
       return row;
     },

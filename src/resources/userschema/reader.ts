@@ -1,6 +1,6 @@
+import { rowById } from "../../projection/ids.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { builtInSchemas, type UserSchema } from "./built-in.ts";
 import { userSchemas } from "./projection.ts";
@@ -38,12 +38,9 @@ export async function schemaById(
 }
 
 function createReader(db: Database): Reader {
-  const t = db.table(userSchemas);
+  const byId = rowById(db, userSchemas);
   const read = cachedRead(db, [userSchemas], async (instanceId, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    const row = await byId(instanceId, id);
     return row === undefined ? undefined : toUserSchema(row);
   });
   return async (instanceId, id) => read(instanceId, id);

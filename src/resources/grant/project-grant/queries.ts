@@ -1,3 +1,4 @@
+import { rowById } from "../../../projection/ids.ts";
 import {
   ProjectGrantFieldName,
   type ProjectGrantSearchFilter,
@@ -37,12 +38,10 @@ type Awaitable<T> = T | Promise<T>;
 /** Project grants, never older than the last write that changed any (decisions B7). */
 export function projectGrantReader(db: Database): ProjectGrantReader {
   const t = db.table(projectGrants);
+  const byId = rowById(db, projectGrants);
   return {
     byId: cachedRead(db, [projectGrants], async (instanceId, id) => {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      const row = await byId(instanceId, id);
       return row;
     }),
     ofProject: cachedRead(db, [projectGrants], (instanceId, projectId) =>
@@ -122,13 +121,7 @@ export function projectGrantQueries(
   }
 
   return {
-    async find(instanceId: string, id: string): Promise<ProjectGrantRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, projectGrants),
     async search(
       scope: Scope,
       asked: {

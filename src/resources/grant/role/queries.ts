@@ -1,3 +1,4 @@
+import { rowById } from "../../../projection/ids.ts";
 import {
   RoleFieldName,
   type RoleSearchFilter,
@@ -65,13 +66,7 @@ export function roleQueries(
   }
 
   return {
-    async find(instanceId: string, id: string): Promise<RoleRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, projectRoles),
     async search(
       scope: Scope,
       asked: { filters: RoleSearchFilter[]; sortingColumn: RoleFieldName; page: Page },

@@ -1,3 +1,4 @@
+import { rowById } from "../../../projection/ids.ts";
 import {
   UserGrantFieldName,
   type UserGrantSearchFilter,
@@ -111,13 +112,7 @@ export function userGrantQueries(
   }
 
   return {
-    async find(instanceId: string, id: string): Promise<UserGrantRow | undefined> {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
+    find: rowById(db, userGrants),
     async search(
       scope: Scope,
       asked: { filters: UserGrantSearchFilter[]; sortingColumn: UserGrantFieldName; page: Page },

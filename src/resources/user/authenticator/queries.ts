@@ -1,5 +1,5 @@
 import type { Database } from "../../../storage/database.ts";
-import { and, asc, eq, inArray } from "../../../storage/drizzle.ts";
+import { and, asc, eq, inArray, sql } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import { userAuthenticators } from "./projection.ts";
@@ -20,6 +20,14 @@ export type AuthenticatorReader = {
 
 export function authenticatorReader(db: Database): AuthenticatorReader {
   const t = db.table(userAuthenticators);
+  const ofOne = db.read
+    .select()
+    .from(t)
+    .where(
+      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.userId, sql.placeholder("userId"))),
+    )
+    .orderBy(asc(t.creationDate), asc(t.id))
+    .prepare("authenticators_of_user");
 
   return {
     ofKind: ({ instanceId, userId }, kind) =>
@@ -31,12 +39,16 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
 
     async ofUsers(instanceId, userIds) {
       const held = new Map<string, AuthenticatorRow[]>();
-      if (userIds.length === 0) return held;
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), inArray(t.userId, userIds)))
-        .orderBy(asc(t.creationDate), asc(t.id));
+      const [userId] = userIds;
+      if (userId === undefined) return held;
+      const rows =
+        userIds.length === 1
+          ? await ofOne.execute({ instanceId, userId })
+          : await db.read
+              .select()
+              .from(t)
+              .where(and(eq(t.instanceId, instanceId), inArray(t.userId, userIds)))
+              .orderBy(asc(t.creationDate), asc(t.id));
       for (const row of rows) held.set(row.userId, [...(held.get(row.userId) ?? []), row]);
       return held;
     },
