@@ -1,20 +1,17 @@
-import assert from "node:assert/strict";
-import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { addMember, membership } from "../../src/resources/membership/index.ts";
 import { addUser, builtInData, user } from "../../src/resources/user/index.ts";
 import { counterMark } from "./load/spec.ts";
 import type { BenchCase } from "./measure.ts";
-import { type Child, startServer } from "./process.ts";
-import { call, callJson, restSpec } from "./requests.ts";
+import type { Child } from "./process.ts";
+import { callJson, restSpec } from "./requests.ts";
 import type { Bench, RowPlan } from "./rows.ts";
 import { newStore, startService, type Store, withKernel, writer } from "./store.ts";
 
 const base = "/resources/v3alpha";
-const password = "correct horse battery staple";
 const usersPerUnit = 1_000;
 
-/** Users, permission checks and password checks, beside targets, few memberships and bare argon2id. */
+/** Users and members beside targets and flags. */
 export async function directoryBench(
   sizes: readonly { label: string; users: number; memberships: number }[],
 ): Promise<Bench> {
@@ -34,19 +31,6 @@ export async function directoryBench(
         waits: each.waits,
       });
     }
-  }
-  const [first] = sizes;
-  if (first !== undefined) {
-    const store = running.use(await newStore());
-    const service = running.use((await startService(store.dir)).child);
-    const bare = running.use(await startServer([join(import.meta.dirname, "peers/argon2.ts")]));
-    cases.push(await passwordCase(store, service), bareCase(bare));
-    rows.push({
-      id: "password-check",
-      service: "session password check",
-      peers: { argon2id: "bare argon2id" },
-      waits: true,
-    });
   }
   const held = running.move();
   return { cases, rows, [Symbol.asyncDispose]: () => held.disposeAsync() };
@@ -117,49 +101,6 @@ function directoryCases(label: string, store: Store, service: Child, someone: st
       waits: true,
     },
   ];
-}
-
-/** CreateSession with a user and his password; each is a session, an event and a flush beside the hash. */
-async function passwordCase(store: Store, { port, pid }: Child): Promise<BenchCase> {
-  const { token } = store;
-  const made = await callJson(
-    restSpec(port, `POST ${base}/users`, {
-      token,
-      body: {
-        username: "ada",
-        data: { given_name: "Ada", family_name: "Lovelace" },
-        authenticators: { password: { password } },
-      },
-    }),
-  );
-  const checks = {
-    user: { user_id: String(Object(made["details"]).id) },
-    password: { password },
-  };
-  const load = restSpec(port, `POST ${base}/sessions`, {
-    token,
-    body: { checks },
-    connections: 8,
-  });
-  return {
-    name: "session password check",
-    pid,
-    load,
-    verify: async () => {
-      const { session_token } = await callJson(load);
-      assert.ok(session_token, "the password is right");
-    },
-  };
-}
-
-function bareCase({ port, pid }: Child): BenchCase {
-  const load = restSpec(port, "GET /", { connections: 8 });
-  return {
-    name: "bare argon2id",
-    pid,
-    load,
-    verify: async () => assert.equal((await call(load)).status, 200),
-  };
 }
 
 /** Adds people by the service's own event store, and members of the instance; gives the id of one of the people. */
