@@ -41,32 +41,35 @@ type Task = {
   reject: (error: unknown) => void;
 };
 
+// A thread holds one task beside the one at work: it goes on while the event loop waits for a flush.
+const mostHeld = 2;
+
 /**
  * Threads that do nothing but hash (faults F22): neither the event loop nor libuv's threads, which also serve files,
  * ever wait for a password. They are started when first needed and keep no process alive.
  */
 export function createPasswordPool(size = usualSize, script = workerFile): PasswordPool {
-  const idle: Worker[] = [];
-  const atWork = new Map<Worker, Task>();
+  /** What each thread was given, in order: it works on the first. */
+  const held = new Map<Worker, Task[]>();
   const waiting: Task[] = [];
 
   function start(): Worker {
     // Of the environment, which may hold keys, nothing is needed.
     const worker = new Worker(script, { env: {} });
+    const tasks: Task[] = [];
+    held.set(worker, tasks);
     worker.on("message", (answer: PasswordAnswer) => {
-      const task = atWork.get(worker);
-      atWork.delete(worker);
-      idle.push(worker);
-      worker.unref();
+      const task = tasks.shift();
+      if (tasks.length === 0) worker.unref();
       if ("result" in answer) task?.resolve(answer.result);
       else task?.reject(failed(answer.error));
       next();
     });
     const gone = (cause: unknown) => {
-      const task = atWork.get(worker);
-      atWork.delete(worker);
-      if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
-      task?.reject(failed(cause));
+      if (!held.delete(worker)) return;
+      const [atWork, ...others] = tasks;
+      atWork?.reject(failed(cause));
+      waiting.unshift(...others);
       next();
     };
     worker.on("error", gone);
@@ -74,21 +77,32 @@ export function createPasswordPool(size = usualSize, script = workerFile): Passw
     return worker;
   }
 
+  /** The thread that has least to do; a new one rather than one that is at work. */
+  function vacant(): Worker | undefined {
+    const [least] = [...held].toSorted(([, a], [, b]) => a.length - b.length);
+    if (least === undefined || (least[1].length > 0 && held.size < size.threads)) return start();
+    return least[1].length < mostHeld ? least[0] : undefined;
+  }
+
+  const waitingInAll = () =>
+    [...held.values()].reduce((sum, tasks) => sum + Math.max(0, tasks.length - 1), waiting.length);
+
   function next(): void {
-    if (waiting.length === 0 || (idle.length === 0 && atWork.size >= size.threads)) return;
-    const task = waiting.shift();
-    if (task === undefined) return;
-    const worker = idle.pop() ?? start();
-    atWork.set(worker, task);
-    worker.ref();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
-    worker.postMessage(task.work);
+    while (waiting.length > 0) {
+      const worker = vacant();
+      const task = worker && waiting.shift();
+      if (worker === undefined || task === undefined) return;
+      held.get(worker)?.push(task);
+      worker.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
+      worker.postMessage(task.work);
+    }
   }
 
   return {
     run: <W extends PasswordWork>(work: W) =>
       new Promise<ResultOf<W>>((resolve, reject) => {
-        if (waiting.length >= size.mostWaiting) {
+        if (waitingInAll() >= size.mostWaiting) {
           const text = "too many passwords are being checked: try again";
           return reject(unavailable("PASSWORD_HASHING_BUSY", text, { retryAfterSeconds }));
         }
@@ -98,7 +112,7 @@ export function createPasswordPool(size = usualSize, script = workerFile): Passw
       }),
     async [Symbol.asyncDispose]() {
       for (const { reject } of waiting.splice(0)) reject(failed("the pool is closed"));
-      await Promise.all([...idle, ...atWork.keys()].map((worker) => worker.terminate()));
+      await Promise.all([...held.keys()].map((worker) => worker.terminate()));
     },
   };
 }
