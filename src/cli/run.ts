@@ -3,7 +3,7 @@ import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
 import { configCommand } from "./config.ts";
-import { migrateCommand } from "./db.ts";
+import { migrateCommand, vacuumCommand } from "./db.ts";
 import { rotateCommand } from "./keys.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
@@ -65,6 +65,12 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
   add(program, "ready", "ask a running service whether it is ready", readyCommand);
   const db = program.command("db").description("work on the database").exitOverride();
   add(db, "migrate", "bring the store to the schema of this build", migrateCommand);
+  add(
+    db,
+    "vacuum",
+    "write the store anew, so that its files hold nothing deleted; writers wait meanwhile",
+    vacuumCommand,
+  );
   const projections = program
     .command("projections")
     .description("tables that follow from the event log")

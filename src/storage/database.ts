@@ -146,5 +146,10 @@ export interface MigratableDatabase extends Database {
   /** Creates and widens tables; gives the projection tables that must be rebuilt from events before serving. */
   migrate(): Promise<AnyTable[]>;
   heads(): Promise<Heads>;
+  /**
+   * Writes the store anew, so that no page of its files holds anything of what was deleted. Writers wait meanwhile, on
+   * PostgreSQL readers as well, a table at a time.
+   */
+  rewrite(): Promise<void>;
   shadow(tables: AnyTable[]): Promise<Shadow>;
 }

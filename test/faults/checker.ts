@@ -196,7 +196,21 @@ function secretsEqualFold(events: LoggedEvent[], connection: Connection): string
     .pluck()
     .all()
     .map(String);
-  return difference("signing key", live, keys);
+  return [...difference("signing key", live, keys), ...webKeysEqualFold(events, connection)];
+}
+
+function webKeysEqualFold(events: LoggedEvent[], connection: Connection): string[] {
+  const live = new Set<string>();
+  for (const { type, aggregateId } of events) {
+    if (type === "web_key.added") live.add(aggregateId);
+    if (type === "web_key.removed") live.delete(aggregateId);
+  }
+  const keys = connection
+    .prepare("SELECT id FROM secrets WHERE owner_type = 'instance' AND kind = 'web_key'")
+    .pluck()
+    .all()
+    .map(String);
+  return difference("web key", live, keys);
 }
 
 function countsAreExact(kernel: Kernel, connection: Connection): string[] {

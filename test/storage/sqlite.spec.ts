@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { DomainError, type Kind } from "../../src/errors.ts";
-import { insertRow } from "../../src/storage/row-change.ts";
+import { deleteRows, insertRow, putRow } from "../../src/storage/row-change.ts";
 import { storeFormat } from "../../src/storage/schema.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { storageContract } from "./contract.ts";
@@ -126,5 +126,36 @@ describe("sharing an SQLite file with another process", () => {
     await db.migrate();
     await place.execute(`INSERT INTO notes VALUES ('one', 'a', 'x', 1)`);
     assert.equal((await db.read.select().from(db.table(notes))).length, 1);
+  });
+});
+
+describe("what was deleted from an SQLite file", () => {
+  it("stands in none of its pages once it is written anew, though they were split and merged (C7)", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    const count = 8_000;
+    const idOf = (turn: number) => String((turn * 7_919) % count).padStart(8, "0");
+    const markOf = (turn: number) => (turn % 10 === 0 ? "MARKER" : "plain-");
+    const row = (turn: number, length: number) =>
+      putRow(notes, {
+        ...{ instanceId: "one", id: idOf(turn), sequence: 1n },
+        body: markOf(turn) + idOf(turn) + "x".repeat(length),
+      });
+    const turns = Array.from({ length: count }, (_, turn) => turn);
+    for (const each of turns) {
+      const grown = each % 3 === 0 && each > 100 ? [row(each - 97, each % 500)] : [];
+      void db.commit(unit({ changes: [row(each, each % 300), ...grown] }));
+    }
+    const marked = turns.filter((turn) => markOf(turn) === "MARKER");
+    const deleted = marked.map((turn) => deleteRows(notes, { instanceId: "one", id: idOf(turn) }));
+    await db.commit(unit({ changes: deleted }));
+    await db.rewrite();
+    const raw = [place.path, `${place.path}-wal`]
+      .map((file) => readFileSync(file, "latin1"))
+      .join();
+    assert.equal(raw.split("plain-").length > count / 2, true);
+    assert.equal(raw.split("MARKER").length - 1, 0);
+    assert.equal((await db.health(true)).sound, true);
   });
 });

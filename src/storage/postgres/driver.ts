@@ -5,6 +5,7 @@ import { createStamps } from "../stamps.ts";
 import { checkServer, createPool } from "./connect.ts";
 import { storeError } from "./errors.ts";
 import { isNew, migrate } from "./migrate.ts";
+import { rewriteTables } from "./rewrite.ts";
 import { createMonitor, type Monitor } from "./monitor.ts";
 import { sweepBatches } from "./outcome.ts";
 import { createReader, readSnapshot } from "./reader.ts";
@@ -90,6 +91,7 @@ export async function openPostgres(options: {
       return stale;
     },
     heads: () => asked(() => readHeads(reading)),
+    rewrite: () => rewriteTables(url, schema),
     shadow: (tables) => createShadow(url, tables),
     [Symbol.asyncDispose]: () => (closed ??= close()),
   };
