@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
+type CutWhen = "before" | "after" | "swallow";
+
 /** Stands between the service and PostgreSQL, and does what networks do. */
 export type Proxy = AsyncDisposable & {
   url: string;
-  /** From now on, a connection that sends this text is cut: before it arrives, or when its answer comes. */
-  cut(when: "before" | "after", text: string, times?: number): void;
+  /**
+   * From now on, a connection that sends this text is cut: before it arrives, or when its answer comes; or it stays open
+   * and the answer is swallowed with all that follows.
+   */
+  cut(when: CutWhen, text: string, times?: number): void;
   /** How often it was cut. */
   readonly cuts: number;
   /** Nothing passes any more, either way; connections stay open. */
@@ -18,7 +23,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const { hostname, pathname, username, port } = new URL(databaseUrl);
   const path = `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
   const open = new Set<Socket>();
-  let rule: { when: "before" | "after"; text: string; left: number } | undefined;
+  let rule: { when: CutWhen; text: string; left: number } | undefined;
   let cuts = 0;
   let isHole = false;
   let isShut = false;
@@ -27,6 +32,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     if (isShut) return void client.destroy();
     const upstream = connect(path);
     let isDoomed = false;
+    let isMute = false;
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -42,12 +48,13 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
           cuts += 1;
           return end();
         }
-        isDoomed = true;
+        if (rule.when === "swallow") isMute = true;
+        else isDoomed = true;
       }
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
-      if (isHole) return;
+      if (isHole || isMute) return;
       if (isDoomed) {
         cuts += 1;
         return end();
