@@ -3,6 +3,17 @@ import { killed } from "./f01-kill.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
 import { answerLost } from "./f10-lost-answer.ts";
 import { readerRace } from "./f11-reader-race.ts";
+import { uniqueRace } from "./f12-unique-race.ts";
+import { sameAggregate } from "./f13-same-aggregate.ts";
+import { gracefulStop } from "./f23-graceful-stop.ts";
 
 /** In the order in which they run. */
-export const faults: readonly Fault[] = [killed, databaseRestarted, readerRace, answerLost];
+export const faults: readonly Fault[] = [
+  killed,
+  databaseRestarted,
+  answerLost,
+  readerRace,
+  uniqueRace,
+  sameAggregate,
+  gracefulStop,
+];

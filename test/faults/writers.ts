@@ -1,11 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { type Answer, type Call, call as callOne } from "./call.ts";
 import { type Entry, outcomeOf } from "./client-log.ts";
 
 /** A target that a writer made, and the last sequence the server acknowledged for it. */
 type Own = { id: string; sequence: bigint };
-
-type Call = { method: string; path: string; body?: object };
-type Answer = Pick<Entry, "status" | "id" | "sequence" | "reason" | "text">;
 
 export type Writers = {
   /** Every call of every writer, in the order of the answers. */
@@ -27,30 +25,13 @@ export function createWriters(count: number, token: string): Writers {
   const waiting: (() => void)[] = [];
   let marks = 0;
 
-  async function call(urls: string[], { method, path, body }: Call): Promise<Answer> {
-    const url = urls[Math.floor(Math.random() * urls.length)];
-    try {
-      const answer = await fetch(`${url}/resources/v3alpha${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const json = Object(await answer.json());
-      for (const resolve of waiting.splice(0)) resolve();
-      const { status } = answer;
-      if (status === 503) await delay(pauseMs);
-      if (!answer.ok) {
-        const told: { reason?: string }[] = Array.isArray(json.details) ? json.details : [];
-        const reason = told.find((each) => each.reason !== undefined)?.reason ?? "";
-        return { status, id: "", sequence: 0n, reason, text: String(json.message ?? "") };
-      }
-      const { id = "", sequence = "0" } = json.details ?? json.target?.details ?? {};
-      return { status, id: String(id), sequence: BigInt(sequence), reason: "", text: "" };
-    } catch {
-      // The connection broke before the whole answer was here: nobody knows.
-      await delay(pauseMs);
-      return { status: 0, id: "", sequence: 0n, reason: "", text: "" };
-    }
+  async function call(urls: string[], what: Call): Promise<Answer> {
+    const url = urls[Math.floor(Math.random() * urls.length)] ?? "";
+    const answer = await callOne(url, token, what);
+    // Who finds nobody, or is told to come back, does not ask at once.
+    if ([0, 503].includes(answer.status)) await delay(pauseMs);
+    if (answer.status !== 0) for (const resolve of waiting.splice(0)) resolve();
+    return answer;
   }
 
   async function write(urls: string[], op: Entry["op"], id: string, request: (mark: string) => Call) {
