@@ -1,5 +1,7 @@
 import type { Fault } from "./fault.ts";
 import { killed } from "./f01-kill.ts";
+import { tornWal } from "./f02-torn-wal.ts";
+import { diskFull } from "./f03-disk-full.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
 import { answerLost } from "./f10-lost-answer.ts";
 import { readerRace } from "./f11-reader-race.ts";
@@ -10,6 +12,8 @@ import { gracefulStop } from "./f23-graceful-stop.ts";
 /** In the order in which they run. */
 export const faults: readonly Fault[] = [
   killed,
+  tornWal,
+  diskFull,
   databaseRestarted,
   answerLost,
   readerRace,
