@@ -2,7 +2,9 @@ import type { Fault } from "./fault.ts";
 import { killed } from "./f01-kill.ts";
 import { tornWal } from "./f02-torn-wal.ts";
 import { diskFull } from "./f03-disk-full.ts";
+import { callsFail } from "./f05-failing-calls.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
+import { failedOver } from "./f09-fail-over.ts";
 import { answerLost } from "./f10-lost-answer.ts";
 import { readerRace } from "./f11-reader-race.ts";
 import { uniqueRace } from "./f12-unique-race.ts";
@@ -14,7 +16,9 @@ export const faults: readonly Fault[] = [
   killed,
   tornWal,
   diskFull,
+  callsFail,
   databaseRestarted,
+  failedOver,
   answerLost,
   readerRace,
   uniqueRace,

@@ -19,6 +19,8 @@ export type Running = {
   stop(): Promise<number | null>;
   signal(name: NodeJS.Signals): void;
   readonly pid: number;
+  /** Whether the process has ended, by itself or not. */
+  hasEnded(): boolean;
 };
 
 export async function freePort(): Promise<number> {
@@ -75,6 +77,7 @@ export async function startServer(place: Place): Promise<Running> {
     stop: () => end(child, "SIGTERM"),
     signal: (name) => void child.kill(name),
     pid: child.pid ?? 0,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
   };
 }
 

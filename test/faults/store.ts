@@ -31,7 +31,7 @@ export async function openArena(engine: Engine, options: ClusterOptions = {}): P
     engine === "postgres" ? await startCluster({ ...options, durable: true }) : undefined;
   return {
     engine,
-    newStore: async (folder) => newStore(await urlIn(cluster), folder),
+    newStore: (folder) => newStore(cluster, folder),
     cluster() {
       if (cluster === undefined) throw new Error("SQLite has no cluster");
       return cluster;
@@ -47,7 +47,9 @@ async function urlIn(cluster: Cluster | undefined): Promise<string | undefined> 
   return cluster.url(name);
 }
 
-async function newStore(url: string | undefined, folder = tmpdir()): Promise<Store> {
+/** A store in this cluster, or an SQLite file. */
+export async function newStore(cluster?: Cluster, folder = tmpdir()): Promise<Store> {
+  const url = await urlIn(cluster);
   const dataDir = mkdtempSync(join(folder, "idsvc-fault-"));
   const env = {
     IDSVC_BOOTSTRAP_TOKEN: token,

@@ -15,13 +15,15 @@ export type Proxy = AsyncDisposable & {
   readonly cuts: number;
   /** Nothing passes any more, either way; connections stay open. */
   hole(isHole: boolean): void;
+  /** New connections go to this server, and the open ones are cut. */
+  lead(databaseUrl: string): void;
   /** New connections are refused, and the open ones cut. */
   shut(isShut: boolean): void;
 };
 
 export async function startProxy(databaseUrl: string): Promise<Proxy> {
-  const { hostname, pathname, username, port } = new URL(databaseUrl);
-  const path = `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
+  const { pathname, username } = new URL(databaseUrl);
+  let path = socketOf(databaseUrl);
   const open = new Set<Socket>();
   let rule: { when: CutWhen; text: string; left: number } | undefined;
   let cuts = 0;
@@ -77,6 +79,10 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     hole(is) {
       isHole = is;
     },
+    lead(url) {
+      path = socketOf(url);
+      for (const socket of open) socket.destroy();
+    },
     shut(is) {
       isShut = is;
       if (is) for (const socket of open) socket.destroy();
@@ -87,4 +93,9 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       await once(server, "close");
     },
   };
+}
+
+function socketOf(databaseUrl: string): string {
+  const { hostname, port } = new URL(databaseUrl);
+  return `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
 }
