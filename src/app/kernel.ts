@@ -42,13 +42,19 @@ export type Surroundings = {
   now?: () => Date;
   /** Slices beside the service's own. */
   moreModules?: Module[];
+  /** The store can be trusted again only by another process: this one must end, as by a crash. */
+  onBroken?: (error: unknown) => void;
 };
 
 /** A driver is loaded only where it is used. */
-async function openStore(at: Config["databaseUrl"], schema: Schema): Promise<MigratableDatabase> {
+async function openStore(
+  at: Config["databaseUrl"],
+  schema: Schema,
+  onBroken: (error: unknown) => void,
+): Promise<MigratableDatabase> {
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
-    return openSqlite({ path: at.file, schema });
+    return openSqlite({ path: at.file, schema, onBroken });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
   return openPostgres({ url: at.url, schema });
@@ -59,7 +65,7 @@ async function openStore(at: Config["databaseUrl"], schema: Schema): Promise<Mig
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
-  const { logger, now = () => new Date(), moreModules = [] } = around;
+  const { logger, now = () => new Date(), moreModules = [], onBroken = () => {} } = around;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
@@ -76,7 +82,8 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const projections = [...ofSlices, forgetInstance(ofInstances)];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const db = await openStore(config.databaseUrl, { state, projections: projectionTables });
+  const schema = { state, projections: projectionTables };
+  const db = await openStore(config.databaseUrl, schema, onBroken);
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();

@@ -6,12 +6,22 @@ import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes } from "./context.ts";
 
+/** Callers hear of a store that broke before the process ends. */
+const lastWordMs = 100;
+
 /** Serves until a signal; the first one stops in order, the second at once (decisions H4). */
 export async function serveCommand(context: Context): Promise<number> {
   const started = performance.now();
   const config = configOf(context);
   const logger = createLogger(config.logLevel);
-  await using kernel = await openKernel(config, { logger });
+  await using kernel = await openKernel(config, {
+    logger,
+    onBroken(err) {
+      logger.fatal({ err }, "the disk failed to keep a commit: ending, start again to recover");
+      logger.flush();
+      setTimeout(endAsByCrash, lastWordMs);
+    },
+  });
   const made = await bootstrap(kernel);
   const app = await startApp(kernel);
   const store = await kernel.db.health();
@@ -40,6 +50,9 @@ export async function serveCommand(context: Context): Promise<number> {
   logger.flush();
   return exitCodes.done;
 }
+
+// An orderly end would close the store, which flushes it again as if nothing had happened.
+const endAsByCrash = () => process.kill(process.pid, "SIGKILL");
 
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {

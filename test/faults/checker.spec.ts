@@ -50,7 +50,7 @@ async function afterTampering(...statements: string[]): Promise<string> {
     using connection = connect(join(dataDir, "idsvc.db"));
     for (const statement of statements) assert.ok(connection.prepare(statement).run().changes >= 0);
   }
-  return (await check(dataDir, store.log)).join("\n");
+  return (await check({ dataDir }, store.log)).join("\n");
 }
 
 const acknowledged = (op: Entry["op"]): Entry => {
@@ -58,12 +58,12 @@ const acknowledged = (op: Entry["op"]): Entry => {
   assert.ok(found);
   return found;
 };
-const withLog = async (log: readonly Entry[]) => (await check(store.dataDir, log)).join("\n");
+const withLog = async (log: readonly Entry[]) => (await check(store, log)).join("\n");
 const unguarded = ["DROP TRIGGER events_no_update", "DROP TRIGGER events_no_delete"];
 
 describe("the checker", () => {
   it("finds nothing in a store that nothing befell", async () =>
-    assert.deepEqual(await check(store.dataDir, store.log), []));
+    assert.deepEqual(await check(store, store.log), []));
 
   for (const op of ["create", "patch", "delete", "put"] as const)
     it(`finds an acknowledged ${op} that is not in the store`, async () => {

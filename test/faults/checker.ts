@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import { definition } from "../../src/eventstore/event.ts";
@@ -6,31 +5,35 @@ import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
 import { verifyProjections } from "../../src/projection/rebuild.ts";
 import { columnName } from "../../src/storage/table.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
-import { connect, type Connection } from "../storage/sqlite-place.ts";
+import { beside } from "../support/beside.ts";
 import type { Entry } from "./client-log.ts";
+import { integrity } from "./integrity.ts";
+
+/** A store: its data folder, and what else the configuration must say to find it. */
+export type StorePlace = { dataDir: string; env?: Record<string, string> };
 
 /**
  * Proves from the clients' log, the events and the tables that nothing acknowledged was lost and nothing else came to
- * be (faults.md, the checker). Gives every violation in words; none means sound.
+ * be (faults.md, the checker). Gives every violation in words; none means sound. Without a log, what clients know is
+ * left out.
  *
- * Rule 4 has no readers yet; rule 7 has no one-time values yet.
+ * Rule 4 is the readers' own to prove (`f11-reader-race.ts`); rule 7 has no one-time values yet.
  */
-export async function check(dataDir: string, log: readonly Entry[]): Promise<string[]> {
-  using connection = connect(join(dataDir, "idsvc.db"));
+export async function check(place: StorePlace, log?: readonly Entry[]): Promise<string[]> {
+  const { dataDir, env = {} } = place;
+  const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir, ...env } });
   // Before anything is opened that would refuse a damaged store.
-  const damage = integrity(connection);
+  const damage = await integrity(config.databaseUrl);
   if (damage.length > 0) return damage;
-  const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir } });
   await using kernel = await openKernel(config, { logger: silentLogger() });
   const events = await allEvents(kernel);
   return [
-    ...sequencesWithoutHoles(events, connection),
+    ...(await sequencesWithoutHoles(events, kernel)),
     ...versionsWithoutHoles(events),
-    ...writesAreThere(events, log),
-    ...readsSeeWrites(log),
-    ...claimsEqualFold(events, kernel, connection),
-    ...secretsEqualFold(events, connection),
-    ...countsAreExact(kernel, connection),
+    ...(log === undefined ? [] : [...writesAreThere(events, log), ...readsSeeWrites(log)]),
+    ...(await claimsEqualFold(events, kernel)),
+    ...(await secretsEqualFold(events, kernel)),
+    ...(await countsAreExact(kernel)),
     ...(await projectionsEqualFold(kernel)),
   ];
 }
@@ -42,12 +45,11 @@ async function allEvents(kernel: Kernel): Promise<LoggedEvent[]> {
   return logs.flat();
 }
 
-const rowsOf = (connection: Connection, sql: string): string[] =>
-  connection
-    .prepare(sql)
-    .raw()
-    .all()
-    .map((row) => JSON.stringify(row));
+/** Rows as texts, which are the same whatever engine gives them. */
+async function rowsOf(kernel: Kernel, sql: string): Promise<string[]> {
+  const { rows } = await beside(kernel, sql);
+  return rows.map((row) => JSON.stringify(row.map(String)));
+}
 
 function difference(what: string, wanted: Iterable<string>, found: Iterable<string>): string[] {
   const [a, b] = [new Set(wanted), new Set(found)];
@@ -57,14 +59,8 @@ function difference(what: string, wanted: Iterable<string>, found: Iterable<stri
   ];
 }
 
-/** Rule 9. */
-function integrity(connection: Connection): string[] {
-  const found = connection.prepare("PRAGMA integrity_check").pluck().all().map(String);
-  return found.filter((line) => line !== "ok").map((line) => `integrity: ${line}`);
-}
-
 /** One counter an instance: 1 to the head, each once, in the order of the log. */
-function sequencesWithoutHoles(events: LoggedEvent[], connection: Connection): string[] {
+async function sequencesWithoutHoles(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const last = new Map<string, bigint>();
   const violations: string[] = [];
   for (const { instanceId, sequence } of events) {
@@ -73,10 +69,10 @@ function sequencesWithoutHoles(events: LoggedEvent[], connection: Connection): s
       violations.push(`sequence ${sequence} stands where ${expected} belongs`);
     last.set(instanceId, sequence);
   }
-  const heads = [...last].map(([instanceId, head]) => JSON.stringify([instanceId, Number(head)]));
+  const heads = [...last].map(([instanceId, head]) => JSON.stringify([instanceId, `${head}`]));
   return [
     ...violations,
-    ...difference("head", heads, rowsOf(connection, "SELECT instance_id, last FROM sequences")),
+    ...difference("head", heads, await rowsOf(kernel, "SELECT instance_id, last FROM sequences")),
   ];
 }
 
@@ -143,7 +139,7 @@ const readsSeeWrites = (log: readonly Entry[]): string[] =>
     .map(({ id, sequence, atLeast }) => `read of ${id} showed ${sequence} after ${atLeast}`);
 
 /** Rule 6. */
-function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Connection): string[] {
+async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const rules = new Map(
     kernel.modules.flatMap((module) => module.events.flatMap((set) => [...set[definition].rules])),
   );
@@ -173,54 +169,57 @@ function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Conn
     }
   }
   const wanted = [...holderOf].map(([claim, owner]) => `${claim} by ${owner}`);
-  const found = connection
-    .prepare("SELECT scope, kind, value, holder_type, holder_id FROM claims")
-    .raw()
-    .all()
-    .map((row) => {
-      const [scope, kind, value, type, id] = Object.values(Object(row));
-      return `${JSON.stringify([scope, kind, value])} by ${JSON.stringify([scope, type, id, kind])}`;
-    });
+  const { rows } = await beside(
+    kernel,
+    "SELECT scope, kind, value, holder_type, holder_id FROM claims",
+  );
+  const found = rows.map(
+    ([scope, kind, value, type, id]) =>
+      `${JSON.stringify([scope, kind, value])} by ${JSON.stringify([scope, type, id, kind])}`,
+  );
   return [...violations, ...difference("claim", wanted, found)];
 }
 
 /** Every target that is there has the key that signs its calls, and no other has one. */
-function secretsEqualFold(events: LoggedEvent[], connection: Connection): string[] {
+async function secretsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const live = new Set<string>();
   for (const { type, aggregateId } of events) {
     if (type === "target.added") live.add(aggregateId);
     if (type === "target.removed") live.delete(aggregateId);
   }
-  const keys = connection
-    .prepare("SELECT owner_id FROM secrets WHERE owner_type = 'target' AND kind = 'signing_key'")
-    .pluck()
-    .all()
-    .map(String);
-  return [...difference("signing key", live, keys), ...webKeysEqualFold(events, connection)];
+  const { rows } = await beside(
+    kernel,
+    "SELECT owner_id FROM secrets WHERE owner_type = 'target' AND kind = 'signing_key'",
+  );
+  const keys = rows.flat().map(String);
+  return [...difference("signing key", live, keys), ...(await webKeysEqualFold(events, kernel))];
 }
 
-function webKeysEqualFold(events: LoggedEvent[], connection: Connection): string[] {
+async function webKeysEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const live = new Set<string>();
   for (const { type, aggregateId } of events) {
     if (type === "web_key.added") live.add(aggregateId);
     if (type === "web_key.removed") live.delete(aggregateId);
   }
-  const keys = connection
-    .prepare("SELECT id FROM secrets WHERE owner_type = 'instance' AND kind = 'web_key'")
-    .pluck()
-    .all()
-    .map(String);
-  return difference("web key", live, keys);
+  const { rows } = await beside(
+    kernel,
+    "SELECT id FROM secrets WHERE owner_type = 'instance' AND kind = 'web_key'",
+  );
+  return difference("web key", live, rows.flat().map(String));
 }
 
-function countsAreExact(kernel: Kernel, connection: Connection): string[] {
-  return kernel.projectionTables.flatMap(({ name, countedBy }) => {
-    if (countedBy === undefined) return [];
+async function countsAreExact(kernel: Kernel): Promise<string[]> {
+  const violations: string[] = [];
+  for (const { name, countedBy } of kernel.projectionTables) {
+    if (countedBy === undefined) continue;
     const column = columnName(countedBy);
     const counted = `SELECT counted, rows FROM row_counts WHERE table_name = '${name}' AND rows > 0`;
-    const rows = rowsOf(connection, `SELECT "${column}", count(*) FROM "${name}" GROUP BY 1`);
-    return difference(`count of ${name}`, rows, rowsOf(connection, counted));
-  });
+    const rows = `SELECT "${column}", count(*) FROM "${name}" GROUP BY 1`;
+    violations.push(
+      ...difference(`count of ${name}`, await rowsOf(kernel, rows), await rowsOf(kernel, counted)),
+    );
+  }
+  return violations;
 }
 
 /** Rule 5. */

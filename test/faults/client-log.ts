@@ -9,6 +9,9 @@ export type Entry = {
   /** `unknown`: the connection broke, or the answer said nothing definite. */
   outcome: "acknowledged" | "refused" | "unknown";
   status: number;
+  /** Of a refusal: its stable reason, and what it says. */
+  reason: string;
+  text: string;
   /** The object, as far as the client knows. */
   id: string;
   /** The sequence that the answer told; for a read, that of the object. */
@@ -17,8 +20,30 @@ export type Entry = {
   atLeast?: bigint;
 };
 
+// What says that nothing was changed, and must be right.
+const nothingChanged = new Set([
+  "STORE_UNAVAILABLE",
+  "STORE_BUSY",
+  "STORE_CLOSED",
+  "STORE_IN_RECOVERY",
+]);
+
 /** Outcomes that leave no doubt about whether something was written. */
-export function outcomeOf(status: number): Entry["outcome"] {
+export function outcomeOf(status: number, reason = ""): Entry["outcome"] {
   if (status >= 200 && status < 300) return "acknowledged";
-  return status >= 400 && status < 500 ? "refused" : "unknown";
+  if (status >= 400 && status < 500) return "refused";
+  return nothingChanged.has(reason) ? "refused" : "unknown";
 }
+
+/** Answers that no fault explains: an internal error, or words that tell of the machine inside. */
+export const unexplained = (log: readonly Entry[]): string[] =>
+  log
+    .filter(
+      ({ status, text }) =>
+        (status >= 500 && status !== 503 && status !== 504) ||
+        /postgres|\/tmp\/|ECONN|127\.0\.0\.1|SQLITE|\.s\.PGSQL/i.test(text),
+    )
+    .map(({ op, mark, status, text }) => `${op} ${mark} was answered ${status}: ${text}`);
+
+export const acknowledgedWrites = (log: readonly Entry[]): number =>
+  log.filter(({ op, outcome }) => op !== "read" && outcome === "acknowledged").length;

@@ -36,7 +36,7 @@ describe("a server that is killed while it writes (F01)", () => {
     for (let round = 0; round < kills; round++) {
       const server = await startServer(place);
       starts.push(server.readyMs);
-      assert.deepEqual(await check(place.dataDir, writers.log), [], `before kill ${round}`);
+      assert.deepEqual(await check(place, writers.log), [], `before kill ${round}`);
       const running = writers.run(server.url);
       // The first calls of a process take long: most rounds wait for an answer, so that the kill falls among writes.
       if (round % 4 !== 1) await writers.answered();
@@ -56,7 +56,7 @@ describe("a server that is killed while it writes (F01)", () => {
     const server = await startServer(place);
     starts.push(server.readyMs);
     assert.equal(await server.stop(), 0);
-    assert.deepEqual(await check(place.dataDir, writers.log), []);
+    assert.deepEqual(await check(place, writers.log), []);
     assert.ok(acknowledged > kills * 5, `only ${acknowledged} calls were acknowledged`);
     const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
     assert.deepEqual(internal, []);
@@ -88,7 +88,7 @@ describe("a server that is killed while it writes (F01)", () => {
       });
       assert.equal(answer.status, 200, `killed after ${killAfterMs} ms: ${await answer.text()}`);
       await server.kill();
-      assert.deepEqual(await check(place.dataDir, []), []);
+      assert.deepEqual(await check(place, []), []);
       assert.match(instance_id, /^\d+$/);
     }
   });
@@ -105,7 +105,7 @@ describe("a server that is asked to stop while it writes (F23)", () => {
     const [code] = await Promise.all([server.stop(), delay(50).then(() => running.stop())]);
     assert.equal(code, 0);
     assert.equal(existsSync(join(place.dataDir, "idsvc.db-wal")), false);
-    assert.deepEqual(await check(place.dataDir, writers.log), []);
+    assert.deepEqual(await check(place, writers.log), []);
     const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
     assert.deepEqual(internal, []);
     assert.ok(writers.log.some(({ op, outcome }) => op === "delete" && outcome === "acknowledged"));

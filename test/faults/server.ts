@@ -17,6 +17,10 @@ export type Running = {
   kill(): Promise<void>;
   /** Asks to stop, and gives the exit code. */
   stop(): Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+  readonly pid: number;
+  /** Whether the process has ended, by itself or not. */
+  hasEnded(): boolean;
 };
 
 export async function freePort(): Promise<number> {
@@ -71,6 +75,9 @@ export async function startServer(place: Place): Promise<Running> {
     readyMs: performance.now() - started,
     kill: async () => void (await end(child, "SIGKILL")),
     stop: () => end(child, "SIGTERM"),
+    signal: (name) => void child.kill(name),
+    pid: child.pid ?? 0,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
   };
 }
 

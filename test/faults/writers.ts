@@ -1,20 +1,20 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Answer, type Call, call as callOne } from "./call.ts";
 import { type Entry, outcomeOf } from "./client-log.ts";
 
 /** A target that a writer made, and the last sequence the server acknowledged for it. */
 type Own = { id: string; sequence: bigint };
 
-type Call = { method: string; path: string; body?: object };
-type Answer = { status: number; id: string; sequence: bigint };
-
 export type Writers = {
   /** Every call of every writer, in the order of the answers. */
   log: Entry[];
-  /** Calls until `stop` is called and every call under way has ended. */
-  run(url: string): { stop(): Promise<void> };
+  /** Calls until `stop` is called and every call under way has ended; each call goes to one of these replicas. */
+  run(...urls: string[]): { stop(): Promise<void> };
   /** Resolves at the next answer that a writer gets. */
   answered(): Promise<void>;
 };
 
+const pauseMs = 5;
 const methods = ["CreateTarget", "PatchTarget", "DeleteTarget", "GetTarget", "SearchTargets"];
 const service = "idsvc.resources.action.v3alpha.ActionService";
 
@@ -25,34 +25,30 @@ export function createWriters(count: number, token: string): Writers {
   const waiting: (() => void)[] = [];
   let marks = 0;
 
-  async function call(url: string, { method, path, body }: Call): Promise<Answer> {
-    try {
-      const answer = await fetch(`${url}/resources/v3alpha${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const json = Object(await answer.json());
-      const details = json.details ?? json.target?.details ?? {};
-      const { id = "", sequence = "0" } = details;
-      for (const resolve of waiting.splice(0)) resolve();
-      return { status: answer.status, id: String(id), sequence: BigInt(sequence) };
-    } catch {
-      // The connection broke before the whole answer was here: nobody knows.
-      return { status: 0, id: "", sequence: 0n };
-    }
+  async function call(urls: string[], what: Call): Promise<Answer> {
+    const url = urls[Math.floor(Math.random() * urls.length)] ?? "";
+    const answer = await callOne(url, token, what);
+    // Who finds nobody, or is told to come back, does not ask at once.
+    if ([0, 503].includes(answer.status)) await delay(pauseMs);
+    if (answer.status !== 0) for (const resolve of waiting.splice(0)) resolve();
+    return answer;
   }
 
-  async function write(url: string, op: Entry["op"], id: string, request: (mark: string) => Call) {
+  async function write(
+    urls: string[],
+    op: Entry["op"],
+    id: string,
+    request: (mark: string) => Call,
+  ) {
     const mark = `mark-${marks++}`;
-    const answer = await call(url, request(mark));
-    const { status, sequence } = answer;
-    const entry = { op, mark, status, sequence, outcome: outcomeOf(status), id: answer.id || id };
+    const answer = await call(urls, request(mark));
+    const outcome = outcomeOf(answer.status, answer.reason);
+    const entry: Entry = { ...answer, op, mark, outcome, id: answer.id || id };
     log.push(entry);
     return entry;
   }
 
-  async function step(url: string, writer: number): Promise<void> {
+  async function step(urls: string[], writer: number): Promise<void> {
     const own = owned[writer] ?? [];
     const target = own[Math.floor(Math.random() * own.length)];
     const dice = Math.random();
@@ -60,7 +56,7 @@ export function createWriters(count: number, token: string): Writers {
     if (target === undefined || dice < 0.35) {
       const name = (mark: string) =>
         Math.random() < 0.2 ? `wanted by all ${Math.floor(Math.random() * 5)}` : mark;
-      const made = await write(url, "create", "", (mark) => {
+      const made = await write(urls, "create", "", (mark) => {
         const body = { name: name(mark), ...hook(mark) };
         return { method: "POST", path: "/targets", body };
       });
@@ -75,30 +71,30 @@ export function createWriters(count: number, token: string): Writers {
         path,
         body: { ...hook(mark), ...name },
       });
-      const { outcome, sequence } = await write(url, "patch", target.id, request);
+      const { outcome, sequence } = await write(urls, "patch", target.id, request);
       if (outcome === "acknowledged") target.sequence = sequence;
     } else if (dice < 0.75) {
       own.splice(own.indexOf(target), 1);
-      await write(url, "delete", target.id, () => ({ method: "DELETE", path }));
+      await write(urls, "delete", target.id, () => ({ method: "DELETE", path }));
     } else if (dice < 0.85) {
       const method = `/${service}/${methods[Math.floor(Math.random() * methods.length)]}`;
       const body = { condition: { response: { method } }, targets: [target.id] };
-      await write(url, "put", "", () => ({ method: "POST", path: "/executions", body }));
+      await write(urls, "put", "", () => ({ method: "POST", path: "/executions", body }));
     } else {
-      const { status, sequence, id } = await call(url, { method: "GET", path });
-      const outcome = status === 404 ? "acknowledged" : outcomeOf(status);
       const atLeast = target.sequence;
-      log.push({ op: "read", mark: "", outcome, status, id: id || target.id, sequence, atLeast });
+      const answer = await call(urls, { method: "GET", path });
+      const outcome = answer.status === 404 ? "acknowledged" : outcomeOf(answer.status);
+      log.push({ ...answer, op: "read", mark: "", outcome, id: answer.id || target.id, atLeast });
     }
   }
 
   return {
     log,
     answered: () => new Promise((resolve) => waiting.push(resolve)),
-    run(url) {
+    run(...urls) {
       let going = true;
       const loops = owned.map(async (_, writer) => {
-        while (going) await step(url, writer);
+        while (going) await step(urls, writer);
       });
       return {
         async stop() {

@@ -29,6 +29,8 @@ export type Cluster = AsyncDisposable & {
   url(database: string): string;
   start(): Promise<void>;
   stop(mode?: StopMode): Promise<void>;
+  /** No warning, no time to flush. */
+  kill(): Promise<void>;
 };
 
 export type ClusterOptions = {
@@ -37,6 +39,8 @@ export type ClusterOptions = {
   /** Listens on loopback too, for tests that put something between. */
   tcp?: boolean;
   settings?: Record<string, string>;
+  /** Begins as a copy of this server, and follows it. */
+  standbyOf?: Cluster;
 };
 
 /** Starts a server of the machine's own PostgreSQL, as a user without rights when we are root. */
@@ -50,14 +54,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const base = join(folder, "base");
   // Byte order must come from our tables: the server's own order of texts is another one, where it can be.
   const locale = bin.version >= 15 ? ["--locale-provider=icu", "--icu-locale=en-US"] : [];
-  await run(
-    join(bin.path, "initdb"),
-    [
-      ...["-D", base, "-U", superuser, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
-      ...["--no-instructions", ...locale],
-    ],
-    { ...asUser, cwd: folder },
-  );
+  const init = [
+    ...["-D", base, "-U", superuser, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
+    ...["--no-instructions", ...locale],
+  ];
+  const { standbyOf: primary } = options;
+  const [program, args] =
+    primary === undefined
+      ? ["initdb", init]
+      : ["pg_basebackup", ["-D", base, "-d", primary.url("postgres"), "-R", "-c", "fast"]];
+  await run(join(bin.path, program), args, { ...asUser, cwd: folder });
   const settings: Record<string, string> = {
     listen_addresses: options.tcp === true ? "127.0.0.1" : "",
     port: String(port),
@@ -104,6 +110,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
       const gone = once(server, "exit");
       server.kill(signals[mode]);
+      await gone;
+    },
+    async kill() {
+      if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+      const gone = once(server, "exit");
+      server.kill("SIGKILL");
       await gone;
     },
     async [Symbol.asyncDispose]() {

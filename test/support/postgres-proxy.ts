@@ -1,24 +1,31 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
+type CutWhen = "before" | "after" | "swallow";
+
 /** Stands between the service and PostgreSQL, and does what networks do. */
 export type Proxy = AsyncDisposable & {
   url: string;
-  /** From now on, a connection that sends this text is cut: before it arrives, or when its answer comes. */
-  cut(when: "before" | "after", text: string, times?: number): void;
+  /**
+   * From now on, a connection that sends this text is cut: before it arrives, or when its answer comes; or it stays open
+   * and the answer is swallowed with all that follows.
+   */
+  cut(when: CutWhen, text: string, times?: number): void;
   /** How often it was cut. */
   readonly cuts: number;
   /** Nothing passes any more, either way; connections stay open. */
   hole(isHole: boolean): void;
+  /** New connections go to this server, and the open ones are cut. */
+  lead(databaseUrl: string): void;
   /** New connections are refused, and the open ones cut. */
   shut(isShut: boolean): void;
 };
 
 export async function startProxy(databaseUrl: string): Promise<Proxy> {
-  const { hostname, pathname, username, port } = new URL(databaseUrl);
-  const path = `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
+  const { pathname, username } = new URL(databaseUrl);
+  let path = socketOf(databaseUrl);
   const open = new Set<Socket>();
-  let rule: { when: "before" | "after"; text: string; left: number } | undefined;
+  let rule: { when: CutWhen; text: string; left: number } | undefined;
   let cuts = 0;
   let isHole = false;
   let isShut = false;
@@ -27,6 +34,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     if (isShut) return void client.destroy();
     const upstream = connect(path);
     let isDoomed = false;
+    let isMute = false;
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -42,12 +50,13 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
           cuts += 1;
           return end();
         }
-        isDoomed = true;
+        if (rule.when === "swallow") isMute = true;
+        else isDoomed = true;
       }
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
-      if (isHole) return;
+      if (isHole || isMute) return;
       if (isDoomed) {
         cuts += 1;
         return end();
@@ -70,6 +79,10 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     hole(is) {
       isHole = is;
     },
+    lead(url) {
+      path = socketOf(url);
+      for (const socket of open) socket.destroy();
+    },
     shut(is) {
       isShut = is;
       if (is) for (const socket of open) socket.destroy();
@@ -80,4 +93,9 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       await once(server, "close");
     },
   };
+}
+
+function socketOf(databaseUrl: string): string {
+  const { hostname, port } = new URL(databaseUrl);
+  return `${decodeURIComponent(hostname)}/.s.PGSQL.${port || "5432"}`;
 }

@@ -26,6 +26,9 @@ const busyGiveUpMs = 30_000;
 const emptyLogEveryMs = 3_600_000;
 const maxStatements = 500;
 
+/** Told once, after the callers: nothing can be written any more until the store is opened by another process. */
+export type OnBroken = (error: unknown) => void;
+
 /** A query of drizzle that is built, or one that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
 
@@ -43,7 +46,11 @@ type Waiting = {
  * One connection does all: everything is synchronous, so no read can fall into a transaction, and what was just written
  * is still in its cache. A second one would read anew from the file after each commit.
  */
-export function openSqlite(options: { path: string; schema: Schema }): MigratableDatabase {
+export function openSqlite(options: {
+  path: string;
+  schema: Schema;
+  onBroken?: OnBroken;
+}): MigratableDatabase {
   const connection = open(options.path);
   // drizzle asks its client for nothing but statements.
   const asking = { prepare: rememberStatements(connection) } as unknown as Sqlite.Database;
@@ -61,6 +68,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
   let waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
+  let broken = false;
 
   // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
   let version = connection.pragma("data_version", { simple: true });
@@ -115,9 +123,21 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       commit.run();
     } catch (error) {
       if (connection.inTransaction) rollback.run();
+      if (isUnflushed(error)) return giveUp(batch, error);
       return batch.forEach(({ reject }) => reject(storeError(error)));
     }
     for (const settle of done) settle();
+  }
+
+  /**
+   * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
+   * flushed again as if all were well (faults F05); only a new process can read what is there.
+   */
+  function giveUp(batch: Waiting[], error: unknown): void {
+    broken = true;
+    for (const { reject } of batch) reject(outcomeUnknown(error));
+    for (const { reject } of waiting.splice(0)) reject(storeUnavailable(error));
+    options.onBroken?.(error);
   }
 
   // A savepoint a unit: one that fails is rolled back alone, and only its caller hears of it.
@@ -154,8 +174,8 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
       }
     },
     commit: (unit) =>
-      closed
-        ? Promise.reject(storeClosed())
+      closed || broken
+        ? Promise.reject(broken ? storeUnavailable() : storeClosed())
         : new Promise((resolve, reject) => {
             checkTexts(unit);
             waiting.push({ unit, since: Date.now(), resolve, reject });
@@ -192,11 +212,13 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
     shadow: async (tables) => createShadow(connection, writer, tables),
     async [Symbol.asyncDispose]() {
       if (closed) return;
-      flush();
+      if (!broken) flush();
       closed = true;
       for (const { reject } of waiting.splice(0)) reject(storeClosed());
       clearInterval(watch);
       clearInterval(sweep);
+      // Also closing would fold the WAL into the file: a broken store is left as it is to the next start.
+      if (broken) return;
       emptyLog();
       connection.close();
     },
@@ -264,14 +286,23 @@ const isBusy = (error: unknown): boolean =>
 function storeError(error: unknown): unknown {
   if (error instanceof Conflict || error instanceof ClaimTaken) return error;
   if (error instanceof Sqlite.SqliteError && /FULL|IOERR|READONLY|CANTOPEN/.test(error.code)) {
-    return unavailable(
-      "STORE_UNAVAILABLE",
-      "the store cannot write now: nothing was changed, try again",
-      {
-        cause: error,
-        retryAfterSeconds: 5,
-      },
-    );
+    return storeUnavailable(error);
   }
   return error;
 }
+
+const storeUnavailable = (cause?: unknown) =>
+  unavailable("STORE_UNAVAILABLE", "the store cannot write now: nothing was changed, try again", {
+    cause,
+    retryAfterSeconds: 5,
+  });
+
+const outcomeUnknown = (cause: unknown) =>
+  unavailable(
+    "STORE_OUTCOME_UNKNOWN",
+    "the disk failed while it kept the change: it was made whole or not at all, look before you try again",
+    { retryAfterSeconds: 5, cause },
+  );
+
+const isUnflushed = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code === "SQLITE_IOERR_FSYNC";

@@ -1,0 +1,126 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { call } from "./call.ts";
+import { acknowledgedWrites, type Entry } from "./client-log.ts";
+import {
+  checkInto,
+  countInto,
+  type Fault,
+  judgeTimes,
+  newOutcome,
+  nextAcknowledged,
+  type Outcome,
+  pause,
+  Skipped,
+} from "./fault.ts";
+import { startServer } from "./server.ts";
+import { token } from "./store.ts";
+import { createWriters, type Writers } from "./writers.ts";
+
+const size = "16m";
+const fullMs = 1_000;
+const patienceMs = 20_000;
+const longestRecoveryMs = 5_000;
+const reads = 20;
+
+/** Fills the file system of the data folder, and empties it again: writes are refused, reads go on, nothing is half. */
+export const diskFull: Fault = {
+  id: "F03",
+  title: "disk full and emptied again, without a restart",
+  engines: ["sqlite"],
+  rounds: { usual: 4, full: 100 },
+  async run(arena, rounds) {
+    const outcome = newOutcome();
+    const recoveries: number[] = [];
+    while (outcome.rounds < rounds) {
+      using disk = mountDisk();
+      await using store = await arena.newStore(disk.folder);
+      const writers = createWriters(8, token);
+      const server = await startServer(store.place);
+      try {
+        // The disk is small: a few rounds, then a new one.
+        for (const last = Math.min(rounds, outcome.rounds + 2); outcome.rounds < last; ) {
+          const running = writers.run(server.url);
+          await nextAcknowledged(writers, patienceMs);
+          await pause(50, 300);
+          disk.fill();
+          outcome.struck += 1;
+          await refused(writers, outcome);
+          await readsGoOn(server.url, writers.log, outcome);
+          await pause(0, fullMs);
+          disk.empty();
+          recoveries.push(await nextAcknowledged(writers, patienceMs));
+          await running.stop();
+          outcome.rounds += 1;
+          await checkInto(outcome, store, writers);
+        }
+      } finally {
+        await server.kill();
+      }
+      countInto(outcome, writers);
+    }
+    judgeTimes(outcome, "writing again", recoveries, longestRecoveryMs);
+    return outcome;
+  },
+};
+
+type Disk = Disposable & { folder: string; fill(): void; empty(): void };
+
+/** A small file system in memory. */
+export function mountDisk(): Disk {
+  if (process.getuid?.() !== 0) throw new Skipped("mounting a tmpfs needs root");
+  const folder = mkdtempSync(join(tmpdir(), "idsvc-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
+  const ballast = join(folder, "ballast");
+  return {
+    folder,
+    fill() {
+      const descriptor = openSync(ballast, "w");
+      const block = Buffer.alloc(4_096, 1);
+      try {
+        for (;;) writeSync(descriptor, block);
+      } catch (error) {
+        if (Object(error).code !== "ENOSPC") throw error;
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    empty: () => rmSync(ballast),
+    [Symbol.dispose]() {
+      execFileSync("umount", ["--lazy", folder]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Waits until writes are refused; those that still found room count as others do. */
+async function refused(writers: Writers, outcome: Outcome): Promise<void> {
+  const isRefused = ({ reason }: Entry) => reason === "STORE_UNAVAILABLE";
+  const before = writers.log.length;
+  for (const end = Date.now() + patienceMs; !writers.log.slice(before).some(isRefused); ) {
+    if (Date.now() > end) {
+      const more = acknowledgedWrites(writers.log.slice(before));
+      outcome.unexplained.push(`no write was refused on a full disk, ${more} were acknowledged`);
+      return;
+    }
+    await pause(10, 20);
+  }
+}
+
+async function readsGoOn(url: string, log: readonly Entry[], outcome: Outcome): Promise<void> {
+  const made = log.findLast(({ op, outcome: came }) => op === "patch" && came === "acknowledged");
+  for (let at = 0; at < reads; at++) {
+    const search = { method: "POST", path: "/targets/_search" };
+    const get = { method: "GET", path: `/targets/${made?.id}` };
+    const { status, text } = await call(
+      url,
+      token,
+      at % 2 === 0 || made === undefined ? search : get,
+    );
+    // Its writer may have deleted the target before the disk was full.
+    if (status !== 200 && status !== 404)
+      outcome.unexplained.push(`a read on a full disk was answered ${status}: ${text}`);
+  }
+}

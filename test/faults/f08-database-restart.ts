@@ -1,0 +1,66 @@
+import {
+  checkInto,
+  countInto,
+  type Fault,
+  judgeTimes,
+  newOutcome,
+  nextAcknowledged,
+  pause,
+} from "./fault.ts";
+import { startServer } from "./server.ts";
+import { query, token } from "./store.ts";
+import { createWriters } from "./writers.ts";
+
+const writerCount = 16;
+const roundsAStore = 25;
+const longestHealMs = 5_000;
+const terminations = 5;
+
+const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idsvc %'`;
+
+/** Stops the database as a crash does, or in order, or ends its sessions again and again; the service goes on. */
+export const databaseRestarted: Fault = {
+  id: "F08",
+  title: "PostgreSQL stopped at once and started; its sessions ended",
+  engines: ["postgres"],
+  rounds: { usual: 12, full: 400 },
+  async run(arena, rounds) {
+    const outcome = newOutcome();
+    const heals: number[] = [];
+    const cluster = arena.cluster();
+    while (outcome.rounds < rounds) {
+      await using store = await arena.newStore();
+      const writers = createWriters(writerCount, token);
+      const server = await startServer(store.place);
+      try {
+        const last = Math.min(rounds, outcome.rounds + roundsAStore);
+        while (outcome.rounds < last) {
+          const running = writers.run(server.url);
+          await nextAcknowledged(writers, 10_000);
+          await pause(20, 400);
+          if (outcome.rounds % 2 === 0) {
+            await cluster.stop(outcome.rounds % 8 === 6 ? "fast" : "immediate");
+            outcome.struck += 1;
+            await pause(0, 300);
+            await cluster.start();
+          } else {
+            for (let at = 0; at < terminations; at++) {
+              await query(cluster.url("postgres"), terminate);
+              outcome.struck += 1;
+              await pause(5, 60);
+            }
+          }
+          heals.push(await nextAcknowledged(writers, 20_000));
+          await running.stop();
+          outcome.rounds += 1;
+          await checkInto(outcome, store, writers);
+        }
+      } finally {
+        await server.kill();
+      }
+      countInto(outcome, writers);
+    }
+    judgeTimes(outcome, "writing again", heals, longestHealMs);
+    return outcome;
+  },
+};
