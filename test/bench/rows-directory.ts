@@ -14,7 +14,8 @@ const usersPerUnit = 1_000;
 /** Users and members beside targets and flags. */
 export async function directoryBench(
   sizes: readonly { label: string; users: number; memberships: number }[],
-): Promise<Bench> {
+): Promise<Bench & { services: Map<string, Child> }> {
+  const services = new Map<string, Child>();
   await using running = new AsyncDisposableStack();
   const cases: BenchCase[] = [];
   const rows: RowPlan[] = [];
@@ -22,6 +23,7 @@ export async function directoryBench(
     const store = running.use(await newStore(users));
     const someone = await seedUsers(store, users, memberships);
     const service = running.use((await startService(store.dir)).child);
+    services.set(label, service);
     for (const each of directoryCases(label, store, service, someone)) {
       cases.push(each.of, each.beside);
       rows.push({
@@ -33,7 +35,7 @@ export async function directoryBench(
     }
   }
   const held = running.move();
-  return { cases, rows, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return { cases, rows, services, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 function directoryCases(label: string, store: Store, service: Child, someone: string) {

@@ -72,6 +72,11 @@ async function run(wanted: Wanted): Promise<Run> {
     if (rows.length > 0) {
       for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
     }
+    for (const [label, { pid }] of directory.services) {
+      const id = `rss-users-${label}`;
+      const resident = residentMiB(pid);
+      if (wanted(id)) extra.push(madeRow(id, resident, { MiB: resident }));
+    }
     plans.push(...rows);
   }
   if (wanted("password-check")) {
@@ -112,7 +117,7 @@ function searches(wanted: Wanted) {
 }
 
 function directories(wanted: Wanted) {
-  const ids = ["user-get", "user-search", "user-create"];
+  const ids = ["user-get", "user-search", "user-create", "rss-users"];
   const sizes = [{ label: "10k", users: 10_000, memberships: 1_000 }];
   if (!flags.quick) sizes.push({ label: "100k", users: 100_000, memberships: 100_000 });
   return sizes.filter(({ label }) => ids.some((id) => wanted(`${id}-${label}`)));
