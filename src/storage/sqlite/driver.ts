@@ -83,10 +83,12 @@ export function openSqlite(options: {
   // process that reads lets it be; the next time will do.
   const emptyLog = (): void => void connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
   const sweep = setInterval(() => {
+    if (broken) return;
     try {
       emptyLog();
     } catch (error) {
-      // A disk that fails is told to whoever writes.
+      if (isUnflushed(error)) return giveUp([], error);
+      // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
       if (!(error instanceof Sqlite.SqliteError)) throw error;
     }
   }, emptyLogEveryMs).unref();
