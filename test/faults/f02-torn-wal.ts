@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "../storage/sqlite-place.ts";
 import { check } from "./checker.ts";
-import { countInto, type Fault, newOutcome, nextAcknowledged, type Outcome, pause } from "./fault.ts";
+import {
+  countInto,
+  type Fault,
+  newOutcome,
+  nextAcknowledged,
+  type Outcome,
+  pause,
+} from "./fault.ts";
 import { startServer } from "./server.ts";
 import { type Arena, token } from "./store.ts";
 import { framesOf, type Wal } from "./wal.ts";
@@ -14,7 +21,8 @@ const imagesABase = 40;
 /** What a power cut leaves: copies of the file with its WAL, of which the end is cut off, zeroed, flipped or half written. */
 export const tornWal: Fault = {
   id: "F02",
-  title: "images with a torn WAL or a torn checkpoint: a clean prefix, all of it where the WAL is whole",
+  title:
+    "images with a torn WAL or a torn checkpoint: a clean prefix, all of it where the WAL is whole",
   engines: ["sqlite"],
   rounds: { usual: 80, full: 20_000 },
   async run(arena, rounds) {
@@ -29,7 +37,9 @@ export const tornWal: Fault = {
       for (const [at, { frames, events }] of kept.entries()) {
         const before = kept[at - 1];
         if (before !== undefined && events < before.events)
-          outcome.lost.push(`${frames} whole frames gave ${events} events, fewer gave ${before.events}`);
+          outcome.lost.push(
+            `${frames} whole frames gave ${events} events, fewer gave ${before.events}`,
+          );
       }
     }
     return outcome;
@@ -42,7 +52,10 @@ type Kept = { frames: number; events: number };
 
 const eventsIn = (folder: string): string[] => {
   using connection = connect(join(folder, "idsvc.db"));
-  const rows = connection.prepare("SELECT * FROM events ORDER BY instance_id, sequence").raw().all();
+  const rows = connection
+    .prepare("SELECT * FROM events ORDER BY instance_id, sequence")
+    .raw()
+    .all();
   return rows.map((row) => JSON.stringify(row));
 };
 
@@ -82,7 +95,8 @@ async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
 async function damageOne(base: Base, outcome: Outcome): Promise<Kept> {
   const folder = copy(base.folder);
   try {
-    const { what, frames } = Math.random() < 0.2 ? tearFile(folder, base.wal) : tearWal(folder, base.wal);
+    const { what, frames } =
+      Math.random() < 0.2 ? tearFile(folder, base.wal) : tearWal(folder, base.wal);
     outcome.struck += 1;
     const events = eventsIn(folder);
     const name = `image ${outcome.rounds} (${what})`;
@@ -108,7 +122,8 @@ function tearWal(folder: string, wal: Wal): Damage {
   const way = (["cut", "zeroed", "flipped"] as const)[Math.floor(Math.random() * 3)] ?? "cut";
   const until = way === "flipped" ? at + 1 : bytes.length;
   if (way !== "cut")
-    for (let each = at; each < until; each++) bytes[each] = way === "zeroed" ? 0 : (bytes[each] ?? 0) ^ 0x55;
+    for (let each = at; each < until; each++)
+      bytes[each] = way === "zeroed" ? 0 : (bytes[each] ?? 0) ^ 0x55;
   const descriptor = openSync(file, "w");
   writeSync(descriptor, bytes, 0, way === "cut" ? at : bytes.length);
   closeSync(descriptor);

@@ -66,7 +66,7 @@ export const diskFull: Fault = {
   },
 };
 
-type Disk = Disposable & { folder: string; fill(): void; empty(): void };
+export type Disk = Disposable & { folder: string; fill(): void; empty(): void };
 
 /** A small file system in memory. */
 export function mountDisk(): Disk {
@@ -114,7 +114,11 @@ async function readsGoOn(url: string, log: readonly Entry[], outcome: Outcome): 
   for (let at = 0; at < reads; at++) {
     const search = { method: "POST", path: "/targets/_search" };
     const get = { method: "GET", path: `/targets/${made?.id}` };
-    const { status, text } = await call(url, token, at % 2 === 0 || made === undefined ? search : get);
+    const { status, text } = await call(
+      url,
+      token,
+      at % 2 === 0 || made === undefined ? search : get,
+    );
     // Its writer may have deleted the target before the disk was full.
     if (status !== 200 && status !== 404)
       outcome.unexplained.push(`a read on a full disk was answered ${status}: ${text}`);

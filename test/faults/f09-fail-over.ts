@@ -24,7 +24,9 @@ export const failedOver: Fault = {
     const heals: number[] = [];
     const shown = await failOver(false);
     if (shown.found.length === 0)
-      outcome.unexplained.push("nothing was lost without synchronous replication: the checker is blind");
+      outcome.unexplained.push(
+        "nothing was lost without synchronous replication: the checker is blind",
+      );
     outcome.remark = `without synchronous replication ${shown.found.length} violations`;
     for (; outcome.rounds < rounds; outcome.rounds++) {
       const { found, writers, healMs } = await failOver(true);

@@ -42,21 +42,31 @@ export const readerRace: Fault = {
     await two.migrate();
     const { written, missed } = await naive(url);
     if (missed === 0)
-      outcome.unexplained.push(`the naive reader lost none of ${written}: the harness sees nothing`);
+      outcome.unexplained.push(
+        `the naive reader lost none of ${written}: the harness sees nothing`,
+      );
     outcome.remark = `the naive cursor lost ${missed} of ${written}`;
     // Each replica and instance has readers of its own, which go on from round to round.
     const readers = [one, two].flatMap((db) =>
       instances.map((instanceId) => createReader(db, instanceId)),
     );
     while (outcome.rounds < rounds) {
-      await raceFor(roundMs, { url, replicas: [one, two], readers, outcome, stride: outcome.rounds });
+      await raceFor(roundMs, {
+        url,
+        replicas: [one, two],
+        readers,
+        outcome,
+        stride: outcome.rounds,
+      });
       outcome.rounds += 1;
     }
     for (const reader of readers) {
       const head = (await one.heads()).get(reader.instanceId) ?? 0n;
       outcome.lost.push(...reader.violations);
       if (reader.last() !== head)
-        outcome.lost.push(`a reader of ${reader.instanceId} saw ${reader.last()} of ${head} events`);
+        outcome.lost.push(
+          `a reader of ${reader.instanceId} saw ${reader.last()} of ${head} events`,
+        );
     }
     return outcome;
   },
@@ -125,7 +135,12 @@ async function raceFor(
     for (let each = 0; Date.now() < end; each++) {
       const id = `${race.stride}/${at}/${each}`;
       const many = Math.ceil(Math.random() * 3);
-      const wrong = { kind: "stream", aggregateType: "note", aggregateId: id, version: 9n } as const;
+      const wrong = {
+        kind: "stream",
+        aggregateType: "note",
+        aggregateId: id,
+        version: 9n,
+      } as const;
       const isWrong = Math.random() < wrongInTen;
       try {
         await db?.commit(

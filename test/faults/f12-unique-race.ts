@@ -61,7 +61,10 @@ async function race(kind: Kind, name: string, send: Send, outcome: Outcome): Pro
     "create",
     await Promise.all([send(0, create(name)), send(1, create(name.toUpperCase()))]),
   );
-  const [one, two] = await Promise.all([send(0, create(`${name} a`)), send(1, create(`${name} b`))]);
+  const [one, two] = await Promise.all([
+    send(0, create(`${name} a`)),
+    send(1, create(`${name} b`)),
+  ]);
   const renames = [one, two].map(({ id }, racer) => {
     const key = path === "/users" ? "username" : "name";
     return send(racer, { method: "PATCH", path: `${path}/${id}`, body: { [key]: `${name} c` } });
@@ -77,4 +80,3 @@ async function race(kind: Kind, name: string, send: Send, outcome: Outcome): Pro
   if (removed.status >= 400 || !isRight)
     outcome.unexplained.push(`delete ${name}: ${removed.status}, ${again.status} ${again.reason}`);
 }
-

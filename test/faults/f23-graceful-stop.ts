@@ -41,7 +41,7 @@ export const gracefulStop: Fault = {
         const running = writers.run(server.url);
         await nextAcknowledged(writers, 10_000);
         const stream = await openStream(server);
-        using _upload = outcome.rounds % 3 === 1 ? slowUpload(store.place.port) : undefined;
+        using _ = outcome.rounds % 3 === 1 ? slowUpload(store.place.port) : undefined;
         await pause(20, 300);
         const from = performance.now();
         const stopping = server.stop();

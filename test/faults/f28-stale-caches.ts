@@ -40,7 +40,11 @@ async function withdraw(here: string, there: string, outcome: Outcome): Promise<
     return json;
   };
   const username = `user ${outcome.rounds}`;
-  const made = await send("POST", "/users", { username, schema_id: "machine", data: { name: "m" } });
+  const made = await send("POST", "/users", {
+    username,
+    schema_id: "machine",
+    data: { name: "m" },
+  });
   const id = String(made.details.id);
   const pat = await send("POST", `/users/${id}/personal_access_tokens`, {});
   const use = async () => {

@@ -34,7 +34,12 @@ export function createWriters(count: number, token: string): Writers {
     return answer;
   }
 
-  async function write(urls: string[], op: Entry["op"], id: string, request: (mark: string) => Call) {
+  async function write(
+    urls: string[],
+    op: Entry["op"],
+    id: string,
+    request: (mark: string) => Call,
+  ) {
     const mark = `mark-${marks++}`;
     const answer = await call(urls, request(mark));
     const outcome = outcomeOf(answer.status, answer.reason);
