@@ -36,7 +36,9 @@ export const rebuildKilled: Fault = {
           await nextAcknowledged(writers, 10_000);
           const isKilled = outcome.rounds % 5 < 3;
           const many = outcome.rounds % 5 === 4 ? 2 : 1;
-          const children = Array.from({ length: many }, () => spawnCommand(store.place, rebuild));
+          const children = Array.from({ length: many }, () =>
+            spawnCommand(store.place, rebuild, { quiet: true }),
+          );
           const codes = children.map(async (child) => Number((await once(child, "exit"))[0] ?? -1));
           if (isKilled) {
             await pause(200, 1_200);

@@ -31,7 +31,7 @@ export const migrationKilled: Fault = {
         ...["strace", "-f", "-o", "/dev/null", "-e", `trace=${calls[arena.engine]}`],
         ...["-e", `inject=${calls[arena.engine]}:signal=KILL:when=${nth}`],
       ];
-      const child = spawnCommand(store.place, ["db", "migrate"], strace);
+      const child = spawnCommand(store.place, ["db", "migrate"], { before: strace });
       const [code] = await once(child, "exit", { signal: AbortSignal.timeout(patienceMs * 3) });
       // Past its last call a migration ends by itself; some more, since not every run makes the same calls.
       if (code === 0) ended += 1;

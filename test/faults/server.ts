@@ -34,13 +34,22 @@ export async function freePort(): Promise<number> {
 
 export type Place = { dataDir: string; port: number; env?: Record<string, string> };
 
-/** A command of the service as a process of its own, with this store and none of the tests' environment. */
-export function spawnCommand(place: Omit<Place, "port">, command: string[], before: string[] = []) {
+/**
+ * A command of the service as a process of its own, with this store and none of the tests' environment.
+ *
+ * @param how.before  what starts it, as `strace` does
+ * @param how.quiet  without its words, where a refusal is expected
+ */
+export function spawnCommand(
+  place: Omit<Place, "port">,
+  command: string[],
+  how: { before?: string[]; quiet?: boolean } = {},
+): ChildProcess {
   const main = [process.execPath, ...flags, join(root, "src/main.ts"), ...command];
-  const [program = "", ...args] = [...before, ...main];
+  const [program = "", ...args] = [...(how.before ?? []), ...main];
   return spawn(program, args, {
     cwd: place.dataDir,
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", how.quiet === true ? "ignore" : "inherit"],
     env: { IDSVC_DATA_DIR: place.dataDir, IDSVC_LOG_LEVEL: "silent", ...place.env },
   });
 }
