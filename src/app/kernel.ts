@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
+import { failedPrecondition } from "../errors.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
 import { checkMasterKeys, type MasterKeys } from "../eventstore/master-keys.ts";
 import { createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
@@ -60,13 +61,26 @@ async function openStore(
   return openPostgres({ url: at.url, schema });
 }
 
+/** @throws FAILED_PRECONDITION DATA_DIR_UNUSABLE */
+function makeDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw failedPrecondition(
+      "DATA_DIR_UNUSABLE",
+      `the data folder ${path} cannot be made: IDSVC_DATA_DIR must name a folder, or a place where one can be made`,
+      { cause },
+    );
+  }
+}
+
 /**
  * Opens the store of the configuration and brings it to this build's schema; projections of another shape are rebuilt
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, now = () => new Date(), moreModules = [], onBroken = () => {} } = around;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeDataDir(config.dataDir);
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
     multitenancy_settings: config.featureMultitenancySettings,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -80,5 +80,21 @@ describe("a start with another master key (F21)", () => {
     await using again = await store.open(1);
     assert.equal(await bootstrap(again), undefined);
     assert.equal(await hasIndex(again), true);
+  });
+});
+
+describe("a data folder that cannot be made (F04)", () => {
+  it("is refused, and named", async () => {
+    using store = await emptyStore();
+    const file = join(store.dataDir, "file");
+    writeFileSync(file, "");
+    const env = { IDSVC_DATA_DIR: join(file, "below") };
+    const config = loadConfig({ files: [], flags: {}, env });
+    await assert.rejects(openKernel(config, { logger: silentLogger() }), (error: unknown) => {
+      assert.ok(error instanceof DomainError, String(error));
+      assert.deepEqual([error.kind, error.reason], ["failedPrecondition", "DATA_DIR_UNUSABLE"]);
+      assert.match(error.message, /file\/below cannot be made/);
+      return true;
+    });
   });
 });

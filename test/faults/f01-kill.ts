@@ -23,7 +23,7 @@ export const killed: Fault = {
   id: "F01",
   title: "kill -9 of the server during writes",
   engines: both,
-  rounds: { usual: 12, full: 1_000 },
+  rounds: { usual: 8, full: 1_000 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     const starts: number[] = [];

@@ -66,7 +66,7 @@ export const diskFull: Fault = {
   },
 };
 
-type Disk = Disposable & { folder: string; fill(): void; empty(): void };
+export type Disk = Disposable & { folder: string; fill(): void; empty(): void };
 
 /** A small file system in memory. */
 export function mountDisk(): Disk {

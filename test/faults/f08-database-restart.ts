@@ -23,7 +23,7 @@ export const databaseRestarted: Fault = {
   id: "F08",
   title: "PostgreSQL stopped at once and started; its sessions ended",
   engines: ["postgres"],
-  rounds: { usual: 12, full: 400 },
+  rounds: { usual: 8, full: 400 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     const heals: number[] = [];

@@ -42,7 +42,7 @@ export const answerLost: Fault = {
   id: "F10",
   title: "the answer to a commit lost, the network cut or silent",
   engines: ["postgres"],
-  rounds: { usual: 16, full: 500 },
+  rounds: { usual: 8, full: 500 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     const heals: number[] = [];
@@ -70,6 +70,7 @@ export const answerLost: Fault = {
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);
         }
+        if (proxy.cuts === 0) outcome.unexplained.push("the proxy cut no connection at a commit");
         await stuckSessions(direct, outcome.unexplained);
       } finally {
         await server.kill();

@@ -22,7 +22,7 @@ export const uniqueRace: Fault = {
   id: "F12",
   title: "two replicas race for one name: create, rename, delete and create",
   engines: both,
-  rounds: { usual: 150, full: 10_000 },
+  rounds: { usual: 90, full: 10_000 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     await using store = await arena.newStore();

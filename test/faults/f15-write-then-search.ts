@@ -37,7 +37,7 @@ export const writeThenSearch: Fault = {
         id = at % 3 === 0 ? String(written.json.details.id) : id;
         const start = performance.now();
         const filters = [{ name: { name, method: "TEXT_FILTER_METHOD_EQUALS" } }];
-        const found = await send({ method: "POST", path: "/targets/_search", body: { filters } });
+        const found = await send({ method: "POST", path: "/targets/_search", body: filters });
         times.push(performance.now() - start);
         const [one] = found.json.result ?? [];
         const sequence = written.json.details.sequence;

@@ -9,7 +9,14 @@ import { answerLost } from "./f10-lost-answer.ts";
 import { readerRace } from "./f11-reader-race.ts";
 import { uniqueRace } from "./f12-unique-race.ts";
 import { sameAggregate } from "./f13-same-aggregate.ts";
+import { rebuildKilled } from "./f14-rebuild.ts";
+import { writeThenSearch } from "./f15-write-then-search.ts";
+import { clockJumps } from "./f20-clock-jumps.ts";
 import { gracefulStop } from "./f23-graceful-stop.ts";
+import { migrationKilled } from "./f24-migration.ts";
+import { databaseStuck } from "./f25-stuck-database.ts";
+import { staleCaches } from "./f28-stale-caches.ts";
+import { revokeFails } from "./f30-failing-revoke.ts";
 
 /** In the order in which they run. */
 export const faults: readonly Fault[] = [
@@ -23,5 +30,12 @@ export const faults: readonly Fault[] = [
   readerRace,
   uniqueRace,
   sameAggregate,
+  rebuildKilled,
+  writeThenSearch,
+  clockJumps,
   gracefulStop,
+  migrationKilled,
+  databaseStuck,
+  staleCaches,
+  revokeFails,
 ];

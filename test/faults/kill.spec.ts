@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { check } from "./checker.ts";
 import { end, freePort, type Place, spawnServer, startServer } from "./server.ts";
+import { inject, noStrace } from "./strace.ts";
 import { createWriters } from "./writers.ts";
 
 const asked = process.env["IDSVC_TEST_KILLS"];
@@ -122,5 +123,27 @@ describe("a server that is asked to stop while it writes (F23)", () => {
     await Promise.all([server.stop(), running.stop()]);
     const took = Math.round(performance.now() - from);
     assert.ok(took < 5_000, `the stop took ${took} ms`);
+  });
+});
+
+describe("a server whose flush fails (F05)", () => {
+  it("tells that the outcome is unknown, ends, and the next one finds a sound store", async (t) => {
+    const reason = noStrace();
+    if (reason !== undefined) return t.skip(reason);
+    const place = await newPlace();
+    const writers = createWriters(writerCount, token);
+    const server = await startServer(place);
+    {
+      await using _ = await inject(server.pid, "fsync,fdatasync", "error=EIO:when=4+");
+      const running = writers.run(server.url);
+      for (const last = Date.now() + 10_000; !server.hasEnded() && Date.now() < last; )
+        await delay(5);
+      assert.ok(server.hasEnded(), "the server goes on as if nothing had happened");
+      await running.stop();
+    }
+    assert.ok(writers.log.some(({ reason: why }) => why === "STORE_OUTCOME_UNKNOWN"));
+    const again = await startServer(place);
+    assert.deepEqual(await check(place, writers.log), []);
+    assert.equal(await again.stop(), 0);
   });
 });

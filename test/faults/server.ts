@@ -34,18 +34,28 @@ export async function freePort(): Promise<number> {
 
 export type Place = { dataDir: string; port: number; env?: Record<string, string> };
 
-/** The service as a process of its own, with this data folder and none of the tests' environment. */
-export function spawnServer({ dataDir, port, env = {} }: Place): ChildProcess {
-  return spawn(process.execPath, [...flags, join(root, "src/main.ts"), "serve"], {
-    cwd: dataDir,
-    stdio: ["ignore", "ignore", "inherit"],
-    env: {
-      IDSVC_DATA_DIR: dataDir,
-      IDSVC_PORT: String(port),
-      IDSVC_LOG_LEVEL: "silent",
-      ...env,
-    },
+/**
+ * A command of the service as a process of its own, with this store and none of the tests' environment.
+ *
+ * @param how.before  what starts it, as `strace` does
+ * @param how.quiet  without its words, where a refusal is expected
+ */
+export function spawnCommand(
+  place: Omit<Place, "port">,
+  command: string[],
+  how: { before?: string[]; quiet?: boolean } = {},
+): ChildProcess {
+  const main = [process.execPath, ...flags, join(root, "src/main.ts"), ...command];
+  const [program = "", ...args] = [...(how.before ?? []), ...main];
+  return spawn(program, args, {
+    cwd: place.dataDir,
+    stdio: ["ignore", "ignore", how.quiet === true ? "ignore" : "inherit"],
+    env: { IDSVC_DATA_DIR: place.dataDir, IDSVC_LOG_LEVEL: "silent", ...place.env },
   });
+}
+
+export function spawnServer({ port, env, ...place }: Place): ChildProcess {
+  return spawnCommand({ ...place, env: { ...env, IDSVC_PORT: String(port) } }, ["serve"]);
 }
 
 /** Ends a process that this test started, and waits until it is gone. */
