@@ -2,8 +2,10 @@ import { type Config, loadConfig } from "../app/config.ts";
 
 export const exitCodes = { done: 0, failed: 1, usage: 2, no: 3 } as const;
 
-/** What every command is given: where its configuration comes from, and how it shall print. */
+/** What every command is given: where its configuration comes from, how it shall print, and what it shall work on. */
 export type Context = {
+  /** The argument of a command that has one; otherwise empty. */
+  argument: string;
   files: string[];
   flags: Record<string, string>;
   env: NodeJS.ProcessEnv;

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { backup } from "../app/backup.ts";
 import { openKernel } from "../app/kernel.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";
@@ -10,6 +12,17 @@ export async function migrateCommand(context: Context): Promise<number> {
     context,
     { migrated: true, ...health },
     `the store (${health.engine} ${health.version}) has the schema of this build`,
+  );
+  return exitCodes.done;
+}
+
+export async function backupCommand(context: Context): Promise<number> {
+  const file = resolve(context.argument);
+  const { events, bytes } = await backup(configOf(context), file);
+  print(
+    context,
+    { file, events: String(events), bytes },
+    `${file} holds the store with ${events} events (${bytes} bytes); its jobs are held until idsvc jobs release`,
   );
   return exitCodes.done;
 }

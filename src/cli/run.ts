@@ -3,9 +3,10 @@ import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
 import { configCommand } from "./config.ts";
-import { migrateCommand } from "./db.ts";
+import { backupCommand, migrateCommand } from "./db.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
+import { holdCommand, releaseCommand } from "./jobs.ts";
 import { rebuildCommand, verifyCommand } from "./projections.ts";
 import { readyCommand } from "./ready.ts";
 import { serveCommand } from "./serve.ts";
@@ -42,9 +43,10 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       const shown = secret ? why : `${why} [${value}]`;
       command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
     }
-    command.addHelpText("after", exitCodeHelp).action(async (given: Record<string, unknown>) => {
-      const { config, json, ...flags } = given;
+    command.addHelpText("after", exitCodeHelp).action(async () => {
+      const { config, json, ...flags } = command.opts<Record<string, unknown>>();
       code = await action({
+        argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
@@ -64,6 +66,18 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
   add(program, "ready", "ask a running service whether it is ready", readyCommand);
   const db = program.command("db").description("work on the database").exitOverride();
   add(db, "migrate", "bring the store to the schema of this build", migrateCommand);
+  add(
+    db,
+    "backup <file>",
+    "copy the SQLite store into a new file, also while it serves",
+    backupCommand,
+  );
+  const jobs = program
+    .command("jobs")
+    .description("work that is due after a commit")
+    .exitOverride();
+  add(jobs, "hold", "let no process begin a job until they are released", holdCommand);
+  add(jobs, "release", "let the jobs go that were held, as those of a backup are", releaseCommand);
   const projections = program
     .command("projections")
     .description("tables that follow from the event log")

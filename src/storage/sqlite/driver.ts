@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { failedPrecondition, unavailable } from "../../errors.ts";
@@ -175,6 +176,12 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
 }
 
 function open(path: string): Sqlite.Database {
+  if (hasStrayLog(path)) {
+    throw failedPrecondition(
+      "STORE_STRAY_LOG",
+      `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
+    );
+  }
   let connection: Sqlite.Database;
   try {
     connection = new Sqlite(path);
@@ -200,6 +207,24 @@ function open(path: string): Sqlite.Database {
   connection.pragma("cache_size = -65536", { simple: true });
   connection.pragma("temp_store = MEMORY", { simple: true });
   return connection;
+}
+
+/**
+ * Whether a write-ahead log lies beside a file that has none: SQLite would play it into the file and damage it. A store
+ * has the mark of such a log before it has the log, a backup has no mark.
+ *
+ * Source: sqlite.org/fileformat2.html, section 1.3.3: the byte at 19 is 2 for a file with a write-ahead log.
+ */
+function hasStrayLog(path: string): boolean {
+  const log = `${path}-wal`;
+  if (!existsSync(path) || !existsSync(log) || statSync(log).size === 0) return false;
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(20);
+    return readSync(file, header, 0, header.length, 0) === header.length && header[19] === 1;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Compiled statements by text, as many as a service has queries; the oldest make room. */
