@@ -24,6 +24,7 @@ export type Kernel = AsyncDisposable & {
   modules: Module[];
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
+  schema: Schema;
   /** Every table that holds rows of instances, but for the log and its heads. */
   holdings: Holding[];
   db: MigratableDatabase;
@@ -42,13 +43,19 @@ export type Surroundings = {
   now?: () => Date;
   /** Slices beside the service's own. */
   moreModules?: Module[];
+  /** Refuses an SQLite store that another process has open, and lets none open it. */
+  alone?: boolean;
 };
 
 /** A driver is loaded only where it is used. */
-async function openStore(at: Config["databaseUrl"], schema: Schema): Promise<MigratableDatabase> {
+async function openStore(
+  at: Config["databaseUrl"],
+  schema: Schema,
+  alone: boolean,
+): Promise<MigratableDatabase> {
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
-    return openSqlite({ path: at.file, schema });
+    return openSqlite({ path: at.file, schema, alone });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
   return openPostgres({ url: at.url, schema });
@@ -59,7 +66,7 @@ async function openStore(at: Config["databaseUrl"], schema: Schema): Promise<Mig
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
-  const { logger, now = () => new Date(), moreModules = [] } = around;
+  const { logger, now = () => new Date(), moreModules = [], alone = false } = around;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
@@ -76,7 +83,8 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const projections = [...ofSlices, forgetInstance(ofInstances)];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const db = await openStore(config.databaseUrl, { state, projections: projectionTables });
+  const schema: Schema = { state, projections: projectionTables };
+  const db = await openStore(config.databaseUrl, schema, alone);
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
@@ -107,6 +115,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       modules,
       featureDefaults,
       projectionTables,
+      schema,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
       masterKey: master,

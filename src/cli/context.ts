@@ -6,6 +6,8 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, no: 3 } as const;
 export type Context = {
   /** The argument of a command that has one; otherwise empty. */
   argument: string;
+  /** Where a command shall bring something that has `--to`; otherwise empty. */
+  to: string;
   files: string[];
   flags: Record<string, string>;
   env: NodeJS.ProcessEnv;

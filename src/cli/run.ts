@@ -3,7 +3,7 @@ import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
 import { configCommand } from "./config.ts";
-import { backupCommand, migrateCommand } from "./db.ts";
+import { backupCommand, migrateCommand, promoteCommand } from "./db.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
 import { holdCommand, releaseCommand } from "./jobs.ts";
@@ -32,7 +32,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .showHelpAfterError()
     .addHelpText("after", exitCodeHelp);
 
-  const add = (parent: Command, name: string, description: string, action: Action): void => {
+  const add = (parent: Command, name: string, description: string, action: Action): Command => {
     const command = parent
       .command(name)
       .description(description)
@@ -44,15 +44,17 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
     }
     command.addHelpText("after", exitCodeHelp).action(async () => {
-      const { config, json, ...flags } = command.opts<Record<string, unknown>>();
+      const { config, json, to = "", ...flags } = command.opts<Record<string, unknown>>();
       code = await action({
         argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
+        to: String(to),
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
         env,
       });
     });
+    return command;
   };
 
   add(program, "serve", "run the service; the first start makes an instance", serveCommand);
@@ -72,6 +74,12 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "copy the SQLite store into a new file, also while it serves",
     backupCommand,
   );
+  add(
+    db,
+    "promote",
+    "copy the SQLite store, which must be stopped, into an empty PostgreSQL database",
+    promoteCommand,
+  ).requiredOption("--to <url>", "the database: postgres://user:password@host:5432/name");
   const jobs = program
     .command("jobs")
     .description("work that is due after a commit")

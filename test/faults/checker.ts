@@ -7,6 +7,7 @@ import { verifyProjections } from "../../src/projection/rebuild.ts";
 import { columnName } from "../../src/storage/table.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { connect, type Connection } from "../storage/sqlite-place.ts";
+import { beside } from "../support/beside.ts";
 import type { Entry } from "./client-log.ts";
 
 /**
@@ -15,22 +16,34 @@ import type { Entry } from "./client-log.ts";
  *
  * Rule 4 has no readers yet; rule 7 has no one-time values yet.
  */
-export async function check(dataDir: string, log: readonly Entry[]): Promise<string[]> {
-  using connection = connect(join(dataDir, "idsvc.db"));
-  // Before anything is opened that would refuse a damaged store.
-  const damage = integrity(connection);
-  if (damage.length > 0) return damage;
-  const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir } });
+export async function check(
+  dataDir: string,
+  log: readonly Entry[],
+  databaseUrl?: string,
+): Promise<string[]> {
+  if (databaseUrl === undefined) {
+    // Before anything is opened that would refuse a damaged store.
+    using connection = connect(join(dataDir, "idsvc.db"));
+    const damage = integrity(connection);
+    if (damage.length > 0) return damage;
+  }
+  const store = databaseUrl === undefined ? {} : { IDSVC_DATABASE_URL: databaseUrl };
+  const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir, ...store } });
   await using kernel = await openKernel(config, { logger: silentLogger() });
+  return await checkStore(kernel, log);
+}
+
+/** The same for a store that is open; nobody may write meanwhile. */
+export async function checkStore(kernel: Kernel, log: readonly Entry[]): Promise<string[]> {
   const events = await allEvents(kernel);
   return [
-    ...sequencesWithoutHoles(events, connection),
+    ...(await sequencesWithoutHoles(events, kernel)),
     ...versionsWithoutHoles(events),
     ...writesAreThere(events, log),
     ...readsSeeWrites(log),
-    ...claimsEqualFold(events, kernel, connection),
-    ...secretsEqualFold(events, connection),
-    ...countsAreExact(kernel, connection),
+    ...(await claimsEqualFold(events, kernel)),
+    ...(await secretsEqualFold(events, kernel)),
+    ...(await countsAreExact(kernel)),
     ...(await projectionsEqualFold(kernel)),
   ];
 }
@@ -42,12 +55,12 @@ async function allEvents(kernel: Kernel): Promise<LoggedEvent[]> {
   return logs.flat();
 }
 
-const rowsOf = (connection: Connection, sql: string): string[] =>
-  connection
-    .prepare(sql)
-    .raw()
-    .all()
-    .map((row) => JSON.stringify(row));
+/** Numbers as texts: the two databases give them differently. */
+const valuesOf = async (kernel: Kernel, sql: string): Promise<string[][]> =>
+  (await beside(kernel, sql)).rows.map((row) => row.map(String));
+
+const rowsOf = async (kernel: Kernel, sql: string): Promise<string[]> =>
+  (await valuesOf(kernel, sql)).map((row) => JSON.stringify(row));
 
 function difference(what: string, wanted: Iterable<string>, found: Iterable<string>): string[] {
   const [a, b] = [new Set(wanted), new Set(found)];
@@ -64,7 +77,7 @@ function integrity(connection: Connection): string[] {
 }
 
 /** One counter an instance: 1 to the head, each once, in the order of the log. */
-function sequencesWithoutHoles(events: LoggedEvent[], connection: Connection): string[] {
+async function sequencesWithoutHoles(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const last = new Map<string, bigint>();
   const violations: string[] = [];
   for (const { instanceId, sequence } of events) {
@@ -73,10 +86,10 @@ function sequencesWithoutHoles(events: LoggedEvent[], connection: Connection): s
       violations.push(`sequence ${sequence} stands where ${expected} belongs`);
     last.set(instanceId, sequence);
   }
-  const heads = [...last].map(([instanceId, head]) => JSON.stringify([instanceId, Number(head)]));
+  const heads = [...last].map(([instanceId, head]) => JSON.stringify([instanceId, String(head)]));
   return [
     ...violations,
-    ...difference("head", heads, rowsOf(connection, "SELECT instance_id, last FROM sequences")),
+    ...difference("head", heads, await rowsOf(kernel, "SELECT instance_id, last FROM sequences")),
   ];
 }
 
@@ -143,7 +156,7 @@ const readsSeeWrites = (log: readonly Entry[]): string[] =>
     .map(({ id, sequence, atLeast }) => `read of ${id} showed ${sequence} after ${atLeast}`);
 
 /** Rule 6. */
-function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Connection): string[] {
+async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const rules = new Map(
     kernel.modules.flatMap((module) => module.events.flatMap((set) => [...set[definition].rules])),
   );
@@ -155,6 +168,10 @@ function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Conn
     holderOf.delete(claim);
   };
   for (const event of events) {
+    if (event.type === "instance.contents.removed") {
+      const ofInstance = (claim: string) => JSON.parse(claim)[0] === event.instanceId;
+      for (const [claim, owner] of [...holderOf]) if (ofInstance(claim)) free(owner, claim);
+    }
     for (const { op, kind, value, systemWide } of rules.get(event.type)?.claims?.(event.payload) ??
       []) {
       const scope = systemWide ? "" : event.instanceId;
@@ -173,40 +190,41 @@ function claimsEqualFold(events: LoggedEvent[], kernel: Kernel, connection: Conn
     }
   }
   const wanted = [...holderOf].map(([claim, owner]) => `${claim} by ${owner}`);
-  const found = connection
-    .prepare("SELECT scope, kind, value, holder_type, holder_id FROM claims")
-    .raw()
-    .all()
-    .map((row) => {
-      const [scope, kind, value, type, id] = Object.values(Object(row));
-      return `${JSON.stringify([scope, kind, value])} by ${JSON.stringify([scope, type, id, kind])}`;
-    });
+  const rows = await valuesOf(
+    kernel,
+    "SELECT scope, kind, value, holder_type, holder_id FROM claims",
+  );
+  const found = rows.map(
+    ([scope, kind, value, type, id]) =>
+      `${JSON.stringify([scope, kind, value])} by ${JSON.stringify([scope, type, id, kind])}`,
+  );
   return [...violations, ...difference("claim", wanted, found)];
 }
 
 /** Every target that is there has the key that signs its calls, and no other has one. */
-function secretsEqualFold(events: LoggedEvent[], connection: Connection): string[] {
+async function secretsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
   const live = new Set<string>();
   for (const { type, aggregateId } of events) {
     if (type === "target.added") live.add(aggregateId);
     if (type === "target.removed") live.delete(aggregateId);
   }
-  const keys = connection
-    .prepare("SELECT owner_id FROM secrets WHERE owner_type = 'target' AND kind = 'signing_key'")
-    .pluck()
-    .all()
-    .map(String);
-  return difference("signing key", live, keys);
+  const keys = await valuesOf(
+    kernel,
+    "SELECT owner_id FROM secrets WHERE owner_type = 'target' AND kind = 'signing_key'",
+  );
+  return difference("signing key", live, keys.flat());
 }
 
-function countsAreExact(kernel: Kernel, connection: Connection): string[] {
-  return kernel.projectionTables.flatMap(({ name, countedBy }) => {
-    if (countedBy === undefined) return [];
+async function countsAreExact(kernel: Kernel): Promise<string[]> {
+  const violations: string[] = [];
+  for (const { name, countedBy } of kernel.projectionTables) {
+    if (countedBy === undefined) continue;
     const column = columnName(countedBy);
     const counted = `SELECT counted, rows FROM row_counts WHERE table_name = '${name}' AND rows > 0`;
-    const rows = rowsOf(connection, `SELECT "${column}", count(*) FROM "${name}" GROUP BY 1`);
-    return difference(`count of ${name}`, rows, rowsOf(connection, counted));
-  });
+    const rows = await rowsOf(kernel, `SELECT "${column}", count(*) FROM "${name}" GROUP BY 1`);
+    violations.push(...difference(`count of ${name}`, rows, await rowsOf(kernel, counted)));
+  }
+  return violations;
 }
 
 /** Rule 5. */

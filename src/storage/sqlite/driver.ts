@@ -42,8 +42,13 @@ type Waiting = {
  * One connection does all: everything is synchronous, so no read can fall into a transaction, and what was just written
  * is still in its cache. A second one would read anew from the file after each commit.
  */
-export function openSqlite(options: { path: string; schema: Schema }): MigratableDatabase {
-  const connection = open(options.path);
+export function openSqlite(options: {
+  path: string;
+  schema: Schema;
+  /** No other process may have the file open, neither now nor until it is closed. */
+  alone?: boolean;
+}): MigratableDatabase {
+  const connection = open(options.path, options.alone === true);
   // drizzle asks its client for nothing but statements.
   const asking = { prepare: rememberStatements(connection) } as unknown as Sqlite.Database;
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
@@ -175,7 +180,7 @@ export function openSqlite(options: { path: string; schema: Schema }): Migratabl
   };
 }
 
-function open(path: string): Sqlite.Database {
+function open(path: string, alone: boolean): Sqlite.Database {
   if (hasStrayLog(path)) {
     throw failedPrecondition(
       "STORE_STRAY_LOG",
@@ -185,8 +190,18 @@ function open(path: string): Sqlite.Database {
   let connection: Sqlite.Database;
   try {
     connection = new Sqlite(path);
+    // With a write-ahead log, whoever has the file open holds a lock that shuts this mode out, and the other way round.
+    if (alone) connection.pragma("locking_mode = EXCLUSIVE", { simple: true });
     connection.pragma("journal_mode = WAL", { simple: true });
+    connection.exec("SELECT count(*) FROM sqlite_schema");
   } catch (error) {
+    if (isBusy(error)) {
+      throw failedPrecondition(
+        "STORE_IN_USE",
+        `the store ${path} is in use by another process: stop it, or wait until it has ended`,
+        { cause: error },
+      );
+    }
     throw failedPrecondition(
       "STORE_UNREADABLE",
       `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
