@@ -98,12 +98,17 @@ export async function isNew(connection: Pick<pg.Client | pg.Pool, "query">): Pro
   return (await connection.query(`SELECT FROM ${sequences.name} LIMIT 1`)).rows.length === 0;
 }
 
-async function checkFormat(connection: Connection): Promise<void> {
+/** The format of a store that is there. */
+export async function formatOf(connection: Pick<pg.Client | pg.Pool, "query">): Promise<number> {
   const { rows } = await connection.query<{ value: Buffer }>(
     `SELECT value FROM ${storeFacts.name} WHERE name = $1`,
     [formatName],
   );
-  const format = Number(rows[0]?.value.toString() ?? storeFormat);
+  return Number(rows[0]?.value.toString() ?? storeFormat);
+}
+
+async function checkFormat(connection: Connection): Promise<void> {
+  const format = await formatOf(connection);
   if (format <= storeFormat) return;
   throw failedPrecondition(
     "STORE_NEWER",

@@ -162,7 +162,8 @@ export function openSqlite(options: {
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
       const sound = !thorough || connection.pragma("integrity_check", { simple: true }) === "ok";
-      return { engine: "sqlite", version: sqlite, sound };
+      const format = Number(connection.pragma("user_version", { simple: true }));
+      return { engine: "sqlite", version: sqlite, format, sound };
     },
     isNew: async () => isNew(connection),
     migrate: async () => migrate(connection, options.schema),
