@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import type { JobHandler, JobHandlers } from "../jobs/job.ts";
+import { jobsHeldSince } from "../jobs/hold.ts";
 import { countJobs } from "../jobs/metrics.ts";
 import { startSweeper } from "../jobs/sweeper.ts";
 import { type JobFailure, startJobWorker } from "../jobs/worker.ts";
@@ -8,6 +9,8 @@ import { instanceContentsJobs } from "../resources/instance/index.ts";
 import { organizationContentsJobs } from "../resources/org/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Kernel } from "./kernel.ts";
+
+export { holdJobs, jobsHeldSince, releaseJobs } from "../jobs/hold.ts";
 
 /** The handlers of all slices, and of what is done over all of them; a kind that has two stops the start. */
 export function jobHandlers(
@@ -34,6 +37,11 @@ export function startJobs(
   const { config, db, logger, now } = kernel;
   metrics.gauge("idsvc_jobs", "Stored jobs, by kind and state (open, dead).", () =>
     countJobs(db, Object.keys(handlers)),
+  );
+  void jobsHeldSince(db).then(
+    (since) => since && logger.warn({ since }, "jobs are held: idsvc jobs release lets them go"),
+    // The worker asks as well, and tells of it.
+    () => undefined,
   );
   return startJobWorker({
     db,

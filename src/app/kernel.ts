@@ -25,6 +25,7 @@ export type Kernel = AsyncDisposable & {
   modules: Module[];
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
+  schema: Schema;
   /** Every table that holds rows of instances, but for the log and its heads. */
   holdings: Holding[];
   db: MigratableDatabase;
@@ -45,17 +46,19 @@ export type Surroundings = {
   moreModules?: Module[];
   /** The store can be trusted again only by another process: this one must end, as by a crash. */
   onBroken?: (error: unknown) => void;
+  /** Refuses an SQLite store that another process has open, and lets none open it. */
+  alone?: boolean;
 };
 
 /** A driver is loaded only where it is used. */
 async function openStore(
   at: Config["databaseUrl"],
   schema: Schema,
-  onBroken: (error: unknown) => void,
+  around: { onBroken: (error: unknown) => void; alone: boolean },
 ): Promise<MigratableDatabase> {
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
-    return openSqlite({ path: at.file, schema, onBroken });
+    return openSqlite({ path: at.file, schema, ...around });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
   return openPostgres({ url: at.url, schema });
@@ -79,7 +82,8 @@ function makeDataDir(path: string): void {
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
-  const { logger, now = () => new Date(), moreModules = [], onBroken = () => {} } = around;
+  const { logger, now = () => new Date(), moreModules = [] } = around;
+  const { onBroken = () => {}, alone = false } = around;
   makeDataDir(config.dataDir);
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
@@ -96,8 +100,8 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const projections = [...ofSlices, forgetInstance(ofInstances)];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const schema = { state, projections: projectionTables };
-  const db = await openStore(config.databaseUrl, schema, onBroken);
+  const schema: Schema = { state, projections: projectionTables };
+  const db = await openStore(config.databaseUrl, schema, { onBroken, alone });
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
@@ -128,6 +132,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       modules,
       featureDefaults,
       projectionTables,
+      schema,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
       masterKeys: masters,

@@ -2,8 +2,12 @@ import { type Config, loadConfig } from "../app/config.ts";
 
 export const exitCodes = { done: 0, failed: 1, usage: 2, no: 3 } as const;
 
-/** What every command is given: where its configuration comes from, and how it shall print. */
+/** What every command is given: where its configuration comes from, how it shall print, and what it shall work on. */
 export type Context = {
+  /** The argument of a command that has one; otherwise empty. */
+  argument: string;
+  /** Where a command shall bring something that has `--to`; otherwise empty. */
+  to: string;
   files: string[];
   flags: Record<string, string>;
   env: NodeJS.ProcessEnv;

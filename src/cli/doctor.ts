@@ -1,6 +1,6 @@
+import { examine, type Findings } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
-import { verifyProjections } from "../projection/rebuild.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";
 
@@ -8,18 +8,30 @@ export async function doctorCommand(context: Context): Promise<number> {
   const config = configOf(context);
   await using kernel = await openKernel(config, { logger: createLogger("warn") });
   const store = await kernel.db.health(true);
-  const heads = await kernel.db.heads();
-  const differences = await verifyProjections(kernel, kernel.projectionTables);
-  const differing = [...differences].filter(([, rows]) => rows > 0).map(([table]) => table);
-  const events = [...heads.values()].reduce((sum, head) => sum + head, 0n);
+  const findings = await examine(kernel);
+  const { jobs, projections, subscriptions } = findings;
+  const differing = Object.keys(projections).filter((name) => projections[name]?.differing !== 0);
   const healthy = store.sound && differing.length === 0;
+  const lags = Object.entries(subscriptions);
   const result = {
     healthy,
     version,
     node: process.version,
     store,
-    logs: heads.size,
-    events: String(events),
+    store_format: findings.storeFormat,
+    logs: findings.logs,
+    events: String(findings.events),
+    subscriptions: Object.fromEntries(
+      lags.map(([name, { events, most }]) => [
+        name,
+        { events_behind: String(events), most_of_an_instance: String(most) },
+      ]),
+    ),
+    jobs: {
+      ...{ open: jobs.open, due: jobs.due, dead: jobs.dead },
+      held_since: jobs.heldSince?.toISOString() ?? null,
+    },
+    projections,
     differing_projections: differing,
   };
   print(
@@ -27,8 +39,10 @@ export async function doctorCommand(context: Context): Promise<number> {
     result,
     [
       `idsvc ${version}, Node ${process.version}`,
-      `store: ${store.engine} ${store.version}, ${store.sound ? "sound" : "DAMAGED: restore a backup"}`,
-      `log: ${events} events of ${heads.size} instances`,
+      `store: ${store.engine} ${store.version}, format ${store.format}, ${store.sound ? "sound" : "DAMAGED: restore a backup"}`,
+      `log: ${findings.events} events of ${findings.logs} instances`,
+      ...lags.map(([name, { events }]) => `subscription ${name}: ${events} events behind`),
+      jobLine(jobs),
       differing.length === 0
         ? "projections: equal to a fresh fold of the log"
         : `projections: ${differing.join(", ")} differ; run idsvc projections rebuild`,
@@ -36,3 +50,9 @@ export async function doctorCommand(context: Context): Promise<number> {
   );
   return healthy ? exitCodes.done : exitCodes.no;
 }
+
+const jobLine = ({ open, due, dead, heldSince }: Findings["jobs"]): string =>
+  `jobs: ${open} open, ${due} of them due, ${dead} dead` +
+  (heldSince === undefined
+    ? ""
+    : `; held since ${heldSince.toISOString()}, run idsvc jobs release`);

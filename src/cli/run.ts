@@ -3,10 +3,11 @@ import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
 import { configCommand } from "./config.ts";
-import { migrateCommand, vacuumCommand } from "./db.ts";
+import { backupCommand, migrateCommand, promoteCommand, vacuumCommand } from "./db.ts";
 import { rotateCommand } from "./keys.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
+import { holdCommand, releaseCommand } from "./jobs.ts";
 import { rebuildCommand, verifyCommand } from "./projections.ts";
 import { readyCommand } from "./ready.ts";
 import { serveCommand } from "./serve.ts";
@@ -32,7 +33,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .showHelpAfterError()
     .addHelpText("after", exitCodeHelp);
 
-  const add = (parent: Command, name: string, description: string, action: Action): void => {
+  const add = (parent: Command, name: string, description: string, action: Action): Command => {
     const command = parent
       .command(name)
       .description(description)
@@ -43,15 +44,18 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       const shown = secret ? why : `${why} [${value}]`;
       command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
     }
-    command.addHelpText("after", exitCodeHelp).action(async (given: Record<string, unknown>) => {
-      const { config, json, ...flags } = given;
+    command.addHelpText("after", exitCodeHelp).action(async () => {
+      const { config, json, to = "", ...flags } = command.opts<Record<string, unknown>>();
       code = await action({
+        argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
+        to: String(to),
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
         env,
       });
     });
+    return command;
   };
 
   add(program, "serve", "run the service; the first start makes an instance", serveCommand);
@@ -71,6 +75,24 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "write the store anew, so that its files hold nothing deleted; writers wait meanwhile",
     vacuumCommand,
   );
+  add(
+    db,
+    "backup <file>",
+    "copy the SQLite store into a new file, also while it serves",
+    backupCommand,
+  );
+  add(
+    db,
+    "promote",
+    "copy the SQLite store, which must be stopped, into an empty PostgreSQL database",
+    promoteCommand,
+  ).requiredOption("--to <url>", "the database: postgres://user:password@host:5432/name");
+  const jobs = program
+    .command("jobs")
+    .description("work that is due after a commit")
+    .exitOverride();
+  add(jobs, "hold", "let no process begin a job until they are released", holdCommand);
+  add(jobs, "release", "let the jobs go that were held, as those of a backup are", releaseCommand);
   const projections = program
     .command("projections")
     .description("tables that follow from the event log")

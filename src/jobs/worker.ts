@@ -1,5 +1,6 @@
 import type { Database } from "../storage/database.ts";
 import { deleteRows } from "../storage/row-change.ts";
+import { jobsHeldSince } from "./hold.ts";
 import { type JobHandler, type JobHandlers, type JobRow, jobs, type RunningJob } from "./job.ts";
 import {
   claim,
@@ -59,17 +60,27 @@ export type WorkerParts = {
 /**
  * Works on the stored jobs of the kinds that have a handler, at least once each, beside workers of other processes.
  *
- * Each kind has places of its own, so that a slow one holds up no other. Disposing begins nothing more, waits for the
- * handlers at work, then fires their signals; a job that does not end is another's when its lease has run out.
+ * Each kind has places of its own, so that a slow one holds up no other. While jobs are held (hold.ts) none is begun.
+ * Disposing begins nothing more, waits for the handlers at work, then fires their signals; a job that does not end is
+ * another's when its lease has run out.
  */
 export function startJobWorker(parts: WorkerParts): AsyncDisposable {
   const { db } = parts;
   const pace = { ...usualPace, ...parts.pace };
   const ending = new AbortController();
+  let held = true;
   const lanes = Object.entries(parts.handlers).map(([kind, handler]) =>
-    createLane({ ...parts, kind, handler, pace, ending: ending.signal }),
+    createLane({ ...parts, kind, handler, pace, ending: ending.signal, isHeld: () => held }),
   );
   const wake = () => lanes.forEach((lane) => lane.wake());
+  const poll = async () => {
+    try {
+      held = (await jobsHeldSince(db)) !== undefined;
+      wake();
+    } catch (error) {
+      parts.onFailure({ error });
+    }
+  };
 
   // Most commits enqueue nothing: the stamp of the table tells.
   const stamps = new Map<string, number>();
@@ -79,14 +90,14 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
     stamps.set(instanceId, stamp);
     wake();
   });
-  const timer = setInterval(wake, pace.pollMs).unref();
-  wake();
+  let polling = poll();
+  const timer = setInterval(() => void (polling = poll()), pace.pollMs).unref();
 
   return {
     async [Symbol.asyncDispose]() {
       forget();
       clearInterval(timer);
-      const stopped = Promise.all(lanes.map((lane) => lane.stop()));
+      const stopped = Promise.all([polling, ...lanes.map((lane) => lane.stop())]);
       if (await within(pace.stopWithinMs, stopped)) return;
       ending.abort();
       await within(lastWordMs, stopped);
@@ -99,6 +110,7 @@ type LaneParts = WorkerParts & {
   handler: JobHandler;
   pace: Pace;
   ending: AbortSignal;
+  isHeld: () => boolean;
 };
 
 function createLane(parts: LaneParts) {
@@ -127,7 +139,7 @@ function createLane(parts: LaneParts) {
   async function walk(): Promise<void> {
     for (let page = 0; page < pagesAWalk; page++) {
       const vacant = pace.parallel - running.size;
-      if (stopped || vacant === 0) return;
+      if (stopped || parts.isHeld() || vacant === 0) return;
       const seen = await dueJobs(db, kind, parts.now(), place, pageSize);
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.

@@ -79,8 +79,11 @@ type Results<Q extends readonly PromiseLike<unknown>[]> = {
   -readonly [K in keyof Q]: Awaited<Q[K]>;
 };
 
-/** `sound`: the engine's own check of its file or cluster finds nothing. */
-export type StoreHealth = { engine: string; version: string; sound: boolean };
+/**
+ * `sound`: the engine's own check of its file or cluster finds nothing. `format` is the store's, once it has been
+ * migrated (schema.ts).
+ */
+export type StoreHealth = { engine: string; version: string; format: number; sound: boolean };
 
 /** The port to the database. Nothing above it knows the dialect. */
 export interface Database extends AsyncDisposable {

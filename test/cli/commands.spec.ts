@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { storeFormat } from "../../src/storage/schema.ts";
 import { freePort } from "../faults/server.ts";
 import { connect } from "../storage/sqlite-place.ts";
+import { freshDatabase } from "../support/postgres.ts";
 import { idsvc, newFolder, serve } from "./command.ts";
 
 const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
@@ -122,11 +125,73 @@ describe("idsvc projections and doctor", () => {
     assert.match(verified.out, /^targets: equal$/m);
     const doctor = await run("doctor");
     assert.equal(doctor.code, 3);
+    const { projections } = JSON.parse((await run("doctor", "--json")).out);
+    assert.deepEqual([projections.users.differing, projections.targets.differing], [2, 0]);
     assert.match(doctor.out, /users differ; run idsvc projections rebuild/);
     const rebuilt = await run("projections", "rebuild", "--json");
     assert.equal(rebuilt.code, 0);
     assert.ok(JSON.parse(rebuilt.out).replayed_events > 10);
     assert.equal((await run("projections", "verify")).code, 0);
+  });
+});
+
+const job = (id: string, dueAt: number, deadAt: number | "NULL") =>
+  `INSERT INTO jobs (instance_id, id, kind, "key", "position", payload, due_at, attempts, lease_holder, lease_until, token,
+    dead_at, created_at) VALUES ('1', '${id}', 'bell.carry', '${id}', 1, '{}', ${dueAt}, 0, '', 0, 0, ${deadAt}, 0)`;
+const waiting = [
+  ...[job("due", 1, "NULL"), job("later", Date.UTC(2100, 0), "NULL"), job("dead", 1, 2)],
+  "INSERT INTO sequences (instance_id, last, changed_at) VALUES ('1', 100, 0), ('2', 50, 0)",
+  `INSERT INTO cursors (name, instance_id, "position") VALUES ('mail', '1', 70), ('hooks', '1', 100), ('hooks', '2', 49)`,
+];
+
+describe("idsvc doctor", () => {
+  const told = {
+    jobs: { open: 2, due: 1, dead: 1, held_since: null },
+    subscriptions: {
+      mail: { events_behind: "80", most_of_an_instance: "50" },
+      hooks: { events_behind: "1", most_of_an_instance: "1" },
+    },
+    store_format: { store: storeFormat, build: storeFormat },
+  };
+  type Told = typeof told & { store: { engine: string; version: string; format: number } };
+  const parse = (out: string): Told & { projections: Record<string, object> } => JSON.parse(out);
+  const empty = { rows: 0, sha256: createHash("sha256").digest("hex"), differing: 0 };
+
+  it("tells formats, what waits, how far consumers are behind, and checksums, of SQLite", async () => {
+    const fresh = { IDSVC_DATA_DIR: newFolder() };
+    await idsvc(["db", "migrate"], fresh);
+    {
+      using connection = connect(join(fresh.IDSVC_DATA_DIR, "idsvc.db"));
+      for (const statement of waiting) connection.exec(statement);
+    }
+    const { code, out, err } = await idsvc(["doctor", "--json"], fresh);
+    assert.equal(code, 0, err);
+    const { store, projections, ...rest } = parse(out);
+    assert.deepEqual([store.engine, store.format], ["sqlite", storeFormat]);
+    assert.deepEqual(projections["targets"], empty);
+    for (const [name, wanted] of Object.entries(told))
+      assert.deepEqual(Reflect.get(rest, name), wanted, name);
+    const { out: text } = await idsvc(["doctor"], fresh);
+    assert.match(text, /^subscription mail: 80 events behind$/m);
+    assert.match(text, /^jobs: 2 open, 1 of them due, 1 dead$/m);
+    await idsvc(["jobs", "hold"], fresh);
+    const { out: held } = await idsvc(["doctor"], fresh);
+    assert.match(held, /1 dead; held since 20.*Z, run idsvc jobs release$/m);
+  });
+
+  it("tells the same of PostgreSQL", async () => {
+    await using database = await freshDatabase();
+    const there = { IDSVC_DATA_DIR: newFolder(), IDSVC_DATABASE_URL: database.url };
+    await idsvc(["db", "migrate"], there);
+    for (const statement of waiting) await database.execute(statement);
+    const { code, out, err } = await idsvc(["doctor", "--json"], there);
+    assert.equal(code, 0, err);
+    const { store, projections, ...rest } = parse(out);
+    assert.deepEqual([store.engine, store.format], ["postgres", storeFormat]);
+    assert.match(store.version, /^\d+/);
+    assert.deepEqual(projections["targets"], empty);
+    for (const [name, wanted] of Object.entries(told))
+      assert.deepEqual(Reflect.get(rest, name), wanted, name);
   });
 });
 

@@ -26,6 +26,11 @@ export async function check(place: StorePlace, log?: readonly Entry[]): Promise<
   const damage = await integrity(config.databaseUrl);
   if (damage.length > 0) return damage;
   await using kernel = await openKernel(config, { logger: silentLogger() });
+  return await checkStore(kernel, log);
+}
+
+/** The same for a store that is open; nobody may write meanwhile. */
+export async function checkStore(kernel: Kernel, log?: readonly Entry[]): Promise<string[]> {
   const events = await allEvents(kernel);
   return [
     ...(await sequencesWithoutHoles(events, kernel)),
@@ -151,6 +156,10 @@ async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<s
     holderOf.delete(claim);
   };
   for (const event of events) {
+    if (event.type === "instance.contents.removed") {
+      const ofInstance = (claim: string) => JSON.parse(claim)[0] === event.instanceId;
+      for (const [claim, owner] of [...holderOf]) if (ofInstance(claim)) free(owner, claim);
+    }
     for (const { op, kind, value, systemWide } of rules.get(event.type)?.claims?.(event.payload) ??
       []) {
       const scope = systemWide ? "" : event.instanceId;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { unavailable } from "../../src/errors.ts";
 import { enqueue, jobs } from "../../src/jobs/job.ts";
 import type { Place } from "../storage/place.ts";
+import { holdContract } from "./hold-contract.ts";
 import { leaseContract } from "./lease-contract.ts";
 import {
   by,
@@ -41,6 +42,7 @@ export function jobContract(newPlace: () => Promise<Place>): void {
   failing(fresh);
   leaseContract(fresh);
   deadLetterContract(fresh);
+  holdContract(fresh);
 }
 
 function atWork(fresh: Fresh): void {

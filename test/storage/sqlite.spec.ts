@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DomainError, type Kind } from "../../src/errors.ts";
 import { deleteRows, insertRow, putRow } from "../../src/storage/row-change.ts";
 import { storeFormat } from "../../src/storage/schema.ts";
+import { backupSqlite } from "../../src/storage/sqlite/backup.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { storageContract } from "./contract.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
@@ -48,6 +49,29 @@ describe("opening an SQLite file", () => {
       () => openSqlite({ path, schema }),
       refused("failedPrecondition", "STORE_UNREADABLE", names),
     );
+  });
+  it("refuses a file beside the log of another one, and leaves both as they are (F07)", async () => {
+    await using place = await filePlace();
+    const backup = `${place.path}.backup`;
+    const first = await place.open(schema);
+    await first.migrate();
+    await first.commit(unit({ events: [happened("a", 1n)] }));
+    await backupSqlite(place.path, backup, {});
+    await first.commit(unit({ events: [happened("a", 2n)] }));
+    const log = readFileSync(`${place.path}-wal`);
+    assert.ok(log.length > 0);
+    await first[Symbol.asyncDispose]();
+    writeFileSync(place.path, readFileSync(backup));
+    writeFileSync(`${place.path}-wal`, log);
+    const names = new RegExp(`${place.path}-wal .*move it`);
+    await assert.rejects(
+      place.open(schema),
+      refused("failedPrecondition", "STORE_STRAY_LOG", names),
+    );
+    assert.deepEqual(readFileSync(place.path), readFileSync(backup));
+    rmSync(`${place.path}-wal`);
+    await using restored = await place.open(schema);
+    assert.equal((await logOf(restored)).length, 1);
   });
   it("finds a damaged page when it checks thoroughly (F07)", async () => {
     await using place = await filePlace();

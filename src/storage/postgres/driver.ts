@@ -4,8 +4,8 @@ import type { Schema } from "../schema.ts";
 import { createStamps } from "../stamps.ts";
 import { checkServer, createPool } from "./connect.ts";
 import { storeError } from "./errors.ts";
-import { isNew, migrate } from "./migrate.ts";
 import { rewriteTables } from "./rewrite.ts";
+import { formatOf, isNew, migrate } from "./migrate.ts";
 import { createMonitor, type Monitor } from "./monitor.ts";
 import { sweepBatches } from "./outcome.ts";
 import { createReader, readSnapshot } from "./reader.ts";
@@ -76,7 +76,8 @@ export async function openPostgres(options: {
     health: () =>
       asked(async (): Promise<StoreHealth> => {
         const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
-        return { engine: "postgres", version: rows[0]?.server_version ?? "", sound: true };
+        const version = rows[0]?.server_version ?? "";
+        return { engine: "postgres", version, format: await formatOf(reading), sound: true };
       }),
     isNew: () => asked(() => isNew(reading)),
     async migrate() {

@@ -29,8 +29,13 @@ const formatName = "format";
  */
 export async function migrate(url: string, schema: Schema): Promise<AnyTable[]> {
   await using admin = administrator(url);
+  return await tellingRights(admin.transaction((connection) => migrateWithin(connection, schema)));
+}
+
+/** @throws FAILED_PRECONDITION STORE_RIGHTS_MISSING when the user may not do what the work needs */
+export async function tellingRights<T>(work: Promise<T>): Promise<T> {
   try {
-    return await admin.transaction((connection) => bring(connection, schema));
+    return await work;
   } catch (error) {
     if (serverError(error)?.code !== "42501") throw error;
     throw failedPrecondition(
@@ -41,8 +46,14 @@ export async function migrate(url: string, schema: Schema): Promise<AnyTable[]> 
   }
 }
 
-async function bring(connection: Connection, schema: Schema): Promise<AnyTable[]> {
+/** As `migrate`, within a transaction that goes on; `judge` may refuse the database once nobody else can change it. */
+export async function migrateWithin(
+  connection: Connection,
+  schema: Schema,
+  judge: (connection: Connection) => Promise<void> = async () => {},
+): Promise<AnyTable[]> {
   await connection.query("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
+  await judge(connection);
   const present = await tablesOf(connection);
   if (present.has(storeFacts.name)) await checkFormat(connection);
   if (!present.has(storeTables.name)) {
@@ -87,12 +98,17 @@ export async function isNew(connection: Pick<pg.Client | pg.Pool, "query">): Pro
   return (await connection.query(`SELECT FROM ${sequences.name} LIMIT 1`)).rows.length === 0;
 }
 
-async function checkFormat(connection: Connection): Promise<void> {
+/** The format of a store that is there. */
+export async function formatOf(connection: Pick<pg.Client | pg.Pool, "query">): Promise<number> {
   const { rows } = await connection.query<{ value: Buffer }>(
     `SELECT value FROM ${storeFacts.name} WHERE name = $1`,
     [formatName],
   );
-  const format = Number(rows[0]?.value.toString() ?? storeFormat);
+  return Number(rows[0]?.value.toString() ?? storeFormat);
+}
+
+async function checkFormat(connection: Connection): Promise<void> {
+  const format = await formatOf(connection);
   if (format <= storeFormat) return;
   throw failedPrecondition(
     "STORE_NEWER",

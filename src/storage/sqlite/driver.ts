@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { failedPrecondition, unavailable } from "../../errors.ts";
@@ -50,8 +51,10 @@ export function openSqlite(options: {
   path: string;
   schema: Schema;
   onBroken?: OnBroken;
+  /** No other process may have the file open, neither now nor until it is closed. */
+  alone?: boolean;
 }): MigratableDatabase {
-  const connection = open(options.path);
+  const connection = open(options.path, options.alone === true);
   // drizzle asks its client for nothing but statements.
   const asking = { prepare: rememberStatements(connection) } as unknown as Sqlite.Database;
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
@@ -192,7 +195,8 @@ export function openSqlite(options: {
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
       const sound = !thorough || connection.pragma("integrity_check", { simple: true }) === "ok";
-      return { engine: "sqlite", version: sqlite, sound };
+      const format = Number(connection.pragma("user_version", { simple: true }));
+      return { engine: "sqlite", version: sqlite, format, sound };
     },
     isNew: async () => isNew(connection),
     migrate: async () => migrate(connection, options.schema),
@@ -227,12 +231,28 @@ export function openSqlite(options: {
   };
 }
 
-function open(path: string): Sqlite.Database {
+function open(path: string, alone: boolean): Sqlite.Database {
+  if (hasStrayLog(path)) {
+    throw failedPrecondition(
+      "STORE_STRAY_LOG",
+      `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
+    );
+  }
   let connection: Sqlite.Database;
   try {
     connection = new Sqlite(path);
+    // With a write-ahead log, whoever has the file open holds a lock that shuts this mode out, and the other way round.
+    if (alone) connection.pragma("locking_mode = EXCLUSIVE", { simple: true });
     connection.pragma("journal_mode = WAL", { simple: true });
+    connection.exec("SELECT count(*) FROM sqlite_schema");
   } catch (error) {
+    if (isBusy(error)) {
+      throw failedPrecondition(
+        "STORE_IN_USE",
+        `the store ${path} is in use by another process: stop it, or wait until it has ended`,
+        { cause: error },
+      );
+    }
     throw failedPrecondition(
       "STORE_UNREADABLE",
       `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
@@ -255,6 +275,24 @@ function open(path: string): Sqlite.Database {
   // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (decisions C7).
   connection.pragma("secure_delete = ON", { simple: true });
   return connection;
+}
+
+/**
+ * Whether a write-ahead log lies beside a file that has none: SQLite would play it into the file and damage it. A store
+ * has the mark of such a log before it has the log, a backup has no mark.
+ *
+ * Source: sqlite.org/fileformat2.html, section 1.3.3: the byte at 19 is 2 for a file with a write-ahead log.
+ */
+function hasStrayLog(path: string): boolean {
+  const log = `${path}-wal`;
+  if (!existsSync(path) || !existsSync(log) || statSync(log).size === 0) return false;
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(20);
+    return readSync(file, header, 0, header.length, 0) === header.length && header[19] === 1;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Compiled statements by text, as many as a service has queries; the oldest make room. */

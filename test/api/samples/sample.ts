@@ -86,7 +86,7 @@ export function ofService(
 
 /** Makes what the samples need. */
 export async function makeWorld(
-  peer: Peer,
+  peer: Pick<Peer, "rest">,
   { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {

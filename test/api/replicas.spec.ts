@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { fromJson } from "@bufbuild/protobuf";
+import { startApp } from "../../src/app/app.ts";
+import { loadConfig } from "../../src/app/config.ts";
+import { openKernel } from "../../src/app/kernel.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { checkStore } from "../faults/checker.ts";
+import { engine, startTestApp, storeEnv } from "../support/app.ts";
+import { beside } from "../support/beside.ts";
+import { connectPeer, messageOf, type Peer, protocols } from "../support/protocols.ts";
+import { systemCaller } from "../support/system-caller.ts";
+import { condition, makeWorld, samples } from "./samples.ts";
+
+const jobsLeft = "SELECT count(*) FROM jobs";
+const patienceMs = 30_000;
+
+type Balancer = AsyncDisposable & { port: number; taken: number[] };
+
+/** Leads each connection to one of the ports, at random, and knows nothing of what it carries. */
+async function balance(ports: readonly number[]): Promise<Balancer> {
+  const taken = ports.map(() => 0);
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const at = Math.floor(Math.random() * ports.length);
+    taken[at] = (taken[at] ?? 0) + 1;
+    const upstream = connect(ports[at] ?? 0, "127.0.0.1");
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(socket);
+      socket.pipe(other);
+      socket.on("error", () => other.destroy()).on("close", () => open.delete(socket));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(address !== null && typeof address === "object");
+  return {
+    port: address.port,
+    taken,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A client that opens a connection for each call. */
+function freshPeer(port: number): Pick<Peer, "call" | "rest"> {
+  return {
+    async call(...given) {
+      using peer = connectPeer(port);
+      return await peer.call(...given);
+    },
+    async rest(...given) {
+      using peer = connectPeer(port);
+      return await peer.rest(...given);
+    },
+  };
+}
+
+let aheadMs = 0;
+const now = () => new Date(Date.now() + aheadMs);
+
+async function startReplicas() {
+  const operator = systemCaller();
+  const texts = new Map<string, string[]>();
+  const resolver = {
+    addresses: async () => [],
+    texts: async (name: string) => texts.get(name) ?? [],
+  };
+  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-replicas-"));
+  const first = await startTestApp({ dataDir, env: operator.env, resolver, now });
+  const env = {
+    IDSVC_DATA_DIR: dataDir,
+    IDSVC_PORT: "0",
+    IDSVC_EXTERNAL_URL: "http://localhost:8080",
+    ...(await storeEnv(dataDir)),
+    ...operator.env,
+  };
+  const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
+    logger: silentLogger(),
+    now,
+  });
+  const second = await startApp(kernel, { resolver });
+  const balancer = await balance([first.port, second.port]);
+  after(async () => {
+    await balancer[Symbol.asyncDispose]();
+    await second[Symbol.asyncDispose]();
+    await kernel[Symbol.asyncDispose]();
+    await first[Symbol.asyncDispose]();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const system = await operator.tokenFor(first.made.issuer);
+  return { first, second, balancer, system, texts };
+}
+
+if (engine === "sqlite") {
+  describe("two replicas behind a proxy", () => {
+    it("are for PostgreSQL: an SQLite store serves one process", () => {
+      assert.equal(engine, "sqlite");
+    });
+  });
+} else {
+  const { first, second, balancer, system, texts } = await startReplicas();
+  const peer = freshPeer(balancer.port);
+  const world = await makeWorld(peer, { ...first, system, texts }, condition);
+
+  describe("two replicas behind a proxy that leads each connection to either (H5)", () => {
+    for (const { rule, kind } of first.app.endpoints) {
+      const sample = samples[rule.path];
+      if (kind !== "unary" || sample === undefined) continue;
+      const { method } = rule;
+      it(`serve ${method.parent.name}.${method.name} over every protocol`, async () => {
+        const token = sample.caller === "system" ? system : first.token;
+        for (const [turn, protocol] of protocols.entries()) {
+          const request = fromJson(method.input, await sample.valid(world, turn));
+          messageOf(await peer.call(protocol, method, request, { token }));
+        }
+      });
+    }
+
+    it("show each other's writes at once, in both directions (C2, F15)", async () => {
+      const [one, two] = [freshPeer(first.port), freshPeer(second.port)];
+      const options = { token: first.token };
+      for (let round = 0; round < 30; round++) {
+        const [writer, reader] = round % 2 === 0 ? [one, two] : [two, one];
+        const id = await world.newTarget();
+        const path = `/resources/v3alpha/targets/${id}`;
+        const name = `seen in round ${round}`;
+        const patched = await writer.rest("PATCH", path, { name }, options);
+        assert.equal(patched.status, 200, JSON.stringify(patched.json));
+        const read = await reader.rest("GET", path, undefined, options);
+        assert.match(JSON.stringify(read.json), new RegExp(`"name":"${name}"`));
+        const found = await reader.rest(
+          "POST",
+          "/resources/v3alpha/targets/_search",
+          [{ name: { name } }],
+          options,
+        );
+        assert.equal(Object(found.json).result.length, 1);
+        assert.equal((await writer.rest("DELETE", path, undefined, options)).status, 200);
+        const gone = await reader.rest("GET", path, undefined, options);
+        assert.equal(gone.status, 404);
+        assert.equal(gone.refusal?.reason, "TARGET_NOT_FOUND");
+      }
+    });
+
+    it("have both been called, and leave a store without a flaw", async () => {
+      const least = balancer.taken.reduce((sum, each) => sum + each, 0) / 4;
+      for (const each of balancer.taken) assert.ok(each > least, balancer.taken.join(" and "));
+      // What deleted instances left behind is removed a minute later, by whichever replica.
+      aheadMs = 70_000;
+      const open = async () => Number((await beside(first.kernel, jobsLeft)).rows[0]?.[0]);
+      for (const end = Date.now() + patienceMs; (await open()) > 0; await delay(100)) {
+        assert.ok(Date.now() < end, `${await open()} jobs are left`);
+      }
+      assert.deepEqual(await checkStore(first.kernel, []), []);
+    });
+  });
+}
