@@ -190,7 +190,12 @@ async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<s
 }
 
 /** Every target that is there has the key that signs its calls, and no other has one. */
-async function secretsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {
+async function secretsEqualFold(all: LoggedEvent[], kernel: Kernel): Promise<string[]> {
+  // All secrets of an instance go with it, in one step.
+  const gone = new Set(
+    all.filter(({ type }) => type === "instance.removed").map(({ aggregateId }) => aggregateId),
+  );
+  const events = all.filter(({ instanceId }) => !gone.has(instanceId));
   const live = new Set<string>();
   for (const { type, aggregateId } of events) {
     if (type === "target.added") live.add(aggregateId);
