@@ -72,8 +72,8 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
     const first = await start(env);
     after(() => end(first.child, "SIGKILL"));
     // It is ready before it has told what it made.
-    const shown = () => found(first.output(), [given.adminPassword]).length > 0;
-    for (const last = Date.now() + 10_000; !shown(); await delay(20)) {
+    const isShown = () => found(first.output(), [given.adminPassword]).length > 0;
+    for (const last = Date.now() + 10_000; !isShown(); await delay(20)) {
       assert.ok(Date.now() < last, "the first start never shows the password");
     }
     await end(first.child, "SIGTERM");
