@@ -30,12 +30,6 @@ const connectSearch = async (method: DescMethod, query: string) =>
     body: `{"query":${query}}`,
   });
 
-/** Milliseconds of computing, by both sides: what else the machine does counts for nothing. */
-const spentSince = (started: NodeJS.CpuUsage): number => {
-  const { user, system } = process.cpuUsage(started);
-  return (user + system) / 1000;
-};
-
 describe("the limit of a search", () => {
   const refused = [
     "1001",
@@ -271,9 +265,9 @@ describe("lists without end", () => {
       unharmed(action, async () => {
         let quickest = Infinity;
         for (let round = 0; round < 3; round++) {
-          const started = process.cpuUsage();
+          const started = performance.now();
           const { status, refusal } = await post(path, body);
-          quickest = Math.min(quickest, spentSince(started));
+          quickest = Math.min(quickest, performance.now() - started);
           assert.equal(status, 400);
           assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
           assert.match(refusal.message, limit);
@@ -285,12 +279,12 @@ describe("lists without end", () => {
   it("D73: are refused over gRPC alike", () =>
     unharmed(action, async () => {
       const inIds = { case: "inIds" as const, value: { ids: ids(100_000) } };
-      const started = process.cpuUsage();
+      const started = performance.now();
       const request = { filters: [{ filter: inIds }] };
       const outcome = await peer.call("grpc", searchTargets, request, options);
       const field = "filters[0].in_ids.ids";
       assertRefused(outcome, { code: 3, reason: "VALIDATION_FAILED", field });
-      assert.ok(spentSince(started) < 500);
+      assert.ok(performance.now() - started < 500);
     }));
 
   it("D73: of a thousand unknown includes or targets are refused in less than half a second", () =>
@@ -301,9 +295,9 @@ describe("lists without end", () => {
       ] as const) {
         let quickest = Infinity;
         for (let round = 0; round < 3; round++) {
-          const started = process.cpuUsage();
+          const started = performance.now();
           const { refusal } = await post("/executions", { condition, ...calls });
-          quickest = Math.min(quickest, spentSince(started));
+          quickest = Math.min(quickest, performance.now() - started);
           assertRefused(refusal, { code: 5, reason });
         }
         assert.ok(quickest < 500, `${reason}: ${quickest} ms`);

@@ -60,7 +60,7 @@ export type Attempts = {
   removeAll(user: UserRef): RowChange;
 };
 
-// TODO(login settings): max_password_attempts, once that service is there; this is its built-in value.
+// The built-in value of the login setting max_password_attempts, which no service sets yet.
 const mostFailures = 10;
 const shortestWaitMs = 10 * 60_000;
 const longestWaitMs = 24 * 60 * 60_000;
