@@ -19,6 +19,8 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
+import { createProvider } from "../oidc/core/provider.ts";
+import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
@@ -32,6 +34,7 @@ import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
+import { oidcEndpoints } from "./oidc.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -82,13 +85,16 @@ export async function startApp(
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  const features = featureReader(db, kernel.featureDefaults);
+  const ofProvider = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
     memberships: membershipReader(db),
-    features: featureReader(db, kernel.featureDefaults),
+    features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
+      oidcAccessTokens(ofProvider),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
@@ -118,6 +124,7 @@ export async function startApp(
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
   const serveWeb = webServer(ports);
+  const oidc = oidcEndpoints(createProvider(ofProvider));
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     return webHandler(documents(config, metrics, endpoints), serveWeb);
@@ -139,7 +146,7 @@ export async function startApp(
       routes: restRoutes(endpoints),
       probes: probes(readiness),
       crossOrigin: crossOrigin(ports.instances, appReader(db)),
-      webEndpoints: [],
+      webEndpoints: oidc.direct,
       serveWeb,
       streamServices: publicServices,
       streams,

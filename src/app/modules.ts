@@ -1,5 +1,6 @@
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
+import { oidcModule } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
@@ -30,6 +31,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userSchemaModule({ instanceEvents, users }),
   webKeyModule({ instanceEvents, instances }),
   membershipModule,
+  oidcModule,
   actionModule,
   eventModule,
   {

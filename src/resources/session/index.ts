@@ -6,6 +6,9 @@ import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { sessionProjection } from "./projection.ts";
 
+export { sessionEvents } from "./events.ts";
+export { sessions } from "./projection.ts";
+export { isLiving, sessionById } from "./queries.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */
