@@ -183,7 +183,7 @@ export type CodeGrant = Omit<OidcSession, "id"> & {
 export type Spend =
   | { kind: "code"; value: string }
   | { kind: "refresh_token"; value: string }
-  | { kind: "device_code"; value: string }
+  | { kind: "device_code"; value: string; requestId: string }
   | { kind: "assertion"; issuer: string; jti: string; expiresAt: Date };
 
 export type Issue = {

@@ -6,6 +6,8 @@ import { insertRow } from "../../storage/row-change.ts";
 import type { At, Issue, OidcSession, Tokens, User } from "../core/ports.ts";
 import {
   accessToken,
+  deviceAuthorization,
+  deviceEvents,
   oidcSession,
   oidcSessionEvents,
   refreshToken,
@@ -67,6 +69,12 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       );
       const added = tokenEvents["token.added"]({ ...about, expiresAt: expiresAt.getTime() });
       tx.record(accessToken, tx.begin(accessToken, id), [added], ownedBy(user));
+    }
+    for (const spent of wanted.spend) {
+      if (spent.kind !== "device_code") continue;
+      const request = await tx.load(deviceAuthorization, spent.requestId);
+      const done = deviceEvents.done({ clientId, userId: user.id, oidcSessionId });
+      tx.record(deviceAuthorization, request, [done]);
     }
     if (impersonation !== undefined) {
       const id = wanted.accessToken?.token.id ?? newId();

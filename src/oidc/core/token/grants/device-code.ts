@@ -34,7 +34,7 @@ export const deviceCode: Grant = {
         accessToken: formOf(client),
         idToken: scope.includes("openid"),
         refreshToken: scope.includes("offline_access"),
-        spend: [...spend, { kind: "device_code", value }],
+        spend: [...spend, { kind: "device_code", value, requestId: request.id }],
       }),
     );
   },

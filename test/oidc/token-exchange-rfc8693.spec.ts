@@ -1,0 +1,318 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, describe, it } from "node:test";
+import { decodeJwt } from "jose";
+import { createProvider } from "../../src/oidc/core/provider.ts";
+import {
+  type Answer,
+  assertRefused,
+  basic,
+  type MadeClient,
+  paths,
+  read,
+  startOidc,
+} from "../support/oidc.ts";
+import { forgeJwt } from "../support/forge.ts";
+
+const service = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
+const { issuer, ports, at, addClient, addPerson, tokensFor, introspect, post, events } = service;
+after(() => service[Symbol.asyncDispose]());
+
+const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`;
+const userIdType = "urn:idsvc:params:oauth:token-type:user_id";
+const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
+const web = await addClient({
+  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
+  grant_types: [
+    "OIDC_GRANT_TYPE_AUTHORIZATION_CODE",
+    "OIDC_GRANT_TYPE_REFRESH_TOKEN",
+    "OIDC_GRANT_TYPE_TOKEN_EXCHANGE",
+  ],
+});
+const seconds = () => Math.floor(service.now().getTime() / 1000);
+const user = await addPerson();
+const subjectOf = (subject_token: string, kind = "access_token") => ({
+  ...{ subject_token, subject_token_type: type(kind), scope: "openid" },
+});
+const actorOf = (actor_token: string, kind = "access_token") => ({
+  ...{ actor_token, actor_token_type: type(kind) },
+});
+const ask = (form: Record<string, string>, by: MadeClient = web) =>
+  service.send(paths.token, { grant_type, ...form }, basic(by));
+
+// The same provider over the same store, on an instance that allows impersonation.
+const allowing = createProvider({
+  ...ports,
+  settings: { ...ports.settings, isImpersonationOn: () => true },
+});
+const askAllowing = async (form: Record<string, string>, by = web): Promise<Answer> =>
+  read(
+    await allowing.fetch(
+      new Request(`${issuer}${paths.token}`, {
+        method: "POST",
+        headers: basic(by),
+        body: new URLSearchParams({ grant_type, ...form }),
+      }),
+      at,
+    ),
+  );
+async function addImpersonator(role = "ORG_END_USER_IMPERSONATOR"): Promise<string> {
+  const id = await addPerson();
+  const ctx = { org_id: service.app.made.organization_id };
+  const made = await post("/memberships", { ctx, user_id: id, roles: [role] });
+  assert.equal(made.status, 201, made.refusal?.message);
+  return id;
+}
+
+describe("token exchange (RFC 8693)", () => {
+  it("gives another token of the same user: opaque, as a JWT, or an ID token", async () => {
+    const first = await tokensFor(web, user, { scope: ["openid", "profile"] });
+    const { body: opaque } = await ask(subjectOf(first.access_token));
+    assert.match(opaque.access_token, /^idsvc_at_/);
+    assert.equal(opaque.issued_token_type, type("access_token"));
+    assert.equal(opaque.token_type, "Bearer");
+    assert.equal(opaque.scope, "openid");
+    assert.equal(decodeJwt(opaque.id_token).sub, user);
+    assert.equal(opaque.refresh_token, undefined);
+    assert.equal((await introspect(opaque.access_token, web)).active, true);
+
+    const asJwt = { ...subjectOf(first.id_token, "id_token"), requested_token_type: type("jwt") };
+    const { body: jwt } = await ask({ ...asJwt, scope: "profile offline_access" });
+    assert.equal(jwt.issued_token_type, type("jwt"));
+    assert.equal(decodeJwt(jwt.access_token).sub, user);
+    assert.equal(jwt.id_token, undefined);
+    assert.match(jwt.refresh_token, /^idsvc_rt_/);
+
+    const asId = { ...subjectOf(first.access_token), requested_token_type: type("id_token") };
+    const { body: id } = await ask(asId);
+    assert.equal(id.issued_token_type, type("id_token"));
+    assert.equal(id.token_type, "N_A");
+    assert.equal(decodeJwt(id.access_token).sub, user);
+    assert.deepEqual(Object.keys(id).sort(), [
+      ...["access_token", "expires_in", "issued_token_type", "scope", "token_type"],
+    ]);
+  });
+
+  it("needs the grant of the app", async () => {
+    const other = await addClient();
+    const first = await tokensFor(other, user);
+    assertRefused(await ask(subjectOf(first.access_token), other), 400, "unauthorized_client");
+  });
+
+  it("refuses what the matrix does not hold (the specification, 4.3.2)", async () => {
+    const { access_token: token, refresh_token: refresh } = await tokensFor(web, user, {
+      scope: ["openid", "offline_access"],
+    });
+    const good = subjectOf(token);
+    const without = (name: keyof typeof good) => {
+      const { [name]: _, ...rest } = good;
+      return rest;
+    };
+    const invalid = [
+      without("subject_token"),
+      without("subject_token_type"),
+      without("scope"),
+      subjectOf(refresh, "refresh_token"),
+      subjectOf(token, "saml2"),
+      subjectOf("x"),
+      subjectOf(token, "id_token"),
+      { ...good, requested_token_type: type("refresh_token") },
+      { ...good, requested_token_type: userIdType },
+      { ...good, actor_token: token },
+      { ...good, actor_token_type: type("access_token") },
+      { ...good, ...actorOf(refresh, "refresh_token") },
+      { ...good, ...actorOf("a.b.c", "jwt") },
+      { ...good, actor_token: user, actor_token_type: userIdType },
+      { ...good, subject_token: user, subject_token_type: userIdType },
+    ];
+    for (const form of invalid) assertRefused(await ask(form), 400, "invalid_request");
+    assertRefused(await ask({ ...good, resource: "https://rp.test" }), 400, "invalid_target");
+    assertRefused(await ask({ ...good, audience: "404" }), 400, "invalid_target");
+    assertRefused(await ask({ ...good, scope: "bogus" }), 400, "invalid_scope");
+  });
+
+  it("narrows the audience, and never widens it", async () => {
+    const first = await tokensFor(web, user);
+    const narrow = { ...subjectOf(first.access_token), audience: web.projectId };
+    const { body } = await ask(narrow);
+    assert.deepEqual((await introspect(body.access_token, web)).aud, [web.projectId]);
+    const apis = "urn:idsvc:iam:org:project:id:idsvc:aud";
+    const wider = await ask({ ...subjectOf(first.access_token), scope: `openid ${apis}` });
+    const call = await service.get(`/users/${user}`, { token: wider.body.access_token });
+    assert.equal(call.status, 401);
+  });
+
+  it("takes only tokens that are for the client that asks", async () => {
+    const other = await addClient({
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
+    });
+    const first = await tokensFor(web, user);
+    assertRefused(await ask(subjectOf(first.access_token), other), 400, "invalid_request");
+    assertRefused(await ask(subjectOf(first.id_token, "id_token"), other), 400, "invalid_request");
+  });
+
+  it("D31: takes no dead input, and none of another kind", async () => {
+    const first = await tokensFor(web, user);
+    await service.send(paths.revoke, { token: first.access_token }, basic(web));
+    assertRefused(await ask(subjectOf(first.access_token)), 400, "invalid_request");
+    const [head, claims] = first.id_token.split(".");
+    const forged = [`${head}.${claims}.`, `${head}.${claims}.AAAA`];
+    for (const jwt of forged)
+      assertRefused(await ask(subjectOf(jwt, "id_token")), 400, "invalid_request");
+    service.pass(43_201_000);
+    assertRefused(await ask(subjectOf(first.id_token, "id_token")), 400, "invalid_request");
+  });
+});
+
+describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
+  it("is off unless the instance allows it", async () => {
+    const actor = await tokensFor(web, await addImpersonator());
+    const subject = { subject_token: user, subject_token_type: userIdType, scope: "openid" };
+    const form = { ...subject, ...actorOf(actor.access_token) };
+    assertRefused(await ask(form), 400, "invalid_request");
+    assert.equal((await askAllowing(form)).status, 200);
+  });
+
+  it("needs the permission on the subject's organization, and a further one for administrators", async () => {
+    const plain = await tokensFor(web, await addPerson());
+    const [weak, strong] = [
+      await addImpersonator(),
+      await addImpersonator("ORG_ADMIN_IMPERSONATOR"),
+    ];
+    const subject = (id: string) => ({
+      ...{ subject_token: id, subject_token_type: userIdType, scope: "openid" },
+    });
+    const by = async (id: string) => actorOf((await tokensFor(web, id)).access_token);
+    const refused = { ...subject(user), ...actorOf(plain.access_token) };
+    assertRefused(await askAllowing(refused), 400, "invalid_request");
+    const { user_id: root } = service.app.made.admin;
+    assertRefused(
+      await askAllowing({ ...subject(root), ...(await by(weak)) }),
+      400,
+      "invalid_request",
+    );
+    const taken = await askAllowing({ ...subject(root), ...(await by(strong)) });
+    assert.equal(taken.status, 200, taken.text);
+    const organization = await service.addOrganization();
+    const elsewhere = await service.addMember(organization, []);
+    const away = { ...subject(elsewhere.userId), ...(await by(strong)) };
+    assertRefused(await askAllowing(away), 400, "invalid_request");
+  });
+
+  it("keeps the chain of those who acted, takes time and way of login from the actor, and tells the log", async () => {
+    const [one, two] = [await addImpersonator(), await addImpersonator()];
+    const first = await tokensFor(web, user, { amr: ["otp"] });
+    const byOne = await tokensFor(web, one, { amr: ["pwd"] });
+    const { body: delegated } = await askAllowing({
+      ...subjectOf(first.access_token),
+      ...actorOf(byOne.access_token),
+    });
+    const seen = await introspect(delegated.access_token, web);
+    assert.equal(seen.sub, user);
+    assert.deepEqual(seen.act, { iss: issuer, sub: one });
+    assert.deepEqual(decodeJwt(delegated.id_token)["amr"], ["pwd"]);
+    const byTwo = await tokensFor(web, two);
+    const { body: again } = await askAllowing({
+      ...subjectOf(delegated.access_token),
+      ...actorOf(byTwo.id_token, "id_token"),
+      requested_token_type: type("jwt"),
+    });
+    const act = { iss: issuer, sub: two, act: { iss: issuer, sub: one } };
+    assert.deepEqual(decodeJwt(again.access_token)["act"], act);
+    const told = (await events("user.impersonated")).at(-1);
+    assert.equal(told?.editorId, two);
+    assert.equal(told.clientId, web.clientId);
+    assert.deepEqual(Object(told.payload).actor, act);
+    assert.equal(Object(told.payload).userId, user);
+    // Who acts stays known when the token is exchanged without an actor.
+    const { body: kept } = await ask(subjectOf(again.access_token));
+    assert.deepEqual((await introspect(kept.access_token, web)).act, act);
+  });
+
+  it("takes a JWT that the client signed about a user, once, with an actor", async () => {
+    const keyed = await addClient({
+      auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
+    });
+    const key = await service.addAppKey(keyed.appId);
+    const claims = (more = {}) => ({
+      ...{ iss: keyed.clientId, sub: user, aud: issuer, jti: randomUUID() },
+      ...{ iat: seconds(), exp: seconds() + 60 },
+      ...more,
+    });
+    const sign = (more = {}) =>
+      forgeJwt({ alg: "RS256", kid: key.keyId }, claims(more), key.privateKey);
+    const actor = actorOf((await tokensFor(keyed, await addImpersonator())).access_token);
+    const once = { ...subjectOf(sign(), "jwt"), ...actor };
+    const { status, body } = await askAllowing(once, keyed);
+    assert.equal(status, 200);
+    assert.equal((await introspect(body.access_token, keyed)).sub, user);
+    for (const form of [
+      once,
+      subjectOf(sign(), "jwt"),
+      { ...subjectOf(sign({ iss: web.clientId }), "jwt"), ...actor },
+      { ...subjectOf(sign({ sub: "404" }), "jwt"), ...actor },
+      { ...subjectOf(sign({ exp: seconds() - 60 }), "jwt"), ...actor },
+    ]) {
+      assertRefused(await askAllowing(form, keyed), 400, "invalid_request");
+    }
+  });
+});
+
+describe("the lineage of what was exchanged", () => {
+  const offline = { scope: ["openid", "offline_access"] };
+  const exchange = async (token: string, more: Record<string, string> = {}) => {
+    const form = { ...subjectOf(token), scope: "openid offline_access", ...more };
+    const answer = await askAllowing(form);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  const lives = async ({ access_token: token, refresh_token }: Answer["body"]) => {
+    const { active } = await introspect(token, web);
+    const refreshed = await service.send(
+      paths.token,
+      { grant_type: "refresh_token", refresh_token },
+      basic(web),
+    );
+    assert.equal(refreshed.status === 200, active, refreshed.text);
+    return active;
+  };
+
+  it("ends with a token, with a session, with a grant, with the login, and with the one who acts", async () => {
+    const endings: [string, (parts: Record<string, string>) => Promise<unknown>][] = [
+      ["token", ({ access = "" }) => service.send(paths.revoke, { token: access }, basic(web))],
+      ["grant", ({ refresh = "" }) => service.send(paths.revoke, { token: refresh }, basic(web))],
+      ["login", ({ session = "" }) => service.remove(`/sessions/${session}`)],
+      ["user", ({ person = "" }) => service.post(`/users/${person}/_lock`)],
+      ["actor", ({ actor = "" }) => service.post(`/users/${actor}/_deactivate`)],
+      ["actor's login", ({ actorSession = "" }) => service.remove(`/sessions/${actorSession}`)],
+    ];
+    for (const [what, end] of endings) {
+      const [person, actor] = [await addPerson(), await addImpersonator()];
+      const [session, actorSession] = [await service.logIn(person), await service.logIn(actor)];
+      const first = await tokensFor(web, person, { ...offline, sessionId: session });
+      const acting = await tokensFor(web, actor, { ...offline, sessionId: actorSession });
+      const child = await exchange(first.access_token, actorOf(acting.access_token));
+      const grandchild = await exchange(child.access_token);
+      assert.equal((await introspect(grandchild.access_token, web)).active, true, what);
+      await end({
+        ...{ person, actor, session, actorSession },
+        access: first.access_token,
+        refresh: first.refresh_token,
+      });
+      for (const made of [child, grandchild]) assert.equal(await lives(made), false, what);
+    }
+  });
+
+  it("does not end when what it came from just expires", async () => {
+    const first = await tokensFor(web, await addPerson());
+    const child = await exchange(first.access_token);
+    service.pass(43_201_000);
+    const refreshed = await service.send(
+      paths.token,
+      { grant_type: "refresh_token", refresh_token: child.refresh_token },
+      basic(web),
+    );
+    assert.equal(refreshed.status, 200, refreshed.text);
+  });
+});
