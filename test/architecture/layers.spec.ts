@@ -39,6 +39,7 @@ const rows: Record<string, Row> = {
     mayImport: ["executor", "authz", "telemetry", "errors.ts"],
     gen: ["google", "grpc", "idsvc/options", "idsvc/object"],
   },
+  login: { band: "edge", mayImport: ["resources", "settings", ...kernel, "telemetry"] },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },
@@ -80,6 +81,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\//, ["api", "client"]],
   [/^jose$/, ["authz", "crypto"]],
   [/^commander$/, ["cli"]],
+  [/^(?:intl-messageformat|negotiator|uqr)$/, ["login"]],
 ];
 
 const longestFile = 400;
