@@ -28,6 +28,7 @@ export type Agents = {
 };
 
 const lifeMs = 365 * 24 * 60 * 60_000;
+const strangerLifeMs = 24 * 60 * 60_000;
 const mostSessions = 20;
 const cookieForm = /^[\w-]{43}$/;
 
@@ -73,7 +74,9 @@ export function createAgents(
 
   async function row(instanceId: string, { id, cookie, sessionIds, createdAt }: Agent) {
     const digest = await digestOf(instanceId, cookie);
-    const expiresAt = new Date(now().getTime() + lifeMs);
+    // A browser in which nobody ever logged in is soon forgotten.
+    const livesMs = sessionIds.length === 0 ? strangerLifeMs : lifeMs;
+    const expiresAt = new Date(now().getTime() + livesMs);
     return { instanceId, digest, id, sessionIds: [...sessionIds], createdAt, expiresAt };
   }
   const newCookie = () => randomBytes(32).toString("base64url");

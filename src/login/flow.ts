@@ -1,4 +1,4 @@
-import type { AuthorizationRequest, LogoutRequest } from "../oidc/core/ports.ts";
+import type { AuthorizationRequest, LogoutRequest, Missing } from "../oidc/core/ports.ts";
 
 /**
  * What is known of a login while it goes on. Nothing in it is a proof: those are in the session, which counts for the
@@ -7,6 +7,8 @@ import type { AuthorizationRequest, LogoutRequest } from "../oidc/core/ports.ts"
 export type FlowData = {
   /** The application that waits, if one does. */
   request?: AuthorizationRequest;
+  /** What it begins with, where the provider found that out. */
+  begin?: Missing;
   logout?: LogoutRequest;
   /** The device that waits (RFC 8628): the digest of its user code. */
   device?: { userCode: string };

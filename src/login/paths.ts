@@ -1,5 +1,7 @@
 /** Where the pages of the login are. A form is sent to the page that it stands on, unless said otherwise. */
 export const paths = {
+  /** Leads a flow to its first page; without a flow it begins one. */
+  begin: "/ui/login",
   loginName: "/ui/login/loginname",
   password: "/ui/login/password",
   accounts: "/ui/login/accounts",

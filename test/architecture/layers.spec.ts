@@ -45,7 +45,11 @@ const rows: Record<string, Row> = {
     mayImport: ["oidc/core", "resources", "settings", ...kernel, "egress"],
     gen: ["idsvc/resources", "idsvc/settings"],
   },
-  login: { band: "edge", mayImport: ["resources", "settings", ...kernel, "telemetry"] },
+  login: {
+    band: "edge",
+    mayImport: ["oidc/core", "resources", "settings", ...kernel, "telemetry"],
+    gen: ["idsvc/resources"],
+  },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },

@@ -49,7 +49,7 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
       const sessions = await browsers.sessionsOf(at, cookies);
       const meant = hint === undefined ? [] : sessionsOf(sessions, hint);
       if (meant.length === 0 && sessions.length > 0) {
-        return redirect(await interactions.confirmLogout(at, request));
+        return redirect(await interactions.confirmLogout(at, request, cookies));
       }
       await browsers.endSessions(
         at,

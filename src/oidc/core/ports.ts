@@ -301,7 +301,7 @@ export interface Interactions {
     headers: Headers,
   ): Promise<Page>;
   /** Where logging out is confirmed: keeps what comes after it. */
-  confirmLogout(at: At, request: LogoutRequest): Promise<string>;
+  confirmLogout(at: At, request: LogoutRequest, cookies: string): Promise<string>;
   /** Where it is told that it is done. */
   loggedOutLocation(at: At): string;
 }

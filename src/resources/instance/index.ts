@@ -23,7 +23,7 @@ export {
   setDefaultOrganization,
 } from "./instance.ts";
 export { forgetInstance, instances } from "./projection.ts";
-export { hasInstance, instanceReader, retentionReader } from "./queries.ts";
+export { hasInstance, instanceFacts, instanceReader, retentionReader } from "./queries.ts";
 
 /** Instances: the tenants of the system (resources, Instances). */
 export const instanceModule: Module = {

@@ -6,6 +6,8 @@ import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { sessionProjection } from "./projection.ts";
 
+export { endSession } from "./end-sessions.ts";
+export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */
