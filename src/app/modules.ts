@@ -15,6 +15,7 @@ import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
+import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
@@ -28,7 +29,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userModule,
   sessionModule,
   userSchemaModule({ instanceEvents, users }),
-  webKeyModule({ instanceEvents, instances }),
+  webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
   actionModule,
   eventModule,
@@ -37,5 +38,6 @@ export const modules = (features: FeatureDefaults): Module[] => [
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
   },
   featureModule(features),
+  oidcSettingsModule,
   passwordSettingsModule,
 ];

@@ -15,6 +15,7 @@ import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
@@ -30,6 +31,7 @@ import { passwordSettingsSamples } from "./samples/password-settings.ts";
 import { projectSamples } from "./samples/project.ts";
 import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
+import { settingsSamples } from "./samples/settings.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
 import { webKeySamples } from "./samples/webkey.ts";
@@ -46,6 +48,7 @@ export const services: readonly DescService[] = [
   FeatureService,
   InstanceService,
   MembershipService,
+  OIDCSettingsService,
   OrganizationService,
   PasswordSettingsService,
   ProjectGrantService,
@@ -73,6 +76,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...passwordSettingsSamples,
   ...projectSamples,
   ...sessionSamples,
+  ...settingsSamples,
   ...userSamples,
   ...userSchemaSamples,
   ...webKeySamples,

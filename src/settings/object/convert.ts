@@ -32,7 +32,7 @@ const ownerTypes = {
 
 const toOwner = ({ type, id }: OwnerRef) => ({ type: ownerTypes[type], id });
 
-type Setter =
+export type Setter =
   | SetBool
   | SetDuration
   | SetString
