@@ -52,6 +52,8 @@ export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_pb.ts";
 export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+export * from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
+export * from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 export * as settingsObject from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
 export * from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
 export * from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";

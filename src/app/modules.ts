@@ -14,6 +14,7 @@ import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
+import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
@@ -38,6 +39,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
   },
   featureModule(features),
+  loginSettingsModule,
   oidcSettingsModule,
   passwordSettingsModule,
 ];

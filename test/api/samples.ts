@@ -15,6 +15,7 @@ import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
@@ -47,6 +48,7 @@ export const services: readonly DescService[] = [
   EventService,
   FeatureService,
   InstanceService,
+  LoginSettingsService,
   MembershipService,
   OIDCSettingsService,
   OrganizationService,

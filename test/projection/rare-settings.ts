@@ -14,6 +14,17 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
     },
   ],
   [
+    "login",
+    {
+      ...{ allow_username_password: false, allow_register: false, allow_external_idp: false },
+      ...{ force_mfa: true, passkeys_allowed: false, hide_password_reset: true },
+      ...{ ignore_unknown_usernames: false, validate_org_domains: true },
+      ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
+      ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
+      second_factors: { value: ["totp"] },
+    },
+  ],
+  [
     "oidc",
     {
       ...{ access_token_lifetime: "3600s", id_token_lifetime: "3600s" },

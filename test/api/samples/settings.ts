@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { ofService, type Sample } from "./sample.ts";
 
@@ -7,6 +8,11 @@ type Unknown = { request: JsonObject; reason: string };
 const unknownInstance: Unknown = {
   request: { ctx: { instance_id: "404" } },
   reason: "INSTANCE_NOT_FOUND",
+};
+
+const unknownOrganization: Unknown = {
+  request: { ctx: { org_id: "404" } },
+  reason: "ORGANIZATION_NOT_FOUND",
 };
 
 /** Setting a group: one of the values each turn, and one that breaks a rule of its field. */
@@ -33,6 +39,14 @@ const resolving = (unknown: Unknown): Sample => ({
 });
 
 export const settingsSamples: Record<string, Sample> = {
+  ...ofService(LoginSettingsService.typeName, {
+    SetLoginSettings: setting(
+      unknownOrganization,
+      (turn) => ({ hide_password_reset: { set: turn % 2 === 0 } }),
+      { max_password_attempts: { set: "0" } },
+    ),
+    ResolveLoginSettings: resolving(unknownOrganization),
+  }),
   ...ofService(OIDCSettingsService.typeName, {
     SetOIDCSettings: setting(
       unknownInstance,
