@@ -18,6 +18,7 @@ import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
+import { securitySettingsModule } from "../settings/security/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
@@ -41,5 +42,6 @@ export const modules = (features: FeatureDefaults): Module[] => [
   featureModule(features),
   loginSettingsModule,
   oidcSettingsModule,
+  securitySettingsModule,
   passwordSettingsModule,
 ];

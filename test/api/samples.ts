@@ -18,6 +18,7 @@ import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_serv
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
 import { credentialSamples } from "./samples/credential.ts";
@@ -56,6 +57,7 @@ export const services: readonly DescService[] = [
   ProjectGrantService,
   ProjectService,
   RoleService,
+  SecuritySettingsService,
   SessionService,
   UserGrantService,
   UserSchemaService,

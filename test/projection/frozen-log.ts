@@ -21,6 +21,7 @@ import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { loginSettings } from "../../src/settings/login/login.ts";
 import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
+import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**
  * A stream as an earlier build stored it, with what it folded to. `payload` is what stood in the log, sealed where it
@@ -66,6 +67,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
     ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
-    ...[loginSettings.aggregate],
+    ...[loginSettings.aggregate, securitySettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

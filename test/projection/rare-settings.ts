@@ -25,6 +25,14 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
     },
   ],
   [
+    "security",
+    {
+      enable_impersonation: true,
+      allowed_frame_origins: { value: ["https://app.example.com"] },
+    },
+    true,
+  ],
+  [
     "oidc",
     {
       ...{ access_token_lifetime: "3600s", id_token_lifetime: "3600s" },

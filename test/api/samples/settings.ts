@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { ofService, type Sample } from "./sample.ts";
 
 type Unknown = { request: JsonObject; reason: string };
@@ -54,5 +55,13 @@ export const settingsSamples: Record<string, Sample> = {
       { id_token_lifetime: { set: "0s" } },
     ),
     ResolveOIDCSettings: resolving(unknownInstance),
+  }),
+  ...ofService(SecuritySettingsService.typeName, {
+    SetSecuritySettings: setting(
+      unknownInstance,
+      (turn) => ({ enable_impersonation: { set: turn % 2 === 0 } }),
+      { allowed_frame_origins: { set: { value: ["*"] } } },
+    ),
+    ResolveSecuritySettings: resolving(unknownInstance),
   }),
 };
