@@ -15,7 +15,10 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 
 export const services = {
   action: ActionService,
@@ -24,12 +27,15 @@ export const services = {
   event: EventService,
   feature: FeatureService,
   instance: InstanceService,
+  loginSettings: LoginSettingsService,
   membership: MembershipService,
+  oidcSettings: OIDCSettingsService,
   organization: OrganizationService,
   passwordSettings: PasswordSettingsService,
   project: ProjectService,
   projectGrant: ProjectGrantService,
   role: RoleService,
+  securitySettings: SecuritySettingsService,
   session: SessionService,
   user: UserService,
   userGrant: UserGrantService,

@@ -14,8 +14,11 @@ import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
+import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
+import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
+import { securitySettingsModule } from "../settings/security/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
@@ -28,7 +31,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userModule,
   sessionModule,
   userSchemaModule({ instanceEvents, users }),
-  webKeyModule({ instanceEvents, instances }),
+  webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
   actionModule,
   eventModule,
@@ -37,5 +40,8 @@ export const modules = (features: FeatureDefaults): Module[] => [
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
   },
   featureModule(features),
+  loginSettingsModule,
+  oidcSettingsModule,
+  securitySettingsModule,
   passwordSettingsModule,
 ];

@@ -18,7 +18,10 @@ import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { webKey } from "../../src/resources/webkey/web-key.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
+import { loginSettings } from "../../src/settings/login/login.ts";
+import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
+import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**
  * A stream as an earlier build stored it, with what it folded to. `payload` is what stood in the log, sealed where it
@@ -63,6 +66,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
-    ...[featureSettings.aggregate, passwordSettings.aggregate],
+    ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
+    ...[loginSettings.aggregate, securitySettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

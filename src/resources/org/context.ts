@@ -1,6 +1,6 @@
 import type { Scope } from "../../authz/context.ts";
+import { notFound } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
-import { organizationNotFound } from "./org.ts";
 import { createTenancy, permissionMissing } from "./tenancy.ts";
 
 /**
@@ -16,10 +16,14 @@ export function requireOnContext(
   return async (_, scope) => {
     const { context, permissions, policy } = scope;
     if (context.type === "organization") {
-      return tenancy.require(scope, context, organizationNotFound);
+      return tenancy.require(scope, context, contextNotFound);
     }
     if (!permissions.holds(policy.onInstance, { type: "instance" })) {
       throw permissionMissing(policy.onInstance);
     }
   };
 }
+
+// To the letter what the resolving of the context says of an organization that is not there (decisions B3).
+const contextNotFound = () =>
+  notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");

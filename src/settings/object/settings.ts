@@ -59,6 +59,8 @@ export type Change = { set: SettingValue } | { reset: true };
 
 export type SettingsGroup = {
   name: string;
+  /** The contexts it can be set in. */
+  levels: readonly OwnerRef["type"][];
   properties: readonly string[];
   events: AnyEvents<SettingEvent>;
   aggregate: Aggregate<SetValues, SettingEvent>;
@@ -101,6 +103,7 @@ export function defineSettings(
 
   return {
     name,
+    levels,
     properties,
     events,
     aggregate: aggregate(events, initial, evolve),

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "@bufbuild/protobuf";
+
+type Send = (method: string, path: string, body: JsonObject) => Promise<{ status: number }>;
+
+/** A value of every property, by the path of its service; those of the instance alone say so. */
+const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
+  [
+    "passwords",
+    {
+      ...{ min_length: "9", max_age: "60s", blocklist: false },
+      ...{ requires_uppercase: true, requires_lowercase: true },
+      ...{ requires_number: true, requires_symbol: true },
+    },
+  ],
+  [
+    "login",
+    {
+      ...{ allow_username_password: false, allow_register: false, allow_external_idp: false },
+      ...{ force_mfa: true, passkeys_allowed: false, hide_password_reset: true },
+      ...{ ignore_unknown_usernames: false, validate_org_domains: true },
+      ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
+      ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
+      second_factors: { value: ["totp"] },
+    },
+  ],
+  [
+    "security",
+    {
+      enable_impersonation: true,
+      allowed_frame_origins: { value: ["https://app.example.com"] },
+    },
+    true,
+  ],
+  [
+    "oidc",
+    {
+      ...{ access_token_lifetime: "3600s", id_token_lifetime: "3600s" },
+      ...{ refresh_token_idle_expiration: "3600s", refresh_token_expiration: "7200s" },
+      ...{ authorization_code_lifetime: "30s", key_rotation_period: "86400s" },
+    },
+    true,
+  ],
+];
+
+/** Sets and resets every property of settings, in all contexts that have them. */
+export async function rareSettings(send: Send, organizationId: string): Promise<void> {
+  for (const [path, values, isOfInstanceOnly] of groups) {
+    const names = Object.keys(values);
+    const changes = [
+      Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }])),
+      Object.fromEntries(names.map((name) => [name, { reset: true }])),
+    ];
+    for (const context of isOfInstanceOnly ? [""] : ["", `?ctx.org_id=${organizationId}`]) {
+      for (const change of changes) {
+        const { status } = await send("PATCH", `/settings/v3alpha/${path}${context}`, change);
+        assert.equal(status, 200, `${path}${context}`);
+      }
+    }
+  }
+}
