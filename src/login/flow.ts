@@ -24,6 +24,8 @@ export type FlowData = {
   isChosen?: boolean;
   /** The password is right and must be changed. */
   mustChangePassword?: boolean;
+  /** The address that was given at registration. */
+  email?: string;
   /** The e-mail address is to be proven before it goes on. */
   mustVerifyEmail?: boolean;
   hasConsented?: boolean;

@@ -1,7 +1,13 @@
 import type { Deps } from "../projection/module.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import { verifiedDomains } from "../resources/org/index.ts";
-import { authenticatorReader, loginNameReader, userNamesReader } from "../resources/user/index.ts";
+import {
+  activeUserReader,
+  authenticatorReader,
+  loginNameReader,
+  user,
+  userNamesReader,
+} from "../resources/user/index.ts";
 import type { SecondFactor } from "../settings/login/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import type { Account } from "./parts/account.ts";
@@ -16,6 +22,19 @@ export type People = {
     instanceId: string,
     typed: string,
     organizationId: string | undefined,
+  ): Promise<string | undefined>;
+  /** The organization of an active user. */
+  organizationOf(instanceId: string, userId: string): Promise<string | undefined>;
+  /** What he is told of things by, as far as it is proven to be his; undefined for a machine. */
+  contacts(
+    instanceId: string,
+    userId: string,
+  ): Promise<{ email?: string; phone?: string } | undefined>;
+  /** Where one-time passwords are sent to. */
+  otpAddress(
+    instanceId: string,
+    userId: string,
+    channel: "email" | "sms",
   ): Promise<string | undefined>;
   account(instanceId: string, userId: string): Promise<Account>;
   /** What the user can prove himself with beside his password, as far as the settings let it count. */
@@ -36,8 +55,9 @@ const kinds: readonly { setting: SecondFactor; kind: string; factor: Factor }[] 
   { setting: "recovery_code", kind: "recovery_codes", factor: "recovery" },
 ];
 
-export function createPeople(deps: Pick<Deps, "db" | "organizations">): People {
-  const { db } = deps;
+export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">): People {
+  const { db, events } = deps;
+  const activeUser = activeUserReader(deps);
   const byLoginName = loginNameReader(deps);
   const names = userNamesReader(db);
   const authenticators = authenticatorReader(db);
@@ -51,6 +71,27 @@ export function createPeople(deps: Pick<Deps, "db" | "organizations">): People {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
       const [domain] = await domainsOf(instanceId, home);
       return domain === undefined ? undefined : byLoginName(instanceId, `${typed}@${domain}`);
+    },
+
+    async organizationOf(instanceId, userId) {
+      return (await activeUser(instanceId, userId))?.organizationId;
+    },
+
+    async contacts(instanceId, userId) {
+      const { state } = await events.load(user, instanceId, userId);
+      if (state === undefined || state.schemaType === "machine") return undefined;
+      const { email, phone } = state;
+      return {
+        ...(email?.isVerified === true ? { email: email.address } : {}),
+        ...(phone?.isVerified === true ? { phone: phone.number } : {}),
+      };
+    },
+
+    async otpAddress(instanceId, userId, channel) {
+      const { state } = await events.load(user, instanceId, userId);
+      const kind = channel === "email" ? "otp_email" : "otp_sms";
+      const held = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
+      return held?.at(-1)?.address;
     },
 
     async account(instanceId, userId) {
@@ -73,4 +114,12 @@ export function createPeople(deps: Pick<Deps, "db" | "organizations">): People {
       return (await authenticators.byLookup(instanceId, "web_authn", credentialId))?.userId;
     },
   };
+}
+
+/** As much of an address as may be shown to somebody who has proven no more than a password. */
+export function masked(address: string): string {
+  const at = address.lastIndexOf("@");
+  return at > 0
+    ? `${address.slice(0, 1)}…${address.slice(at)}`
+    : `${address.slice(0, 3)} … ${address.slice(-2)}`;
 }

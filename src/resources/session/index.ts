@@ -7,6 +7,7 @@ import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { sessionProjection } from "./projection.ts";
 
 export { endSession } from "./end-sessions.ts";
+export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionTokens } from "./token.ts";
 
