@@ -24,7 +24,7 @@ export function accountsPage(page: Page, { app, accounts }: AccountsView): strin
       value: account.id,
       "aria-label": t("accounts.remove", { account: account.loginName }),
     });
-    return html`<li class="pair"><button ${attributes({ type: "submit", class: "choice", name: "session", value: account.id })}>${accountText(account)}<span class="${account.isSignedIn ? "state on" : "state"}">${state}</span></button><button ${remove}>${icon("remove")}</button></li>`;
+    return html`<li class="pair"><button ${attributes({ type: "submit", class: "choice", name: "session", value: account.id })}>${accountText(account, html`<span class="${account.isSignedIn ? "state on" : "state"}">${state}</span>`)}</button><button ${remove}>${icon("remove")}</button></li>`;
   });
   return layout(
     page,
