@@ -12,7 +12,11 @@ export type WebRequest = {
   method: string;
   /** Absolute, on the host that was called. */
   url: string;
-  headers: { get(name: string): string | null };
+  headers: {
+    get(name: string): string | null;
+    /** How often the header came; `get` gives one of them. */
+    count(name: string): number;
+  };
   /** The body as text. @throws BODY_TOO_LARGE beyond 1 MiB */
   text(): Promise<string>;
 };
@@ -105,7 +109,10 @@ function toRequest(exchange: Exchange): WebRequest {
   return {
     method: httpMethod,
     url: `${scheme}://${host}${path}${query === "" ? "" : `?${query}`}`,
-    headers: { get: (name) => headers.get(name) ?? null },
+    headers: {
+      get: (name) => headers.get(name) ?? null,
+      count: (name) => headers.count(name),
+    },
     async text() {
       const body = exchange.readBody(largestBody);
       return Buffer.from(body instanceof Promise ? await body : body).toString("utf8");

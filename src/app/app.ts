@@ -19,6 +19,8 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
+import { createProvider } from "../oidc/core/provider.ts";
+import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
@@ -28,10 +30,12 @@ import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
+import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -82,13 +86,16 @@ export async function startApp(
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  const features = featureReader(db, kernel.featureDefaults);
+  const ofProvider = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
     memberships: membershipReader(db),
-    features: featureReader(db, kernel.featureDefaults),
+    features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
+      oidcAccessTokens(ofProvider),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
@@ -99,12 +106,11 @@ export async function startApp(
     externalUrl: new URL(config.externalUrl),
   };
   const stopping = new AbortController();
-  const endpoints = createEndpoints(
-    bindings,
-    ports,
-    { timeoutMs: config.callTimeoutMs, maxBodyBytes: config.maxMessageBytes },
-    stopping.signal,
-  );
+  const callDefaults = {
+    timeoutMs: config.callTimeoutMs,
+    maxBodyBytes: config.maxMessageBytes,
+  };
+  const endpoints = createEndpoints(bindings, ports, callDefaults, stopping.signal);
   // Executions run around unary methods only.
   served = endpoints
     .filter(({ kind }) => kind === "unary")
@@ -118,9 +124,19 @@ export async function startApp(
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
   const serveWeb = webServer(ports);
+  const call = createCallService(bindings, ports.validator, callDefaults);
+  const login = once(async () => {
+    const { openLogin } = await import("./login.ts");
+    return openLogin(deps, { call, externalUrl: ports.externalUrl, logger });
+  });
+  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...browserPorts(login) }));
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    return webHandler(documents(config, metrics, endpoints), serveWeb);
+    const { pages } = await login();
+    return webHandler(
+      [...documents(config, metrics, endpoints), ...oidc.pages, ...pages],
+      serveWeb,
+    );
   });
   const listening: Listening = await listen({
     host: config.host,
@@ -139,7 +155,7 @@ export async function startApp(
       routes: restRoutes(endpoints),
       probes: probes(readiness),
       crossOrigin: crossOrigin(ports.instances, appReader(db)),
-      webEndpoints: [],
+      webEndpoints: oidc.direct,
       serveWeb,
       streamServices: publicServices,
       streams,

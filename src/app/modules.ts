@@ -1,5 +1,7 @@
+import { loginModule } from "../login/module.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
+import { oidcModule } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
@@ -33,6 +35,8 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userSchemaModule({ instanceEvents, users }),
   webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
+  oidcModule,
+  loginModule,
   actionModule,
   eventModule,
   {

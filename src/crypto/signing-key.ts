@@ -8,7 +8,16 @@ export type SigningKeyConfig =
   | { type: "ecdsa"; curve: "P256" | "P384" | "P521" }
   | { type: "ed25519" };
 
-export type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512" | "EdDSA";
+export const signingAlgorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+] as const;
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
 /** The public members of a JWK (RFC 7517), without the ones that say what it is for. */
 export type PublicJwk =

@@ -16,7 +16,9 @@ export function sweepExpiredRows(
   if (instanceId === undefined || expiresAt === undefined) {
     throw new Error(`rows of ${table.name} do not expire`);
   }
-  const identity = [...table.key, "expiresAt"];
+  // Who reads other parts of the table from memory is not disturbed.
+  const part = table.cachedBy === undefined ? [] : [table.cachedBy];
+  const identity = [...new Set([...table.key, ...part, "expiresAt"])];
   return async (limit) => {
     const due: Record<string, unknown>[] = await db.read
       .select()

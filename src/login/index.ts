@@ -1,12 +1,10 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
-import type { Module } from "../projection/module.ts";
-import { sweepExpiredRows } from "../jobs/expired-rows.ts";
 import { DomainError } from "../errors.ts";
 import { userChecks } from "../resources/user/index.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
 import { assetAt } from "./assets.ts";
-import { consentEvents, consentProjection, createConsents } from "./consents.ts";
+import { createConsents } from "./consents.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { loginInteractions } from "./interactions.ts";
 import { paths } from "./paths.ts";
@@ -25,20 +23,12 @@ import { registerRoutes } from "./routes/register.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { loginFlows, userAgents } from "./tables.ts";
 import { openVisit, PageRefused, showError } from "./visit.ts";
 import type { LoginEndpoint } from "./web.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
+export { allLanguages } from "./languages.ts";
 export type { LoginPorts } from "./ports.ts";
-
-/** The login: what people see of the service (service.md 4.3.1; oidc.md, Login). */
-export const loginModule: Module = {
-  events: [consentEvents],
-  projections: [consentProjection],
-  state: [userAgents, loginFlows],
-  sweeps: (deps) => [userAgents, loginFlows].map((rows) => sweepExpiredRows(deps, rows)),
-};
 
 /** The pages, and what the provider asks of the login. */
 export function createLogin(ports: LoginPorts): {

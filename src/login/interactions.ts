@@ -177,7 +177,7 @@ export function loginInteractions(parts: Parts): {
       return `${paths.logout}?flow=${encodeURIComponent(id)}`;
     },
 
-    loggedOutLocation: () => paths.loggedOut,
+    loggedOutLocation: async () => paths.loggedOut,
   };
 
   return { browsers, interactions };

@@ -20,6 +20,8 @@ export type Language = keyof typeof languages;
 
 export const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
 
+export const allLanguages: readonly Language[] = Object.keys(languages).filter(isLanguage);
+
 export type Wishes = {
   /** `ui_locales` of the request: tags in order of preference, with spaces between. */
   uiLocales?: string | undefined;
@@ -36,8 +38,7 @@ export type Wishes = {
  * language (`de-CH` is German). What is no language tag is no wish.
  */
 export function chooseLanguage(wishes: Wishes): Language {
-  const all = Object.keys(languages).filter(isLanguage);
-  const allowed = wishes.allowed?.length ? wishes.allowed : all;
+  const allowed = wishes.allowed?.length ? wishes.allowed : allLanguages;
   // The default stands first, so that it answers a wish for any language.
   const offered = [...new Set([wishes.default, ...allowed])];
   const lists = [

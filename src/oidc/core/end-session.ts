@@ -59,8 +59,8 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
     },
   };
 
-  function loggedOut(at: At, request: LogoutRequest): OidcAnswer {
-    return redirect(afterLogout(request) ?? interactions.loggedOutLocation(at));
+  async function loggedOut(at: At, request: LogoutRequest): Promise<OidcAnswer> {
+    return redirect(afterLogout(request) ?? (await interactions.loggedOutLocation(at)));
   }
 }
 

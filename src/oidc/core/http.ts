@@ -3,7 +3,7 @@ export type OidcRequest = {
   method: string;
   /** Absolute, or path and query alone. */
   url: string;
-  headers: { get(name: string): string | null };
+  headers: { get(name: string): string | null; count?(name: string): number };
   /** The body as text. @throws OAuthError when it is too large */
   text(): Promise<string>;
 };

@@ -9,13 +9,18 @@ export type Ports = {
   clients: Clients;
   users: Users;
   tokens: Tokens;
+  devices: Devices;
   browsers: Browsers;
   interactions: Interactions;
   keys: Keys;
   settings: Settings;
   now: () => Date;
   newId: () => string;
+  /** A new secret of at least 256 random bits, with the prefix of its kind. */
+  newSecret: (kind: SecretKind) => string;
 };
+
+export type SecretKind = "access_token" | "refresh_token" | "authorization_code" | "device_code";
 
 /** An instance as OpenID Connect sees it, and the request that is being answered. */
 export type At = { instanceId: string; issuer: string; requestId: string };
@@ -46,6 +51,8 @@ export type Client = {
   grantTypes: readonly GrantType[];
   /** Whether access tokens are JWTs (RFC 9068) or opaque. */
   accessTokenType: "bearer" | "jwt";
+  /** The project wants its roles in every userinfo. */
+  projectRoleAssertion: boolean;
   accessTokenRoleAssertion: boolean;
   idTokenRoleAssertion: boolean;
   idTokenUserinfoAssertion: boolean;
@@ -61,8 +68,8 @@ type Awaitable<T> = T | Promise<T>;
 export interface Clients {
   /** The client, while it, its project and its organization are active. */
   byId(at: At, clientId: string): Awaitable<Client | undefined>;
-  /** Whether this is its secret; takes the same time for every wrong one. */
-  isSecret(at: At, client: Client, secret: string): Promise<boolean>;
+  /** Whether this is its secret; takes the same time for every wrong one. It is no secret of an unknown client. */
+  isSecret(at: At, client: Client | undefined, secret: string): Promise<boolean>;
   /** The public key (SPKI in PEM form) that it signs assertions with, unless it has ended. */
   keyOf(at: At, client: Client, kid: string): Promise<string | undefined>;
   /** The client ids of the apps of a project. */
@@ -98,6 +105,11 @@ export interface Users {
   roles(at: At, userId: string, projectIds: readonly string[]): Promise<RolesByProject>;
   /** Whether the user may use an app of the project (`authorization_required`, `project_access_required`). */
   mayUse(at: At, user: User, projectId: string): Promise<boolean>;
+  /**
+   * Whether the user may ask for tokens to the project: it is active, and it is the service's own, his organization's,
+   * granted to that, or he has a role in it.
+   */
+  mayAddress(at: At, user: User, projectId: string): Promise<boolean>;
   /** Whether the user holds any membership: he administers something. */
   isAdministrator(at: At, userId: string): Promise<boolean>;
   /** Whether the user holds the permission on the organization. */
@@ -136,9 +148,15 @@ export type OidcSession = {
   authTime: Date | undefined;
   amr: readonly string[];
   actor: Actor | undefined;
-  /** Ids of what this came from by token exchange: sessions, OIDC sessions and tokens whose end ends this. */
-  parents: readonly string[];
+  /** What this came from by token exchange: whose end ends this. */
+  parents: readonly Parent[];
 };
+
+/**
+ * A user, a session, an OIDC session or an access token that something descends from. `userId` names the user where he
+ * had logged in for it with a session: a change of his password ends that.
+ */
+export type Parent = { id: string; userId: string };
 
 /** An access token that was issued and lives. */
 export type AccessToken = {
@@ -157,7 +175,9 @@ export type AccessToken = {
   claims: ClaimsRequest | undefined;
   issuedAt: Date;
   expiresAt: Date;
-  parents: readonly string[];
+  /** The session in which the user logged in; empty where there is none. */
+  sessionId: string;
+  parents: readonly Parent[];
 };
 
 /** What an authorization code stands for (RFC 6749 section 4.1). */
@@ -176,19 +196,32 @@ export type Spend =
 export type Issue = {
   user: User;
   clientId: string;
-  /** The OIDC session: a new one, one that exists (by its id), or none. */
-  session: { open: OidcSession } | { id: string } | undefined;
+  /** The OIDC session: a new one, with the time from when nothing of it can live, one that exists (by its id), or none. */
+  session: { open: OidcSession; expiresAt: Date } | { id: string } | undefined;
   accessToken: { value: string; token: AccessToken } | undefined;
   refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
   spend: readonly Spend[];
+  /** Who took the place of whom, for the log (RFC 8693). */
+  impersonation?: { actor: Actor } | undefined;
 };
+
+/**
+ * `spent`: something of it was used up already, by whomever; which. `ended`: the session it was for has ended, or its
+ * user is not active any more.
+ */
+export type Issued =
+  | { outcome: "issued" }
+  | { outcome: "ended" }
+  | { outcome: "spent"; by: Spend["kind"] };
 
 export interface Tokens {
   /**
-   * Stores what is issued and uses up what it is issued for: all in one unit that is on disk when it resolves.
-   * False, and nothing is stored, when something of it was used up already, or the session has ended meanwhile.
+   * Stores what is issued and uses up what it is issued for: all in one unit that is on disk when it resolves. With
+   * another outcome than `issued` nothing is stored.
    */
-  issue(at: At, wanted: Issue): Promise<boolean>;
+  issue(at: At, wanted: Issue): Promise<Issued>;
+  /** Uses up an assertion for which nothing is issued. False when it was used before. */
+  spend(at: At, assertion: Extract<Spend, { kind: "assertion" }>): Promise<boolean>;
   /** A living access token by the exact string; nothing for everything else. */
   accessToken(at: At, value: string): Awaitable<AccessToken | undefined>;
   /** Keeps a code until it expires, and a while beyond to notice when it is used twice. */
@@ -207,10 +240,43 @@ export interface Tokens {
   >;
   /** Ends an OIDC session with all that stands on it; nothing if it has ended. */
   endSession(at: At, id: string, reason: EndReason): Promise<void>;
-  /** Revokes one access token; nothing if it is gone. */
-  revoke(at: At, token: AccessToken): Promise<void>;
+  /** Revokes an access token alone, a refresh token with its session; by the exact string. Nothing if it is gone. */
+  revoke(at: At, value: string): Promise<void>;
   /** A session of a user as tokens name it (`sid`), while it has not ended. */
   isSessionAlive(at: At, sessionId: string): Awaitable<boolean>;
+}
+
+/** A device that waits for somebody to let it in (RFC 8628). */
+export type DeviceRequest = {
+  id: string;
+  clientId: string;
+  scope: readonly string[];
+  expiresAt: Date;
+  state: "pending" | "approved" | "denied" | "done";
+};
+
+/** Who let the device in, and what he allowed it. */
+export type DeviceGrant = Omit<OidcSession, "id">;
+
+export interface Devices {
+  /** Keeps a request until it expires. False when the user code is taken. */
+  begin(
+    at: At,
+    request: { deviceCode: string; userCode: string; intervalMs: number } & Pick<
+      DeviceRequest,
+      "clientId" | "scope" | "expiresAt"
+    >,
+  ): Promise<boolean>;
+  /** The request that waits under a user code (8 letters, without dash), until it expires or is decided. */
+  byUserCode(at: At, userCode: string): Promise<DeviceRequest | undefined>;
+  /** Lets the device in. False when the request has expired or was decided already. */
+  approve(at: At, requestId: string, grant: DeviceGrant): Promise<boolean>;
+  deny(at: At, requestId: string): Promise<boolean>;
+  /** What has become of a request, for the device; `tooSoon` when it asks before its interval is over. */
+  poll(
+    at: At,
+    deviceCode: string,
+  ): Promise<(DeviceRequest & { grant: DeviceGrant | undefined; tooSoon: boolean }) | undefined>;
 }
 
 export type EndReason = "code_reused" | "refresh_token_reused" | "revoked" | "logged_out";
@@ -303,7 +369,7 @@ export interface Interactions {
   /** Where logging out is confirmed: keeps what comes after it. */
   confirmLogout(at: At, request: LogoutRequest, cookies: string): Promise<string>;
   /** Where it is told that it is done. */
-  loggedOutLocation(at: At): string;
+  loggedOutLocation(at: At): Promise<string>;
 }
 
 /** A logout that the user must confirm; the URI is one of the client, proven. */

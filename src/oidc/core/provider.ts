@@ -1,3 +1,5 @@
+import { browserEndpoints } from "./browser-endpoints.ts";
+import { clientEndpoints } from "./client-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorAnswer, OAuthError } from "./errors.ts";
 import { type OidcAnswer, type OidcRequest, targetOf, toResponse } from "./http.ts";
@@ -14,8 +16,11 @@ export type Provider = {
   fetch(request: Request, at: At): Promise<Response>;
 };
 
-export function createProvider(_ports: Ports): Provider {
-  const endpoints: Endpoint[] = [];
+export function createProvider(ports: Ports): Provider {
+  const endpoints: readonly Endpoint[] = [
+    ...clientEndpoints(ports, () => endpoints),
+    ...browserEndpoints(ports),
+  ];
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
 
   async function handle(endpoint: Endpoint, request: OidcRequest, at: At): Promise<OidcAnswer> {

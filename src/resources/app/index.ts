@@ -10,7 +10,7 @@ import { removeContentsOfApps } from "./remove-apps.ts";
 export type { AppConfig } from "./app.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export type { ApiConfig, OidcConfig } from "./events.ts";
+export { type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
 export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
 export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 

@@ -52,6 +52,19 @@ export function instanceFacts(db: Database) {
   return async (id: string) => read("", id);
 }
 
+/** The service's own project in an instance: tokens to it open the APIs (decisions B5). */
+export function ownProjectReader(db: Database) {
+  const t = db.table(instances);
+  const read = cachedRead(db, [instances], async (instanceId) => {
+    const [row] = await db.read
+      .select({ projectId: t.projectId })
+      .from(t)
+      .where(eq(t.instanceId, instanceId));
+    return row?.projectId ?? "";
+  });
+  return (instanceId: string) => read(instanceId, "");
+}
+
 /** Whether the store holds an instance at all. */
 export async function hasInstance(db: Database): Promise<boolean> {
   const t = db.table(instanceDomains);

@@ -17,7 +17,12 @@ export {
   type ValidationType,
 } from "./events.ts";
 export { addOrganization, generatedDomain, organization, organizationNotFound } from "./org.ts";
-export { isInActiveOrganization, organizationReader, verifiedDomains } from "./queries.ts";
+export {
+  isInActiveOrganization,
+  organizationNames,
+  organizationReader,
+  verifiedDomains,
+} from "./queries.ts";
 export {
   callerId,
   createTenancy,

@@ -39,6 +39,18 @@ export function organizationReader(db: Database): OrganizationReader {
   };
 }
 
+/** How an organization is called, from memory where no organization has changed; empty texts where there is none. */
+export function organizationNames(db: Database) {
+  const t = db.table(organizations);
+  return cachedRead(db, [organizations], async (instanceId, id) => {
+    const [row] = await db.read
+      .select({ name: t.name, primaryDomain: t.primaryDomain })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    return row ?? { name: "", primaryDomain: "" };
+  });
+}
+
 /** Keeps the rows of organizations that are active. */
 export function isInActiveOrganization(
   db: Database,

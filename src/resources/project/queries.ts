@@ -27,7 +27,17 @@ export type ProjectReader = {
 
 type Awaitable<T> = T | Promise<T>;
 
-export type FoundProject = { id: string; organizationId: string; state: string };
+export type FoundProject = {
+  id: string;
+  organizationId: string;
+  state: string;
+  /** Its roles are told of its users unasked. */
+  roleAssertion: boolean;
+  /** Who logs in needs a role in it. */
+  authorizationRequired: boolean;
+  /** Who logs in must be of an organization that owns it or that it is granted to. */
+  projectAccessRequired: boolean;
+};
 
 /** Projects, never older than the last write that changed any (decisions B7). */
 export function projectReader(db: Database): ProjectReader {
@@ -35,7 +45,14 @@ export function projectReader(db: Database): ProjectReader {
   const grants = projectGrantReader(db);
   const byId = cachedRead(db, [projects], async (instanceId, id) => {
     const [row] = await db.read
-      .select({ id: t.id, organizationId: t.organizationId, state: t.state })
+      .select({
+        id: t.id,
+        organizationId: t.organizationId,
+        state: t.state,
+        roleAssertion: t.roleAssertion,
+        authorizationRequired: t.authorizationRequired,
+        projectAccessRequired: t.projectAccessRequired,
+      })
       .from(t)
       .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
     return row;

@@ -42,6 +42,7 @@ export {
   userNamesReader,
 } from "./login-name.ts";
 export { metadata } from "./metadata-events.ts";
+export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export type { IssuedOtp } from "./otp/otp.ts";

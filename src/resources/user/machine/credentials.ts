@@ -1,5 +1,7 @@
 import type { Deps } from "../../../projection/module.ts";
+import { cachedRead } from "../../../storage/read-cache.ts";
 import { type ActiveUser, activeUserReader } from "../active-user.ts";
+import { userAuthenticators } from "../authenticator/projection.ts";
 import { authenticatorReader } from "../authenticator/queries.ts";
 import { machineSecretKind } from "./secret.ts";
 
@@ -24,17 +26,23 @@ export function machineCredentials(
   const { db, secrets, now } = deps;
   const activeUser = activeUserReader(deps);
   const authenticators = authenticatorReader(db);
+  const byLookup = (kind: "secret" | "key") =>
+    cachedRead(db, [userAuthenticators], (instanceId, lookup) =>
+      authenticators.byLookup(instanceId, kind, lookup),
+    );
+  const secretOf = byLookup("secret");
+  const keyOf = byLookup("key");
 
   return {
     async byClientSecret(instanceId, clientId, clientSecret) {
       const found = await secrets.find(instanceId, machineSecretKind, clientSecret);
       if (found === undefined) return undefined;
-      const client = await authenticators.byLookup(instanceId, "secret", clientId);
+      const client = await secretOf(instanceId, clientId);
       return client?.userId === found.ownerId ? activeUser(instanceId, found.ownerId) : undefined;
     },
 
     async byKeyId(instanceId, keyId) {
-      const key = await authenticators.byLookup(instanceId, "key", keyId);
+      const key = await keyOf(instanceId, keyId);
       if (key === undefined || (key.expiresAt !== null && key.expiresAt <= now())) return undefined;
       const user = await activeUser(instanceId, key.userId);
       const { publicKey } = key.details;

@@ -1,0 +1,111 @@
+import { OAuthError, invalidRequest } from "../errors.ts";
+import type { Parameters } from "../form.ts";
+import type { OidcRequest } from "../http.ts";
+import type { At, AuthMethod, Client, Ports, Spend, User } from "../ports.ts";
+import { readBasic } from "./basic.ts";
+import { readNone } from "./none.ts";
+import { readPost } from "./post.ts";
+import { readClientAssertion, verifyClientAssertion } from "./private-key-jwt.ts";
+
+/** The methods by the names of the registry (discovery tells them). */
+export const authMethodNames: Record<AuthMethod, string> = {
+  none: "none",
+  basic: "client_secret_basic",
+  post: "client_secret_post",
+  private_key_jwt: "private_key_jwt",
+};
+
+/** What a client shows of itself, before any of it is checked. */
+export type Credentials =
+  | { method: "basic" | "post"; clientId: string; secret: string }
+  | { method: "none"; clientId: string }
+  | { method: "private_key_jwt"; assertion: string; clientId: string | undefined };
+
+/** A client that has proven itself; `spend` is what its proof uses up. */
+export type AuthenticatedClient = {
+  client: Client;
+  spend: Extract<Spend, { kind: "assertion" }>[];
+};
+
+/**
+ * The one way by which a request authenticates its client (RFC 6749 section 2.3).
+ * @throws OAuthError invalid_request for more than one way at once, invalid_client for none
+ */
+export function readCredentials(request: OidcRequest, form: Parameters): Credentials {
+  if ((request.headers.count?.("authorization") ?? 1) > 1) {
+    throw invalidRequest("send one Authorization header");
+  }
+  const basic = readBasic(request);
+  const post = readPost(form);
+  const assertion = readClientAssertion(form);
+  const ways = [basic, post, assertion].filter((each) => each !== undefined);
+  if (ways.length > 1) throw invalidRequest("authenticate the client in one way only");
+  const clientId = form.get("client_id");
+  if (basic !== undefined) {
+    if (basic === "malformed") throw invalidClient(true);
+    if (clientId !== undefined && clientId !== basic.clientId) {
+      throw invalidRequest("the parameter client_id names another client than the header");
+    }
+    return { method: "basic", ...basic };
+  }
+  if (post !== undefined) return { method: "post", ...post };
+  if (assertion !== undefined) return { method: "private_key_jwt", assertion, clientId };
+  const none = readNone(form);
+  if (none === undefined) throw invalidClient(false);
+  return { method: "none", ...none };
+}
+
+/**
+ * Proves that a request comes from the client it names, by the method the client is registered with.
+ * @throws OAuthError invalid_client, the same one whatever is wrong
+ */
+export async function authenticateClient(
+  ports: Pick<Ports, "clients" | "now">,
+  at: At,
+  credentials: Credentials,
+): Promise<AuthenticatedClient> {
+  const found = await proven(ports, at, credentials);
+  if (found === undefined) throw invalidClient(credentials.method === "basic");
+  return found;
+}
+
+async function proven(
+  ports: Pick<Ports, "clients" | "now">,
+  at: At,
+  credentials: Credentials,
+): Promise<AuthenticatedClient | undefined> {
+  const { clients } = ports;
+  if (credentials.method === "private_key_jwt") {
+    const { assertion, clientId } = credentials;
+    const verified = await verifyClientAssertion(ports, at, assertion, clientId);
+    return verified && { client: verified.client, spend: [verified.spend] };
+  }
+  const client = await clients.byId(at, credentials.clientId);
+  // Asked of unknown clients as well: the answer takes the same time.
+  if (credentials.method !== "none") {
+    const isSecret = await clients.isSecret(at, client, credentials.secret);
+    if (!isSecret) return undefined;
+  }
+  return client?.authMethod === credentials.method ? { client, spend: [] } : undefined;
+}
+
+/**
+ * The machine user whose client id and secret these are: users without an app are clients by themselves.
+ */
+export async function authenticateMachine(
+  { users }: Pick<Ports, "users">,
+  at: At,
+  credentials: Credentials,
+): Promise<{ user: User; clientId: string } | undefined> {
+  if (credentials.method !== "basic" && credentials.method !== "post") return undefined;
+  const { clientId, secret } = credentials;
+  const user = await users.byClientSecret(at, clientId, secret);
+  return user && { user, clientId };
+}
+
+/** The one answer to a client that has not proven itself (RFC 6749 section 5.2). */
+export const invalidClient = (byHeader: boolean): OAuthError =>
+  new OAuthError("invalid_client", "the client is unknown, inactive, or has not proven itself", {
+    status: 401,
+    headers: byHeader ? { "www-authenticate": 'Basic realm="idsvc", charset="UTF-8"' } : {},
+  });

@@ -1,0 +1,120 @@
+import { assertionAlgorithms } from "./assertion.ts";
+import { standardClaimNames } from "./claims.ts";
+import { authMethodNames } from "./client-auth/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { OidcAnswer } from "./http.ts";
+import { introspectionMethods } from "./introspect.ts";
+import { discoveryPath } from "./paths.ts";
+import type { At, Prompt, ResponseType } from "./ports.ts";
+import { standardScopes } from "./scope.ts";
+import { grants } from "./token/endpoint.ts";
+import type { TokenParts } from "./token/grant.ts";
+
+const cached = "max-age=300, must-revalidate";
+const responseTypes: readonly ResponseType[] = ["code", "id_token", "id_token token"];
+const prompts: readonly Prompt[] = ["none", "login", "consent", "select_account", "create"];
+const protocolClaims = [
+  ...[
+    "sub",
+    "aud",
+    "exp",
+    "iat",
+    "iss",
+    "auth_time",
+    "nonce",
+    "amr",
+    "at_hash",
+    "azp",
+    "sid",
+    "act",
+  ],
+];
+const everyMethod = Object.values(authMethodNames);
+
+/**
+ * What the provider can do (OpenID Connect Discovery 1.0 section 3): computed from the endpoints, grants and methods
+ * that it has, with registered names only.
+ */
+export function discoveryEndpoint(
+  parts: TokenParts,
+  endpoints: () => readonly Endpoint[],
+): Endpoint {
+  const prepared = new Map<string, { from: string; answer: OidcAnswer }>();
+
+  /** What of the document can change while the service runs. */
+  async function changing(at: At) {
+    const { keys, settings } = parts;
+    const published = (await keys.publicKeys(at)).map(({ alg }) => alg);
+    const on = await Promise.all(
+      grants.map(async (grant) => (await grant.isOn?.(parts, at)) ?? true),
+    );
+    return {
+      algs: [...new Set(["RS256", ...published])],
+      languages: await settings.uiLocales(at),
+      grantNames: grants.filter((_, place) => on[place]).map(({ name }) => name),
+    };
+  }
+
+  return {
+    metadata: "",
+    path: discoveryPath,
+    methods: ["GET"],
+    caller: "client",
+    crossOrigin: "any",
+    async handle(_, at) {
+      const facts = await changing(at);
+      const from = JSON.stringify(facts);
+      const known = prepared.get(at.issuer);
+      if (known?.from === from) return known.answer;
+      const headers = { "content-type": "application/json", "cache-control": cached };
+      const body = JSON.stringify(document(at.issuer, endpoints(), facts));
+      const answer = { status: 200, headers, body };
+      // Hosts are those of instances: there are not more of them than domains.
+      prepared.set(at.issuer, { from, answer });
+      return answer;
+    },
+  };
+}
+
+function document(
+  issuer: string,
+  endpoints: readonly Endpoint[],
+  facts: { algs: readonly string[]; languages: readonly string[]; grantNames: readonly string[] },
+) {
+  const addresses = endpoints
+    .filter(({ metadata }) => metadata !== "")
+    .map(({ metadata, path }) => [metadata, `${issuer}${path}`] as const);
+  const has = (metadata: string) => addresses.some(([name]) => name === metadata);
+  const canLogin = has("authorization_endpoint");
+  const canLogout = has("end_session_endpoint");
+  return {
+    issuer,
+    ...Object.fromEntries(addresses),
+    scopes_supported: standardScopes,
+    response_types_supported: responseTypes,
+    response_modes_supported: ["query", "fragment", "form_post"],
+    grant_types_supported: canLogin ? [...facts.grantNames, "implicit"] : facts.grantNames,
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: facts.algs,
+    token_endpoint_auth_methods_supported: everyMethod,
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_methods_supported: introspectionMethods.map(
+      (method) => authMethodNames[method],
+    ),
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_methods_supported: everyMethod,
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    claims_supported: [...protocolClaims, ...standardClaimNames],
+    claims_parameter_supported: true,
+    code_challenge_methods_supported: ["S256"],
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    ...(canLogin
+      ? { prompt_values_supported: prompts, authorization_response_iss_parameter_supported: true }
+      : {}),
+    ui_locales_supported: facts.languages,
+    ...(canLogout
+      ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
+      : {}),
+  };
+}

@@ -1,0 +1,73 @@
+import { tellingTo, userClaims } from "./claims.ts";
+import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { readForm, required } from "./form.ts";
+import { json, type OidcAnswer } from "./http.ts";
+import { seconds } from "./jwt.ts";
+import { introspectionPath } from "./paths.ts";
+import type { AccessToken, At, AuthMethod, Client } from "./ports.ts";
+import type { TokenParts } from "./token/grant.ts";
+
+/** How clients may prove themselves here: always by a secret or a key of their own. */
+export const introspectionMethods: readonly AuthMethod[] = ["basic", "private_key_jwt"];
+
+/**
+ * Token introspection (RFC 7662). What is no living access token with the asking client in its audience is inactive,
+ * and nothing else is told of it.
+ */
+export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
+  metadata: "introspection_endpoint",
+  path: introspectionPath,
+  methods: ["POST"],
+  caller: "client",
+  crossOrigin: "none",
+  async handle(request, at) {
+    const form = await readForm(request);
+    const credentials = readCredentials(request, form);
+    const byHeader = credentials.method === "basic";
+    if (!introspectionMethods.includes(credentials.method)) throw invalidClient(byHeader);
+    const { client, spend } = await authenticateClient(parts, at, credentials);
+    for (const assertion of spend) {
+      if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(byHeader);
+    }
+    const token = await parts.tokens.accessToken(at, required(form, "token"));
+    return token !== undefined && isFor(client, token)
+      ? describe(parts, at, client, token)
+      : inactive;
+  },
+});
+
+const inactive: OidcAnswer = json(200, { active: false });
+
+const isFor = ({ clientId, projectId }: Client, { audience }: AccessToken): boolean =>
+  audience.includes(clientId) || audience.includes(projectId);
+
+async function describe(
+  parts: TokenParts,
+  at: At,
+  client: Client,
+  token: AccessToken,
+): Promise<OidcAnswer> {
+  const user = await parts.users.byId(at, token.userId);
+  if (user === undefined) return inactive;
+  const { scope, audience } = token;
+  // Roles only of the project of the one who asks.
+  const telling = tellingTo(client, { user, scope, audience: [client.projectId] }, false);
+  const issuedAt = seconds(token.issuedAt);
+  return json(200, {
+    ...(await userClaims(parts, at, telling, token.claims?.userinfo)),
+    active: true,
+    iss: at.issuer,
+    sub: user.id,
+    aud: audience,
+    exp: seconds(token.expiresAt),
+    iat: issuedAt,
+    nbf: issuedAt,
+    jti: token.id,
+    client_id: token.clientId,
+    scope: scope.join(" "),
+    token_type: "Bearer",
+    username: await parts.users.loginName(at, user.id),
+    ...(token.actor === undefined ? {} : { act: token.actor }),
+  });
+}

@@ -1,0 +1,200 @@
+import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
+import { halfHash, seconds, signJwt } from "./jwt.ts";
+import type {
+  AccessToken,
+  Actor,
+  At,
+  Client,
+  Issue,
+  Issued,
+  Lifetimes,
+  OidcSession,
+  Ports,
+  Spend,
+  User,
+} from "./ports.ts";
+
+export type IssueParts = Pick<
+  Ports,
+  "users" | "tokens" | "keys" | "settings" | "now" | "newId" | "newSecret"
+>;
+
+/** What is allowed to whom; the session gets its id when it is opened. */
+export type SessionData = Omit<OidcSession, "id">;
+
+export type Wanted = {
+  user: User;
+  clientId: string;
+  /** Undefined for a machine user, who is a client by himself. */
+  client: Client | undefined;
+  /** Of this answer; the session may allow more. */
+  scope: readonly string[];
+  audience: readonly string[];
+  /** Opens a session, goes on with one (whose refresh tokens end at a time), or has none. */
+  session: { open: SessionData } | { renew: OidcSession; refreshEnd: Date } | undefined;
+  accessToken: "opaque" | "jwt" | undefined;
+  idToken: boolean;
+  refreshToken: boolean;
+  spend: readonly Spend[];
+  impersonation?: { actor: Actor } | undefined;
+};
+
+/** The members of a successful answer (RFC 6749 section 5.1). */
+export type TokenFields = {
+  access_token?: string;
+  token_type: "Bearer";
+  expires_in: number;
+  refresh_token?: string;
+  id_token?: string;
+  scope: string;
+};
+
+export type Outcome =
+  | { outcome: "issued"; fields: TokenFields }
+  | Exclude<Issued, { outcome: "issued" }>;
+
+/** How access tokens of a client look. */
+export const formOf = (client: Client | undefined): "opaque" | "jwt" =>
+  client?.accessTokenType === "jwt" ? "jwt" : "opaque";
+
+/** The scope that a client gets of what was asked: refresh tokens only where it has that grant. */
+export const grantedScope = (client: Client, asked: readonly string[]): string[] =>
+  asked.filter((each) => each !== "offline_access" || mayRefresh(client));
+
+export const mayRefresh = ({ grantTypes }: Client): boolean => grantTypes.includes("refresh_token");
+
+/** Makes tokens and stores them; the answer is worth nothing unless it was stored. */
+export async function issueTokens(parts: IssueParts, at: At, wanted: Wanted): Promise<Outcome> {
+  const { tokens, settings, now, newId, newSecret } = parts;
+  const lifetimes = await settings.lifetimes(at);
+  const issuedAt = now();
+  const after = (ms: number) => new Date(issuedAt.getTime() + ms);
+  const { session } = wanted;
+  const of: OidcSession | undefined =
+    session === undefined || "renew" in session ? session?.renew : { id: newId(), ...session.open };
+  const accessToken =
+    wanted.accessToken === undefined
+      ? undefined
+      : await makeAccessToken(parts, at, wanted, of, issuedAt, after(lifetimes.accessTokenMs));
+  const refreshEnd =
+    session !== undefined && "renew" in session
+      ? session.refreshEnd
+      : after(lifetimes.refreshTokenMs);
+  const refreshToken = wanted.refreshToken
+    ? {
+        value: newSecret("refresh_token"),
+        idleExpiresAt: earlier(after(lifetimes.refreshTokenIdleMs), refreshEnd),
+        expiresAt: refreshEnd,
+      }
+    : undefined;
+  const idToken = wanted.idToken
+    ? await makeIdToken(parts, at, wanted, of, accessToken?.value, {
+        issuedAt,
+        expiresAt: after(lifetimes.idTokenMs),
+      })
+    : undefined;
+  const stored: Issue = {
+    user: wanted.user,
+    clientId: wanted.clientId,
+    session: sessionOf(session, of, lifetimes, issuedAt, refreshToken?.expiresAt),
+    ...{ accessToken, refreshToken },
+    spend: wanted.spend,
+    impersonation: wanted.impersonation,
+  };
+  const issued = await tokens.issue(at, stored);
+  if (issued.outcome !== "issued") return issued;
+  const life = accessToken === undefined ? lifetimes.idTokenMs : lifetimes.accessTokenMs;
+  return {
+    outcome: "issued",
+    fields: {
+      ...(accessToken === undefined ? {} : { access_token: accessToken.value }),
+      token_type: "Bearer",
+      expires_in: Math.floor(life / 1000),
+      ...(refreshToken === undefined ? {} : { refresh_token: refreshToken.value }),
+      ...(idToken === undefined ? {} : { id_token: idToken }),
+      scope: wanted.scope.join(" "),
+    },
+  };
+}
+
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
+
+function sessionOf(
+  session: Wanted["session"],
+  of: OidcSession | undefined,
+  { accessTokenMs, idTokenMs }: Lifetimes,
+  issuedAt: Date,
+  refreshEnd: Date | undefined,
+): Issue["session"] {
+  if (session === undefined || of === undefined) return undefined;
+  if ("renew" in session) return { id: of.id };
+  // Until then something of it can live: the last refresh gives the last access token.
+  const from = refreshEnd ?? issuedAt;
+  return { open: of, expiresAt: new Date(from.getTime() + Math.max(accessTokenMs, idTokenMs)) };
+}
+
+async function makeAccessToken(
+  parts: IssueParts,
+  at: At,
+  wanted: Wanted,
+  session: OidcSession | undefined,
+  issuedAt: Date,
+  expiresAt: Date,
+): Promise<NonNullable<Issue["accessToken"]>> {
+  const { user, clientId, client, scope, audience } = wanted;
+  const isJwt = wanted.accessToken === "jwt";
+  const token: AccessToken = {
+    id: parts.newId(),
+    clientId,
+    userId: user.id,
+    oidcSessionId: session?.id ?? "",
+    sessionId: session?.sessionId ?? "",
+    ...{ scope, audience, isJwt, issuedAt, expiresAt },
+    authTime: session?.authTime,
+    amr: session?.amr ?? [],
+    actor: session?.actor,
+    claims: session?.claims,
+    parents: session?.parents ?? [],
+  };
+  if (!isJwt) return { value: parts.newSecret("access_token"), token };
+  const from = seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0));
+  const asserted = client?.accessTokenRoleAssertion ?? false;
+  // RFC 9068 section 2.2, and what of the service's own was asked for; never a profile.
+  const claims = {
+    ...(await ownClaims(parts, at, tellingTo(client, { user, scope, audience }, asserted))),
+    ...{ iss: at.issuer, sub: user.id, aud: audience, exp: seconds(expiresAt) },
+    ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
+    act: token.actor,
+  };
+  const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
+  return { value: await signJwt(signer, "at+jwt", claims), token };
+}
+
+async function makeIdToken(
+  parts: IssueParts,
+  at: At,
+  wanted: Wanted,
+  session: OidcSession | undefined,
+  accessToken: string | undefined,
+  { issuedAt, expiresAt }: { issuedAt: Date; expiresAt: Date },
+): Promise<string> {
+  const { user, clientId, client, scope, audience } = wanted;
+  const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
+  const asserted = client?.idTokenRoleAssertion ?? false;
+  const telling = tellingTo(client, { user, scope, audience }, asserted);
+  const withScope = accessToken === undefined || (client?.idTokenUserinfoAssertion ?? false);
+  const amr = session?.amr ?? [];
+  const claims = {
+    ...(await idTokenClaims(parts, at, telling, session?.claims?.id_token, withScope)),
+    ...{ iss: at.issuer, sub: user.id, aud: audience, azp: clientId },
+    exp: seconds(expiresAt),
+    iat: seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0)),
+    auth_time: session?.authTime === undefined ? undefined : seconds(session.authTime),
+    nonce: session?.nonce,
+    at_hash: accessToken === undefined ? undefined : halfHash(accessToken, signer.alg),
+    amr: amr.length === 0 ? undefined : amr,
+    sid: session?.sessionId === "" ? undefined : session?.sessionId,
+    act: session?.actor,
+  };
+  return signJwt(signer, undefined, claims);
+}

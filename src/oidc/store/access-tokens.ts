@@ -1,0 +1,86 @@
+import { hash } from "node:crypto";
+import { tokenPrefixes } from "../../crypto/digests.ts";
+import type { Deps } from "../../projection/module.ts";
+import { whenKnown } from "../../resources/user/index.ts";
+import { and, eq, sql } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import type { AccessToken, Actor, At, Clients, Tokens, Users } from "../core/ports.ts";
+import { oidcSessionReader } from "./sessions.ts";
+import { accessTokens, endsOf, oidcLineage, oidcSessions } from "./tables.ts";
+
+// Longer than any token of ours, a JWT with all its claims included.
+const longestToken = 16_384;
+
+/**
+ * Living access tokens by the exact string, opaque ones and JWTs alike: what is not byte-equal to something that was
+ * issued does not exist, so no signature is verified here. From memory where nothing of it has ended.
+ */
+export function accessTokenReader(
+  parts: Pick<Deps, "db" | "secrets" | "now"> & {
+    users: Pick<Users, "byId">;
+    clients: Pick<Clients, "byId">;
+  },
+): Tokens["accessToken"] {
+  const { db, secrets, now, users, clients } = parts;
+  const session = oidcSessionReader(parts);
+  const t = db.table(accessTokens);
+  const byDigest = db.read
+    .select()
+    .from(t)
+    .where(
+      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
+    )
+    .prepare("access_token");
+  const ends = [accessTokens, oidcSessions, oidcLineage].map(endsOf);
+  const issued = cachedRead<AccessToken | undefined, string>(
+    db,
+    ends,
+    async (instanceId, _, value) => {
+      const digest = await secrets.digest(instanceId, value);
+      const [row] = await byDigest.execute({ instanceId, digest });
+      if (row === undefined) return undefined;
+      const { id, clientId, userId, oidcSessionId, scope, audience, isJwt } = row;
+      const own = { id, clientId, userId, oidcSessionId, scope, audience, isJwt };
+      const times = { issuedAt: row.issuedAt, expiresAt: row.expiresAt };
+      if (oidcSessionId === "") return { ...own, ...times, ...standsForItself };
+      const of = await session(instanceId, oidcSessionId);
+      if (of === undefined) return undefined;
+      const { sessionId, authTime, amr, actor, claims, parents } = of;
+      return { ...own, ...times, sessionId, authTime, amr, actor, claims, parents };
+    },
+  );
+
+  const ofActive = (at: At, token: AccessToken) =>
+    whenKnown(users.byId(at, token.userId), (user) => {
+      if (user === undefined) return undefined;
+      return whenKnown(areActive(at, token.actor), (actors) => {
+        if (!actors) return undefined;
+        // Machine users are clients by themselves.
+        if (token.oidcSessionId === "") return token;
+        return whenKnown(clients.byId(at, token.clientId), (client) => client && token);
+      });
+    });
+
+  const areActive = (at: At, actor: Actor | undefined): boolean | Promise<boolean> => {
+    if (actor === undefined) return true;
+    return whenKnown(users.byId(at, actor.sub), (user) =>
+      user === undefined ? false : areActive(at, actor.act),
+    );
+  };
+
+  return (at, value) => {
+    if (!isLikeOurs(value)) return undefined;
+    return whenKnown(issued(at.instanceId, hash("sha256", value, "base64url"), value), (token) =>
+      token === undefined || token.expiresAt <= now() ? undefined : ofActive(at, token),
+    );
+  };
+}
+
+const standsForItself = {
+  ...{ sessionId: "", authTime: undefined, amr: [], actor: undefined },
+  ...{ claims: undefined, parents: [] },
+};
+
+const isLikeOurs = (value: string): boolean =>
+  value.startsWith(tokenPrefixes.accessToken) ||
+  (value.length <= longestToken && value.split(".", 4).length === 3);

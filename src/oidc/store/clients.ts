@@ -1,0 +1,85 @@
+import type { Deps } from "../../projection/module.ts";
+import {
+  appReader,
+  type FoundApp,
+  isClientSecretOf,
+  problemsOfRedirect,
+} from "../../resources/app/index.ts";
+import { projectReader } from "../../resources/project/index.ts";
+import type { Client, Clients } from "../core/ports.ts";
+
+type Parts = Pick<Deps, "db" | "secrets" | "now">;
+
+// No app has it: ids are numbers.
+const nobody = "";
+
+/** The apps of an instance as OAuth clients. */
+export function clientStore({ db, secrets, now }: Parts): Clients {
+  const apps = appReader(db);
+  const projects = projectReader(db);
+
+  return {
+    async byId({ instanceId }, clientId) {
+      const app = await apps.byClientId(instanceId, clientId);
+      if (app === undefined || !app.isActive) return undefined;
+      const project = await projects.byId(instanceId, app.projectId);
+      return toClient(app, project?.roleAssertion ?? false);
+    },
+
+    isSecret: ({ instanceId }, client, secret) =>
+      isClientSecretOf(secrets, { instanceId, appId: client?.appId ?? nobody }, secret),
+
+    async keyOf({ instanceId }, { appId }, kid) {
+      const key = await apps.keyOf(instanceId, appId, kid);
+      if (key === undefined) return undefined;
+      const hasEnded = key.expirationDate !== null && key.expirationDate <= now();
+      return hasEnded ? undefined : key.publicKey;
+    },
+
+    ofProject: ({ instanceId }, projectId) => apps.clientIdsOf(instanceId, projectId),
+  };
+}
+
+function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
+  const { id: appId, clientId, name, projectId, organizationId, config } = app;
+  const common = { appId, clientId, name, projectId, organizationId, projectRoleAssertion };
+  if (config.kind === "api") {
+    return { ...common, kind: "api", authMethod: config.api.authMethodType, ...noLogin };
+  }
+  const { authMethodType, idTokenSignedResponseAlg, ...oidc } = config.oidc;
+  const refused = oidc.devMode
+    ? []
+    : oidc.redirectUris.filter((uri) => problemsOfRedirect(config.oidc, uri).length > 0);
+  return {
+    ...common,
+    kind: "oidc",
+    authMethod: authMethodType,
+    redirectUris: oidc.redirectUris.filter((uri) => !refused.includes(uri)),
+    refusedRedirectUris: refused,
+    postLogoutRedirectUris: oidc.postLogoutRedirectUris,
+    responseTypes: oidc.responseTypes,
+    grantTypes: oidc.grantTypes,
+    accessTokenType: oidc.accessTokenType,
+    accessTokenRoleAssertion: oidc.accessTokenRoleAssertion,
+    idTokenRoleAssertion: oidc.idTokenRoleAssertion,
+    idTokenUserinfoAssertion: oidc.idTokenUserinfoAssertion,
+    clockSkewMs: oidc.clockSkewMs,
+    idTokenAlg: idTokenSignedResponseAlg,
+    strictAssertionAudience: oidc.strictAssertionAudience,
+  };
+}
+
+const noLogin = {
+  redirectUris: [],
+  refusedRedirectUris: [],
+  postLogoutRedirectUris: [],
+  responseTypes: [],
+  grantTypes: [],
+  accessTokenType: "bearer",
+  accessTokenRoleAssertion: false,
+  idTokenRoleAssertion: false,
+  idTokenUserinfoAssertion: false,
+  clockSkewMs: 0,
+  idTokenAlg: "RS256",
+  strictAssertionAudience: false,
+} as const;

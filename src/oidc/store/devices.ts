@@ -1,0 +1,116 @@
+import type { Deps } from "../../projection/module.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { insertRow, updateRows } from "../../storage/row-change.ts";
+import type { Row } from "../../storage/table.ts";
+import type { At, DeviceGrant, DeviceRequest, Devices } from "../core/ports.ts";
+import { fromStored, toStored } from "./codes.ts";
+import { deviceAuthorization, deviceEvents } from "./events.ts";
+import { hasRow } from "./spend.ts";
+import { deviceAuthorizations } from "./tables.ts";
+import { writtenBy } from "./write.ts";
+
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "now" | "newId">;
+type DeviceRow = Row<typeof deviceAuthorizations>;
+
+// A device that asks too soon waits longer from then on (RFC 8628 section 3.5).
+const slowDownMs = 5_000;
+const states: readonly DeviceRequest["state"][] = ["pending", "approved", "denied", "done"];
+
+/** Devices that wait to be let in (RFC 8628). What they wait for is decided once, whoever else decides. */
+export function deviceStore(parts: Parts): Devices {
+  const { db, events, secrets, now, newId } = parts;
+  const t = db.table(deviceAuthorizations);
+
+  async function find(
+    { instanceId }: At,
+    by: "digest" | "userCode" | "id",
+    value: string,
+  ): Promise<DeviceRow | undefined> {
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t[by], value)));
+    return row;
+  }
+
+  /** Decides over a request that waits; false when nothing waits any more. */
+  async function decide(
+    at: At,
+    requestId: string,
+    to: { state: "approved" | "denied"; grant?: DeviceGrant },
+  ): Promise<boolean> {
+    const { instanceId } = at;
+    const row = await find(at, "id", requestId);
+    if (row === undefined || row.state !== "pending" || row.expiresAt <= now()) return false;
+    const { clientId, digest } = row;
+    const { grant } = to;
+    const waiting = { instanceId, digest, state: "pending" };
+    return events.transact(writtenBy(at, grant?.userId ?? "", clientId), async (tx) => {
+      if (!(await hasRow(db, deviceAuthorizations, waiting))) return false;
+      tx.expectRows(deviceAuthorizations, waiting, 1);
+      const stored = grant === undefined ? {} : { grant: toStored(grant) };
+      tx.write(
+        updateRows(deviceAuthorizations, { instanceId, digest }, { state: to.state, ...stored }),
+      );
+      const loaded = await tx.load(deviceAuthorization, requestId);
+      const happened =
+        grant === undefined
+          ? deviceEvents.canceled({ clientId })
+          : deviceEvents.approved({ clientId, userId: grant.userId });
+      tx.record(deviceAuthorization, loaded, [happened]);
+      return true;
+    });
+  }
+
+  return {
+    async begin(at, { deviceCode, userCode, clientId, scope, expiresAt, intervalMs }) {
+      const { instanceId } = at;
+      const digest = await secrets.digest(instanceId, deviceCode);
+      const id = newId();
+      return events.transact(writtenBy(at, "", clientId), async (tx) => {
+        if (await hasRow(db, deviceAuthorizations, { instanceId, userCode })) return false;
+        tx.write(
+          insertRow(deviceAuthorizations, {
+            ...{ instanceId, digest, id, userCode, clientId, scope: [...scope] },
+            ...{ state: "pending", intervalMs, expiresAt },
+          }),
+        );
+        const loaded = tx.begin(deviceAuthorization, id);
+        const owner = { type: "instance", id: instanceId } as const;
+        const happened = [deviceEvents.added({ clientId, scope })];
+        tx.record(deviceAuthorization, loaded, happened, owner);
+        return true;
+      });
+    },
+
+    async byUserCode(at, userCode) {
+      const row = await find(at, "userCode", userCode);
+      const waits = row?.state === "pending" && row.expiresAt > now();
+      return waits ? toRequest(row) : undefined;
+    },
+
+    approve: (at, requestId, grant) => decide(at, requestId, { state: "approved", grant }),
+    deny: (at, requestId) => decide(at, requestId, { state: "denied" }),
+
+    async poll(at, deviceCode) {
+      const { instanceId } = at;
+      const row = await find(at, "digest", await secrets.digest(instanceId, deviceCode));
+      if (row === undefined) return undefined;
+      const { digest, intervalMs, polledAt, grant } = row;
+      const tooSoon = polledAt !== null && now().getTime() - polledAt.getTime() < intervalMs;
+      if (row.state === "pending") {
+        const next = tooSoon ? intervalMs + slowDownMs : intervalMs;
+        const asked = { polledAt: now(), intervalMs: next };
+        const changes = [updateRows(deviceAuthorizations, { instanceId, digest }, asked)];
+        await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
+      }
+      const decided = grant === null ? undefined : fromStored(grant);
+      return { ...toRequest(row), grant: decided, tooSoon };
+    },
+  };
+}
+
+function toRequest({ id, clientId, scope, expiresAt, state }: DeviceRow): DeviceRequest {
+  const known = states.find((each) => each === state) ?? "denied";
+  return { id, clientId, scope, expiresAt, state: known };
+}

@@ -1,0 +1,56 @@
+import type { FeatureReader } from "../../authz/ports.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
+import type { Deps, Module } from "../../projection/module.ts";
+import type { Ports } from "../core/ports.ts";
+import { clientStore } from "./clients.ts";
+import { deviceStore } from "./devices.ts";
+import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
+import { keyStore } from "./keys.ts";
+import { oidcSessionProjection } from "./projection.ts";
+import { newSecret } from "./secrets.ts";
+import { sweepOidcSessions } from "./sessions.ts";
+import { settingStore } from "./settings.ts";
+import {
+  accessTokens,
+  assertionIds,
+  authorizationCodes,
+  deviceAuthorizations,
+  refreshTokens,
+} from "./tables.ts";
+import { tokenStore } from "./tokens.ts";
+import { userStore } from "./users.ts";
+
+export { oidcAccessTokens } from "./verifier.ts";
+
+const expiring = [
+  accessTokens,
+  refreshTokens,
+  authorizationCodes,
+  assertionIds,
+  deviceAuthorizations,
+];
+
+/** What the OpenID Provider keeps. */
+export const oidcModule: Module = {
+  events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents],
+  projections: [oidcSessionProjection],
+  state: expiring,
+  sweeps: (deps) => [
+    ...expiring.map((rows) => sweepExpiredRows(deps, rows)),
+    sweepOidcSessions(deps),
+  ],
+};
+
+/** The ports of what clients call. */
+export function clientPorts(
+  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & { features: FeatureReader },
+): Omit<Ports, "browsers" | "interactions"> {
+  const { now, newId } = deps;
+  const settings = settingStore(deps);
+  const clients = clientStore(deps);
+  const users = userStore({ ...deps, settings });
+  const tokens = tokenStore({ ...deps, users, clients });
+  const keys = keyStore(deps);
+  const devices = deviceStore(deps);
+  return { clients, users, tokens, devices, keys, settings, now, newId, newSecret };
+}

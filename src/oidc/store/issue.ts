@@ -1,0 +1,141 @@
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { sessions } from "../../resources/session/index.ts";
+import { users } from "../../resources/user/index.ts";
+import { insertRow } from "../../storage/row-change.ts";
+import type { At, Issue, OidcSession, Tokens, User } from "../core/ports.ts";
+import {
+  accessToken,
+  oidcSession,
+  oidcSessionEvents,
+  refreshToken,
+  refreshTokenEvents,
+  tokenEvents,
+} from "./events.ts";
+import { AlreadySpent, hasRow, spendIn } from "./spend.ts";
+import { accessTokens, oidcSessions, onlyPart, refreshTokens } from "./tables.ts";
+import { ownedBy, writtenBy } from "./write.ts";
+
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId">;
+
+/** Thrown out of a decision when what it was for has ended. */
+class Ended extends Error {}
+
+/** Stores what is issued, in one unit with what is used up for it. Nothing is read that was not in the way before. */
+export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
+  const { db, events, secrets, newId } = parts;
+
+  /** The row must be there when the unit commits. */
+  async function require(
+    tx: Transaction,
+    table: typeof users | typeof sessions | typeof oidcSessions,
+    row: { instanceId: string; id: string; state?: string; userId?: string },
+    isAgain: boolean,
+  ): Promise<void> {
+    if (isAgain && !(await hasRow(db, table, row))) throw new Ended();
+    tx.expectRows<typeof table>(table, row, 1);
+  }
+
+  async function stand(tx: Transaction, { instanceId }: At, wanted: Issue, isAgain: boolean) {
+    const { user, session } = wanted;
+    // What stands for itself is checked whenever it is used.
+    if (session === undefined) return;
+    await require(tx, users, { instanceId, id: user.id, state: "active" }, isAgain);
+    if ("id" in session) {
+      return require(tx, oidcSessions, { instanceId, id: session.id }, isAgain);
+    }
+    const { sessionId } = session.open;
+    if (sessionId !== "") {
+      await require(tx, sessions, { instanceId, id: sessionId, userId: user.id }, isAgain);
+    }
+    open(tx, user, session.open, session.expiresAt);
+  }
+
+  async function store(tx: Transaction, { instanceId }: At, wanted: Issue): Promise<void> {
+    const { user, clientId, impersonation } = wanted;
+    const oidcSessionId = idOf(wanted);
+    const about = { userId: user.id, clientId, oidcSessionId };
+    if (wanted.accessToken !== undefined) {
+      const { value, token } = wanted.accessToken;
+      const { id, scope, audience, isJwt, issuedAt, expiresAt } = token;
+      const digest = await secrets.digest(instanceId, value);
+      tx.write(
+        insertRow(accessTokens, {
+          ...{ instanceId, digest, part: onlyPart, id, ...about },
+          ...{ scope: [...scope], audience: [...audience], isJwt, issuedAt, expiresAt },
+        }),
+      );
+      const happened = [
+        tokenEvents["token.added"]({ ...about, expiresAt: expiresAt.getTime() }),
+        ...(impersonation ? [tokenEvents.impersonated({ ...about, ...impersonation })] : []),
+      ];
+      tx.record(accessToken, tx.begin(accessToken, id), happened, ownedBy(user));
+    }
+    if (wanted.refreshToken !== undefined) {
+      const { value, idleExpiresAt, expiresAt } = wanted.refreshToken;
+      const id = newId();
+      const digest = await secrets.digest(instanceId, value);
+      const row = { instanceId, digest, id, oidcSessionId, isSpent: false };
+      tx.write(insertRow(refreshTokens, { ...row, idleExpiresAt, expiresAt }));
+      const isRenewed = wanted.spend.some(({ kind }) => kind === "refresh_token");
+      const name = isRenewed ? "human.refresh.token.renewed" : "human.refresh.token.added";
+      const happened = refreshTokenEvents[name]({ ...about, expiresAt: expiresAt.getTime() });
+      tx.record(refreshToken, tx.begin(refreshToken, id), [happened], ownedBy(user));
+    }
+  }
+
+  return {
+    async issue(at, wanted) {
+      let isAgain = false;
+      try {
+        await events.transact(writtenBy(at, wanted.user.id, wanted.clientId), async (tx) => {
+          const unit = { sessionId: idOf(wanted), isAgain };
+          for (const each of wanted.spend) await spendIn(parts, tx, at, each, unit);
+          await stand(tx, at, wanted, isAgain);
+          await store(tx, at, wanted);
+          isAgain = true;
+        });
+        return { outcome: "issued" };
+      } catch (error) {
+        if (error instanceof AlreadySpent) return { outcome: "spent", by: error.by };
+        if (error instanceof Ended) return { outcome: "ended" };
+        throw error;
+      }
+    },
+
+    async spend(at, assertion) {
+      let isAgain = false;
+      try {
+        await events.transact(writtenBy(at, "", ""), async (tx) => {
+          await spendIn(parts, tx, at, assertion, { sessionId: "", isAgain });
+          isAgain = true;
+        });
+        return true;
+      } catch (error) {
+        if (error instanceof AlreadySpent) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+const idOf = ({ session }: Issue): string => {
+  if (session === undefined) return "";
+  return "id" in session ? session.id : session.open.id;
+};
+
+function open(tx: Transaction, user: User, session: OidcSession, expiresAt: Date): void {
+  const { id, clientId, userId, sessionId, scope, audience, amr, parents } = session;
+  const { authTime, actor, claims } = session;
+  const added = oidcSessionEvents.added({
+    ...{ clientId, userId, sessionId, scope, audience, amr, parents },
+    expiresAt: expiresAt.getTime(),
+    ...(authTime === undefined ? {} : { authTime: authTime.getTime() }),
+    ...(actor === undefined ? {} : { actor }),
+  });
+  const asked =
+    claims === undefined
+      ? []
+      : [oidcSessionEvents["claims.requested"]({ userId, claims: JSON.stringify(claims) })];
+  tx.record(oidcSession, tx.begin(oidcSession, id), [added, ...asked], ownedBy(user));
+}

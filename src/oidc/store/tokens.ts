@@ -1,0 +1,92 @@
+import type { Deps } from "../../projection/module.ts";
+import { isLiving, sessionById } from "../../resources/session/index.ts";
+import { whenKnown } from "../../resources/user/index.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { deleteRows } from "../../storage/row-change.ts";
+import type { At, Clients, Tokens, Users } from "../core/ports.ts";
+import { accessTokenReader } from "./access-tokens.ts";
+import { authorizationCodeStore } from "./codes.ts";
+import {
+  accessToken,
+  oidcSession,
+  refreshToken,
+  refreshTokenEvents,
+  tokenEvents,
+} from "./events.ts";
+import { issueIn } from "./issue.ts";
+import { endOidcSession, oidcSessionReader, terminate } from "./sessions.ts";
+import { hasRow } from "./spend.ts";
+import { accessTokens, refreshTokens } from "./tables.ts";
+import { writtenBy } from "./write.ts";
+
+/** Tokens, and the OIDC sessions they stand on. */
+export function tokenStore(
+  parts: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
+    users: Pick<Users, "byId">;
+    clients: Pick<Clients, "byId">;
+  },
+): Tokens {
+  const { db, events, secrets, now } = parts;
+  const sessionOf = oidcSessionReader(parts);
+  const accessTokenOf = accessTokenReader(parts);
+  const loginSession = sessionById(db);
+  const t = db.table(refreshTokens);
+
+  async function refreshTokenOf(at: At, value: string) {
+    const { instanceId } = at;
+    const digest = await secrets.digest(instanceId, value);
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)));
+    const session = row && (await sessionOf(instanceId, row.oidcSessionId));
+    return session && { ...row, session };
+  }
+
+  return {
+    ...authorizationCodeStore(parts),
+    ...issueIn(parts),
+    accessToken: accessTokenOf,
+    refreshToken: refreshTokenOf,
+
+    async endSession(at, id, reason) {
+      const session = await sessionOf(at.instanceId, id);
+      if (session !== undefined) await endOidcSession(parts, at, session, reason);
+    },
+
+    async revoke(at, value) {
+      const { instanceId } = at;
+      const access = await accessTokenOf(at, value);
+      if (access !== undefined) {
+        const { id, userId, clientId, oidcSessionId } = access;
+        const row = { instanceId, digest: await secrets.digest(instanceId, value) };
+        await events.transact(writtenBy(at, userId, clientId), async (tx) => {
+          if (!(await hasRow(db, accessTokens, row))) return;
+          tx.expectRows(accessTokens, row, 1);
+          tx.write(deleteRows(accessTokens, row));
+          const removed = tokenEvents["token.removed"]({ userId, clientId, oidcSessionId });
+          tx.record(accessToken, await tx.load(accessToken, id), [removed]);
+        });
+        return;
+      }
+      const refresh = await refreshTokenOf(at, value);
+      if (refresh === undefined) return;
+      const { id, session, oidcSessionId } = refresh;
+      const { userId, clientId } = session;
+      await events.transact(writtenBy(at, userId, clientId), async (tx) => {
+        const loaded = await tx.load(oidcSession, oidcSessionId);
+        if (!loaded.state.isOpen) return;
+        tx.record(oidcSession, loaded, terminate(true, "revoked"));
+        const removed = refreshTokenEvents["human.refresh.token.removed"];
+        const token = await tx.load(refreshToken, id);
+        tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
+      });
+    },
+
+    isSessionAlive: ({ instanceId }, sessionId) =>
+      whenKnown(
+        loginSession(instanceId, sessionId),
+        (row) => row !== undefined && isLiving(row, now()),
+      ),
+  };
+}

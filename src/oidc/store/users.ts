@@ -1,0 +1,112 @@
+import type { OrganizationReader } from "../../authz/ports.ts";
+import { permissionsFrom } from "../../authz/permissions.ts";
+import type { Deps } from "../../projection/module.ts";
+import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
+import { membershipReader } from "../../resources/membership/index.ts";
+import { organizationNames, organizationReader } from "../../resources/org/index.ts";
+import { projectReader } from "../../resources/project/index.ts";
+import {
+  activeUserReader,
+  machineCredentials,
+  metadataReader,
+  profileReader,
+} from "../../resources/user/index.ts";
+import type { At, RolesByProject, Settings, User, Users } from "../core/ports.ts";
+import { standardClaims } from "./standard-claims.ts";
+
+type Parts = Pick<Deps, "db" | "secrets" | "now"> & { settings: Pick<Settings, "ownProjectId"> };
+
+/** The users of an instance, people and machines. */
+export function userStore(parts: Parts): Users {
+  const { db, settings } = parts;
+  const organizations: OrganizationReader = organizationReader(db);
+  const activeUser = activeUserReader({ db, organizations });
+  const machines = machineCredentials({ ...parts, organizations });
+  const profile = profileReader(db);
+  const names = organizationNames(db);
+  const grantsOf = userGrantsOf(db);
+  const projects = projectReader(db);
+  const projectGrants = projectGrantReader(db);
+  const memberships = membershipReader(db);
+  const metadata = metadataReader(db);
+
+  const isGrantedTo = async (instanceId: string, projectId: string, organizationId: string) =>
+    (await projectGrants.ofProject(instanceId, projectId)).some(
+      (grant) => grant.state === "active" && grant.grantedOrganizationId === organizationId,
+    );
+  const hasRoleIn = async (instanceId: string, userId: string, projectId: string) =>
+    (await grantsOf(instanceId, userId)).some((grant) => grant.projectId === projectId);
+
+  async function loginName({ instanceId }: At, userId: string): Promise<string> {
+    const found = await profile(instanceId, userId);
+    if (found === undefined) return "";
+    const { primaryDomain } = await names(instanceId, found.organizationId);
+    return primaryDomain === "" ? found.username : `${found.username}@${primaryDomain}`;
+  }
+
+  return {
+    byId: ({ instanceId }, userId) => activeUser(instanceId, userId),
+    byClientSecret: ({ instanceId }, clientId, secret) =>
+      machines.byClientSecret(instanceId, clientId, secret),
+    byKeyId: ({ instanceId }, kid) => machines.byKeyId(instanceId, kid),
+
+    async claims(at, userId) {
+      const found = await profile(at.instanceId, userId);
+      return found === undefined ? {} : standardClaims(found, await loginName(at, userId));
+    },
+    loginName,
+
+    organization: async ({ instanceId }, id) => ({ id, ...(await names(instanceId, id)) }),
+    async organizationBy({ instanceId }, by) {
+      await db.catchUp();
+      return "id" in by
+        ? organizations.byId(instanceId, by.id)
+        : organizations.byDomain(instanceId, by.primaryDomain.toLowerCase());
+    },
+    metadata: async ({ instanceId }, userId) => metadata(instanceId, userId),
+
+    async roles({ instanceId }, userId, projectIds) {
+      const held: RolesByProject = {};
+      for (const { projectId, organizationId, roleKeys } of await grantsOf(instanceId, userId)) {
+        if (!projectIds.includes(projectId)) continue;
+        const { primaryDomain } = await names(instanceId, organizationId);
+        const ofProject = (held[projectId] ??= {});
+        for (const key of roleKeys) (ofProject[key] ??= {})[organizationId] = primaryDomain;
+      }
+      return held;
+    },
+
+    async mayUse({ instanceId }, { id, organizationId }: User, projectId) {
+      const project = await projects.byId(instanceId, projectId);
+      if (project?.state !== "active") return false;
+      if (
+        project.projectAccessRequired &&
+        project.organizationId !== organizationId &&
+        !(await isGrantedTo(instanceId, projectId, organizationId))
+      ) {
+        return false;
+      }
+      return !project.authorizationRequired || hasRoleIn(instanceId, id, projectId);
+    },
+
+    async mayAddress(at, { id, organizationId }: User, projectId) {
+      const { instanceId } = at;
+      const project = await projects.byId(instanceId, projectId);
+      if (project?.state !== "active") return false;
+      return (
+        projectId === (await settings.ownProjectId(at)) ||
+        project.organizationId === organizationId ||
+        (await isGrantedTo(instanceId, projectId, organizationId)) ||
+        (await hasRoleIn(instanceId, id, projectId))
+      );
+    },
+
+    async isAdministrator({ instanceId }, userId) {
+      return (await memberships.ofUser(instanceId, userId)).length > 0;
+    },
+    async holds({ instanceId }, userId, permission, organizationId) {
+      const held = permissionsFrom(await memberships.ofUser(instanceId, userId));
+      return held.holds(permission, { type: "organization", id: organizationId });
+    },
+  };
+}

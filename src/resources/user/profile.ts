@@ -1,0 +1,65 @@
+import type { Database } from "../../storage/database.ts";
+import { and, asc, eq } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
+import { userMetadata } from "./metadata-projection.ts";
+import { users } from "./projection.ts";
+
+/** What tokens may tell of a user. */
+export type UserProfile = Pick<
+  Row<typeof users>,
+  | "organizationId"
+  | "username"
+  | "displayName"
+  | "data"
+  | "email"
+  | "isEmailVerified"
+  | "phone"
+  | "isPhoneVerified"
+  | "changeDate"
+>;
+
+/** The profile of a user, from memory where no user has changed. */
+export function profileReader(db: Database) {
+  const t = db.table(users);
+  return cachedRead<UserProfile | undefined>(db, [users], async (instanceId, id) => {
+    const [row] = await db.read
+      .select({
+        organizationId: t.organizationId,
+        username: t.username,
+        displayName: t.displayName,
+        data: t.data,
+        email: t.email,
+        isEmailVerified: t.isEmailVerified,
+        phone: t.phone,
+        isPhoneVerified: t.isPhoneVerified,
+        changeDate: t.changeDate,
+      })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    return row;
+  });
+}
+
+// Values are up to half a megabyte: few users' are remembered.
+const mostRemembered = 100;
+
+/** The metadata of a user by key, in base64url without padding. */
+export function metadataReader(db: Database) {
+  const t = db.table(userMetadata);
+  return cachedRead<Record<string, string>>(
+    db,
+    [userMetadata],
+    async (instanceId, userId) => {
+      const rows = await db.read
+        .select({ id: t.id, value: t.value })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)))
+        .orderBy(asc(t.id));
+      return Object.fromEntries(
+        rows.map(({ id, value }) => [id, Buffer.from(value).toString("base64url")]),
+      );
+    },
+    mostRemembered,
+  );
+}
