@@ -145,10 +145,10 @@ export function loginInteractions(parts: Parts): {
 
     take: ({ instanceId }, id) => flows.take(instanceId, id),
 
-    async errorPage(at, { code, description }, headers) {
+    async errorPage(at, { code, description, about }, headers) {
       const page = await pageFor(at, headers, undefined);
       const view = {
-        code: pageCodes[code] ?? "REQUEST_INVALID",
+        code: pageCodes[about ?? code] ?? "REQUEST_INVALID",
         detail: `${code}: ${description}`,
       };
       return {
@@ -184,7 +184,8 @@ export function loginInteractions(parts: Parts): {
 }
 
 const pageCodes: Readonly<Record<string, ErrorCode>> = {
-  invalid_client: "CLIENT_UNKNOWN",
+  client: "CLIENT_UNKNOWN",
+  redirect_uri: "REDIRECT_URI_INVALID",
   temporarily_unavailable: "UNAVAILABLE",
   server_error: "INTERNAL",
 };

@@ -356,7 +356,12 @@ export interface Interactions {
   /** The page for an error that cannot be told to the client. */
   errorPage(
     at: At,
-    error: { code: string; description: string; status: number },
+    error: {
+      code: string;
+      description: string;
+      status: number;
+      about: "client" | "redirect_uri" | undefined;
+    },
     headers: Headers,
   ): Promise<Page>;
   /** The page that posts the answer to the client (OAuth 2.0 Form Post Response Mode). */

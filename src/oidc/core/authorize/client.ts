@@ -20,16 +20,20 @@ export async function proveClient(
   const clientId = required(parameters, "client_id");
   const client = await clients.byId(at, clientId);
   if (client === undefined) {
-    throw new OAuthError("invalid_client", "no active application has this client_id");
+    throw new OAuthError("invalid_client", "no active application has this client_id", {
+      about: "client",
+    });
   }
   const redirectUri = required(parameters, "redirect_uri");
   if (client.kind === "api") {
     throw new OAuthError("unauthorized_client", "nobody logs in to an application of kind API");
   }
   if (client.redirectUris.includes(redirectUri)) return { client, redirectUri };
-  throw invalidRequest(
+  throw new OAuthError(
+    "invalid_request",
     client.refusedRedirectUris.includes(redirectUri)
       ? "the redirect_uri does not fit the type of the application: see its compliance problems"
       : "the redirect_uri is not registered for the application: it must equal a registered one exactly",
+    { about: "redirect_uri" },
   );
 }

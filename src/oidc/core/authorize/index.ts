@@ -55,8 +55,8 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
         return respond(interactions, at, destination, errorFields(error), request);
       }
       if (!(error instanceof OAuthError)) throw error;
-      const { code, message, status } = error;
-      const told = { code, description: describe(message), status };
+      const { code, message, status, about } = error;
+      const told = { code, description: describe(message), status, about };
       const page = await interactions.errorPage(at, told, request.headers);
       return { status, ...page, headers: { ...noStore, ...page.headers } };
     }
