@@ -10,8 +10,9 @@ import type { Scope } from "../authz/context.ts";
 import { noPermissions, permissionsFrom } from "../authz/permissions.ts";
 import type { CallService, InnerCaller, ServiceBinding } from "../authz/service.ts";
 
-const systemPermissions = permissionsFrom([
-  { contextType: "system", contextId: "", roles: ["SYSTEM_OWNER"] },
+// Everything in an instance, and nothing beyond it.
+const servicePermissions = permissionsFrom([
+  { contextType: "instance", contextId: "", roles: ["IAM_OWNER"] },
 ]);
 
 /** What lets parts of the service call its methods without a connection. */
@@ -58,7 +59,7 @@ function scopeOf(
     caller: isUser
       ? { kind: "user", ...as, tokenKind: "login" }
       : { kind: "system", name: as.system },
-    permissions: isUser ? noPermissions : systemPermissions,
+    permissions: isUser ? noPermissions : servicePermissions,
     context:
       organizationId === undefined
         ? { type: "instance" }

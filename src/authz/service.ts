@@ -68,7 +68,7 @@ export type InnerCaller = {
   instanceId: string;
   issuer: string;
   requestId: string;
-  /** A user, who may do what he may do to himself; or the service, which may do everything. */
+  /** A user, who may do what he may do to himself; or the service, which may do everything in an instance. */
   as: { userId: string; organizationId: string } | { system: string };
   /** The organization that the call is about; the caller's own where it needs one and none is said. */
   organizationId?: string;

@@ -74,11 +74,18 @@ function endpointOf(parts: RouteParts, { path, get, post }: Route): LoginEndpoin
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
         return await act(await openVisit(parts, request, at));
       } catch (error) {
-        if (error instanceof PageRefused) return showError(parts, request, at, error);
+        if (error instanceof PageRefused) {
+          const { code, status } = error;
+          return showError(parts, request, at, { code, status });
+        }
         if (!(error instanceof DomainError) || error.kind === "internal") throw error;
         const isBusy = error.kind === "unavailable" || error.kind === "resourceExhausted";
         const code = isBusy ? "UNAVAILABLE" : "REQUEST_INVALID";
-        return showError(parts, request, at, { code, status: isBusy ? 503 : 400 });
+        return showError(parts, request, at, {
+          code,
+          status: isBusy ? 503 : 400,
+          detail: `${error.reason}: ${error.message}`,
+        });
       }
     },
   };

@@ -82,7 +82,9 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     const password = visit.form.get("new_password") ?? "";
     const userId = await people.find(instanceId, loginName, visit.place.organizationId);
     const organizationId = userId && (await people.organizationOf(instanceId, userId));
-    if (userId === undefined || organizationId === undefined) {
+    // Machines have no passwords.
+    const contacts = userId && (await people.contacts(instanceId, userId));
+    if (userId === undefined || organizationId === undefined || contacts === undefined) {
       return [{ code: "CODE_INVALID", field: "code" }];
     }
     const newPassword = {
