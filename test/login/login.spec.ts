@@ -246,13 +246,14 @@ describe("second factors", () => {
     // The app is of another organization, to which nothing was granted.
     const consent = await agent.submit({});
     assert.equal(pathOf(consent), "/ui/login/consent");
-    const denied = await agent.submit({ consent: "deny" });
-    assert.equal(answerOf(denied).get("error"), "access_denied");
-    const silent = await agent.open(authorizeUrl(peer, web, { prompt: "none" }));
-    assert.equal(answerOf(silent).get("error"), "consent_required");
-    await agent.open(authorizeUrl(peer, web));
     codeIn(await agent.submit({ consent: "allow" }));
     codeIn(await agent.open(authorizeUrl(peer, web, { prompt: "none" })));
+    const more = { scope: "openid profile" };
+    const silent = await agent.open(authorizeUrl(peer, web, { ...more, prompt: "none" }));
+    assert.equal(answerOf(silent).get("error"), "consent_required");
+    await agent.open(authorizeUrl(peer, web, more));
+    const denied = await agent.submit({ consent: "deny" });
+    assert.equal(answerOf(denied).get("error"), "access_denied");
     const again = await begin();
     await signIn(again, loginName);
     const flow = again.last.url.searchParams.get("flow");
