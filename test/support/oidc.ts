@@ -162,7 +162,7 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
       return { keyId: key_id, privateKey: key_file?.key ?? "" };
     },
     async addAppKey(appId, more = {}) {
-      const { key_id, key_file } = bodyOf(await post(`/apps/${appId}/keys`, more));
+      const { key_id, key_file } = bodyOf(await post(`/apps/${appId}/keys`, more), 201);
       return { keyId: key_id, privateKey: key_file?.key ?? "" };
     },
 

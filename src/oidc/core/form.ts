@@ -7,14 +7,27 @@ export type Parameters = ReadonlyMap<string, string>;
 const formType = "application/x-www-form-urlencoded";
 
 /**
- * Reads a form body.
+ * Reads a form body. Parameters that may come several times are joined by a space.
  * @throws OAuthError invalid_request: 415 for another media type; for a parameter that is repeated (RFC 6749 section 3.2)
  */
-export async function readForm(request: OidcRequest): Promise<Parameters> {
-  const { parameters, repeated } = collect(await readFormBody(request));
+export async function readForm(
+  request: OidcRequest,
+  severalTimes: readonly string[] = [],
+): Promise<Parameters> {
+  const body = await readFormBody(request);
+  const { parameters, repeated } = collect(body);
+  const joined = severalTimes.filter((name) => repeated.delete(name));
   const [twice] = repeated;
-  if (twice !== undefined) throw invalidRequest(`the parameter ${twice} must be sent once`);
-  return parameters;
+  if (twice !== undefined) {
+    const isName = /^[\w.-]{1,50}$/.test(twice);
+    throw invalidRequest(`${isName ? `the parameter ${twice}` : "a parameter"} must be sent once`);
+  }
+  if (joined.length === 0) return parameters;
+  const all = new URLSearchParams(body);
+  return new Map([
+    ...parameters,
+    ...joined.map((name) => [name, all.getAll(name).join(" ")] as const),
+  ]);
 }
 
 /** The text of a form body. @throws OAuthError invalid_request 415 for another media type */

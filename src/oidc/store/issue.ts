@@ -65,11 +65,13 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
           ...{ scope: [...scope], audience: [...audience], isJwt, issuedAt, expiresAt },
         }),
       );
-      const happened = [
-        tokenEvents["token.added"]({ ...about, expiresAt: expiresAt.getTime() }),
-        ...(impersonation ? [tokenEvents.impersonated({ ...about, ...impersonation })] : []),
-      ];
-      tx.record(accessToken, tx.begin(accessToken, id), happened, ownedBy(user));
+      const added = tokenEvents["token.added"]({ ...about, expiresAt: expiresAt.getTime() });
+      tx.record(accessToken, tx.begin(accessToken, id), [added], ownedBy(user));
+    }
+    if (impersonation !== undefined) {
+      const id = wanted.accessToken?.token.id ?? newId();
+      const happened = tokenEvents.impersonated({ ...about, ...impersonation });
+      tx.record(accessToken, tx.begin(accessToken, id), [happened], ownedBy(user));
     }
     if (wanted.refreshToken !== undefined) {
       const { value, idleExpiresAt, expiresAt } = wanted.refreshToken;
@@ -88,7 +90,8 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     async issue(at, wanted) {
       let isAgain = false;
       try {
-        await events.transact(writtenBy(at, wanted.user.id, wanted.clientId), async (tx) => {
+        const editor = wanted.impersonation?.actor.sub ?? wanted.user.id;
+        await events.transact(writtenBy(at, editor, wanted.clientId), async (tx) => {
           const unit = { sessionId: idOf(wanted), isAgain };
           for (const each of wanted.spend) await spendIn(parts, tx, at, each, unit);
           await stand(tx, at, wanted, isAgain);

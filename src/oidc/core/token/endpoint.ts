@@ -5,11 +5,25 @@ import { readForm, required } from "../form.ts";
 import { json } from "../http.ts";
 import { tokenPath } from "../paths.ts";
 import type { Grant, TokenParts } from "./grant.ts";
+import { authorizationCode } from "./grants/authorization-code.ts";
 import { clientCredentials } from "./grants/client-credentials.ts";
+import { deviceCode } from "./grants/device-code.ts";
+import { jwtBearer } from "./grants/jwt-bearer.ts";
+import { refreshToken } from "./grants/refresh-token.ts";
+import { tokenExchange } from "./grants/token-exchange.ts";
 
 /** Every grant type of the token endpoint. */
-export const grants: readonly Grant[] = [clientCredentials];
+export const grants: readonly Grant[] = [
+  authorizationCode,
+  refreshToken,
+  clientCredentials,
+  jwtBearer,
+  tokenExchange,
+  deviceCode,
+];
 
+// RFC 8693 section 2.1; no entry of them holds a space.
+const severalTimes = ["audience", "resource"];
 const byName = new Map(grants.map((grant) => [grant.name, grant]));
 
 /** The token endpoint (RFC 6749 section 3.2). */
@@ -20,7 +34,7 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
   caller: "client",
   crossOrigin: "apps",
   async handle(request, at) {
-    const form = await readForm(request);
+    const form = await readForm(request, severalTimes);
     const name = required(form, "grant_type");
     const grant = byName.get(name);
     const isOn = grant !== undefined && (grant.isOn === undefined || (await grant.isOn(parts, at)));

@@ -1,6 +1,7 @@
 import { invalidClient } from "../client-auth/index.ts";
 import { invalidGrant } from "../errors.ts";
 import type { Outcome, TokenFields } from "../issue.ts";
+import type { At, Client, Ports, User } from "../ports.ts";
 
 /**
  * What was issued.
@@ -9,6 +10,24 @@ import type { Outcome, TokenFields } from "../issue.ts";
  */
 export function fieldsOf(outcome: Outcome): TokenFields {
   if (outcome.outcome === "issued") return outcome.fields;
-  if (outcome.outcome === "ended") throw invalidGrant("the session has ended");
-  throw outcome.by === "assertion" ? invalidClient(false) : invalidGrant("it was used before");
+  if (outcome.outcome === "ended") throw invalidGrant("what the tokens were for has ended");
+  if (outcome.by === "assertion") throw invalidClient(false);
+  throw invalidGrant("it was used before");
+}
+
+/**
+ * The user that tokens are for, while he may use the app.
+ * @throws OAuthError invalid_grant
+ */
+export async function activeUser(
+  { users }: Pick<Ports, "users">,
+  at: At,
+  { projectId }: Pick<Client, "projectId">,
+  userId: string,
+): Promise<User> {
+  const user = await users.byId(at, userId);
+  if (user === undefined || !(await users.mayUse(at, user, projectId))) {
+    throw invalidGrant("the user is not active, or may not use the app any more");
+  }
+  return user;
 }

@@ -1,0 +1,68 @@
+import { randomInt } from "node:crypto";
+import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { OAuthError } from "./errors.ts";
+import { readForm } from "./form.ts";
+import { json } from "./http.ts";
+import { grantedScope } from "./issue.ts";
+import { deviceAuthorizationPath, devicePagePath } from "./paths.ts";
+import { readScope } from "./scope.ts";
+import type { TokenParts } from "./token/grant.ts";
+
+const lifeMs = 5 * 60_000;
+const intervalMs = 5_000;
+const attempts = 5;
+
+// No vowels, so no words; nothing that is easily taken for something else (RFC 8628 section 6.1).
+const letters = "BCDFGHJKLMNPQRSTVWXZ";
+const codeLength = 8;
+
+/** The device authorization endpoint (RFC 8628 section 3.1). */
+export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
+  metadata: "device_authorization_endpoint",
+  path: deviceAuthorizationPath,
+  methods: ["POST"],
+  caller: "client",
+  crossOrigin: "none",
+  async handle(request, at) {
+    const form = await readForm(request);
+    const { client, spend } = await authenticateClient(parts, at, readCredentials(request, form));
+    if (!client.grantTypes.includes("device_code")) {
+      throw new OAuthError("unauthorized_client", "the client has no grant for devices");
+    }
+    const scope = grantedScope(client, readScope(form.get("scope") ?? "openid"));
+    for (const assertion of spend) {
+      if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(false);
+    }
+    const deviceCode = parts.newSecret("device_code");
+    const expiresAt = new Date(parts.now().getTime() + lifeMs);
+    const wanted = { deviceCode, clientId: client.clientId, scope, expiresAt, intervalMs };
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const userCode = newUserCode();
+      if (!(await parts.devices.begin(at, { ...wanted, userCode }))) continue;
+      const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+      const page = `${at.issuer}${devicePagePath}`;
+      return json(200, {
+        device_code: deviceCode,
+        user_code: shown,
+        verification_uri: page,
+        verification_uri_complete: `${page}?user_code=${shown}`,
+        expires_in: lifeMs / 1000,
+        interval: intervalMs / 1000,
+      });
+    }
+    throw new OAuthError("temporarily_unavailable", "no user code is free: try again", {
+      status: 503,
+    });
+  },
+});
+
+const newUserCode = (): string =>
+  Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]).join("");
+
+/** A user code as it is stored, however a person typed it; undefined where it can be none. */
+export function readUserCode(typed: string): string | undefined {
+  const code = typed.toUpperCase().replace(/[\s-]/g, "");
+  const isOne = code.length === codeLength && [...code].every((each) => letters.includes(each));
+  return isOne ? code : undefined;
+}

@@ -1,0 +1,50 @@
+import {
+  authenticateClient,
+  authenticateMachine,
+  type Credentials,
+  invalidClient,
+  readCredentials,
+} from "./client-auth/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { invalidGrant } from "./errors.ts";
+import { readForm, required } from "./form.ts";
+import { noStore } from "./http.ts";
+import { revocationPath } from "./paths.ts";
+import type { At } from "./ports.ts";
+import type { TokenParts } from "./token/grant.ts";
+
+/**
+ * Token revocation (RFC 7009): an access token ends alone, a refresh token with its session. Tokens that are unknown or
+ * gone are a success; those of another client are refused and live on. A store that fails is an error.
+ */
+export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
+  metadata: "revocation_endpoint",
+  path: revocationPath,
+  methods: ["POST"],
+  caller: "client",
+  crossOrigin: "apps",
+  async handle(request, at) {
+    const form = await readForm(request);
+    const clientId = await clientOf(parts, at, readCredentials(request, form));
+    const value = required(form, "token");
+    const { tokens } = parts;
+    const access = await tokens.accessToken(at, value);
+    const owner = access?.clientId ?? (await tokens.refreshToken(at, value))?.session.clientId;
+    if (owner !== undefined && owner !== clientId) {
+      throw invalidGrant("the token was issued to another client");
+    }
+    if (owner !== undefined) await tokens.revoke(at, value);
+    return { status: 200, headers: { ...noStore }, body: "" };
+  },
+});
+
+/** The client, or the machine user, who is one by himself. */
+async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Promise<string> {
+  const machine = await authenticateMachine(parts, at, credentials);
+  if (machine !== undefined) return machine.clientId;
+  const { client, spend } = await authenticateClient(parts, at, credentials);
+  for (const assertion of spend) {
+    if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(false);
+  }
+  return client.clientId;
+}

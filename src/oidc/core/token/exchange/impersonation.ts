@@ -1,0 +1,42 @@
+import { invalidRequest } from "../../errors.ts";
+import type { Actor, At, User } from "../../ports.ts";
+import type { TokenParts } from "../grant.ts";
+
+const permission = "impersonation";
+const permissionOnAdministrators = "admin.impersonation";
+
+/**
+ * Whether somebody may act for another: the instance allows it at all, and he holds the permission where the other is;
+ * a further one when the other administers anything.
+ * @throws OAuthError invalid_request: unacceptable by policy (RFC 8693 section 2.2.2)
+ */
+export async function requireMayActFor(
+  { settings, users }: Pick<TokenParts, "settings" | "users">,
+  at: At,
+  actor: User,
+  subject: User,
+): Promise<void> {
+  const allowed = await settings.isImpersonationOn(at);
+  const holds = (needed: string) => users.holds(at, actor.id, needed, subject.organizationId);
+  const may =
+    allowed &&
+    (await holds(permission)) &&
+    (!(await users.isAdministrator(at, subject.id)) || (await holds(permissionOnAdministrators)));
+  if (!may) throw invalidRequest("the actor may not act for the subject");
+}
+
+/** The chain of those who acted, the last one outside (RFC 8693 section 4.1). */
+export function chain(
+  issuer: string,
+  actor: { user: User; actor: Actor | undefined },
+  before: Actor | undefined,
+): Actor {
+  const behind = append(actor.actor, before);
+  return { iss: issuer, sub: actor.user.id, ...(behind === undefined ? {} : { act: behind }) };
+}
+
+function append(first: Actor | undefined, last: Actor | undefined): Actor | undefined {
+  if (first === undefined) return last;
+  const behind = append(first.act, last);
+  return { iss: first.iss, sub: first.sub, ...(behind === undefined ? {} : { act: behind }) };
+}

@@ -1,0 +1,48 @@
+import { kidOf, verifyAssertion } from "../../assertion.ts";
+import { audienceOf } from "../../audience.ts";
+import { invalidGrant } from "../../errors.ts";
+import { required } from "../../form.ts";
+import { formOf, issueTokens } from "../../issue.ts";
+import { tokenPath } from "../../paths.ts";
+import { readScope } from "../../scope.ts";
+import type { Grant } from "../grant.ts";
+import { fieldsOf } from "../outcome.ts";
+
+/**
+ * RFC 7523 section 2.1: a machine user signs about himself with his own key, and stands for himself. An assertion counts
+ * once.
+ */
+export const jwtBearer: Grant = {
+  name: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+  async handle(parts, { form, at }) {
+    const assertion = required(form, "assertion");
+    const asked = required(form, "scope");
+    const scope = readScope(asked).filter((each) => each !== "offline_access");
+    const kid = kidOf(assertion);
+    const user = kid === undefined ? undefined : await parts.users.byKeyId(at, kid);
+    if (user === undefined) throw invalid();
+    const verified = await verifyAssertion(assertion, {
+      keyOf: async () => user.publicKey,
+      audiences: [at.issuer, `${at.issuer}${tokenPath}`],
+      now: parts.now(),
+    });
+    // Nobody's key speaks for another.
+    if (verified?.subject !== user.id || verified.issuer !== user.id) throw invalid();
+    const { jti = verified.digest, expiresAt } = verified;
+    const clientId = user.id;
+    const issued = await issueTokens(parts, at, {
+      ...{ user, clientId, client: undefined, scope },
+      audience: await audienceOf(parts, at, { clientId }, user, scope),
+      session: undefined,
+      accessToken: formOf(undefined),
+      idToken: scope.includes("openid"),
+      refreshToken: false,
+      spend: [{ kind: "assertion", issuer: `user:${user.id}`, jti, expiresAt }],
+    });
+    if (issued.outcome === "spent") throw invalid();
+    return fieldsOf(issued);
+  },
+};
+
+const invalid = () =>
+  invalidGrant("the assertion is no valid one of a machine user, or was used before");

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import * as oidc from "openid-client";
+import {
+  assertRefused,
+  basic,
+  paths,
+  pkce,
+  redirectUri,
+  relyingParty,
+  startOidc,
+} from "../support/oidc.ts";
+
+const service = await startOidc();
+const { issuer, send, addClient, addPerson, codeFor, tokensFor, introspect, events } = service;
+after(() => service[Symbol.asyncDispose]());
+
+const redeem = (code: string, more: Record<string, string> = {}) => ({
+  grant_type: "authorization_code",
+  ...{ code, redirect_uri: redirectUri },
+  ...more,
+});
+const keys = createRemoteJWKSet(new URL(`${issuer}${paths.keys}`));
+
+describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
+  it("gives tokens once, and an ID token that anybody can verify", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const sessionId = await service.logIn(user);
+    const authTime = new Date(Math.floor(service.now().getTime() / 1000) * 1000 - 5000);
+    const scope = ["openid", "profile", "offline_access"];
+    const body = await tokensFor(client, user, { scope, sessionId, nonce: "n-0S6", authTime });
+    assert.match(body.access_token, /^idsvc_at_[\w-]{43}$/);
+    assert.match(body.refresh_token, /^idsvc_rt_[\w-]{43}$/);
+    assert.equal(body.token_type, "Bearer");
+    assert.equal(body.expires_in, 43_200);
+    assert.equal(body.scope, scope.join(" "));
+    const { payload, protectedHeader } = await jwtVerify(body.id_token, keys, {
+      issuer,
+      audience: client.clientId,
+      algorithms: ["RS256"],
+    });
+    assert.equal(protectedHeader.typ, undefined);
+    const { iat = 0, exp = 0, aud, at_hash, ...claims } = payload;
+    assert.equal(exp - iat, 43_200);
+    assert.deepEqual([aud].flat(), [client.clientId, client.projectId]);
+    assert.equal(typeof at_hash, "string");
+    assert.deepEqual(claims, {
+      iss: issuer,
+      sub: user,
+      azp: client.clientId,
+      auth_time: authTime.getTime() / 1000,
+      nonce: "n-0S6",
+      amr: ["pwd"],
+      sid: sessionId,
+    });
+  });
+
+  it("is understood by openid-client, PKCE included (RFC 7636)", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const config = await relyingParty(
+      service,
+      client.clientId,
+      oidc.ClientSecretBasic(client.secret),
+    );
+    const { verifier, challenge } = pkce();
+    const wanted = { nonce: "once", codeChallenge: challenge };
+    const code = await codeFor(client, user, wanted);
+    const answer = new URL(`${redirectUri}?code=${code}&state=s`);
+    const tokens = await oidc.authorizationCodeGrant(config, answer, {
+      ...{ pkceCodeVerifier: verifier, expectedNonce: "once", expectedState: "s" },
+      idTokenExpected: true,
+    });
+    assert.equal(tokens.claims()?.sub, user);
+    const info = await oidc.fetchUserInfo(config, tokens.access_token, user);
+    assert.equal(info.sub, user);
+  });
+
+  it("gives no refresh token without offline_access, or without the grant", async () => {
+    const user = await addPerson();
+    const without = await tokensFor(await addClient(), user, { scope: ["openid"] });
+    assert.equal(without.refresh_token, undefined);
+    const noGrant = await addClient({ grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"] });
+    const body = await tokensFor(noGrant, user, { scope: ["openid", "offline_access"] });
+    assert.equal(body.refresh_token, undefined);
+    assert.equal(body.scope, "openid");
+  });
+
+  it("gives JWT access tokens to apps that want them (RFC 9068)", async () => {
+    const client = await addClient({ access_token_type: "OIDC_TOKEN_TYPE_JWT" });
+    const user = await addPerson();
+    const { access_token: token } = await tokensFor(client, user, { scope: ["openid", "profile"] });
+    const { payload } = await jwtVerify(token, keys, { issuer, typ: "at+jwt" });
+    assert.deepEqual(Object.keys(payload).sort(), [
+      ...["aud", "client_id", "exp", "iat", "iss", "jti", "nbf", "scope", "sub"],
+    ]);
+    assert.equal(payload["scope"], "openid profile");
+    const seen = await introspect(token, client);
+    assert.equal(seen.active, true);
+    assert.equal(seen.jti, payload.jti);
+    // The same token in another spelling is none.
+    const [head = "", claims = "", signature = ""] = token.split(".");
+    const last = signature.at(-1) === "A" ? "B" : "A";
+    const respelt = [head, claims, `${signature.slice(0, -1)}${last}`].join(".");
+    assert.deepEqual(await introspect(respelt, client), { active: false });
+  });
+
+  it("signs with the algorithm that the app asks for, where there is a key of it", async () => {
+    const made = await service.post("/web_keys", { ecdsa: { curve: "ECDSA_CURVE_P256" } });
+    assert.equal(made.status, 201, made.refusal?.message);
+    const client = await addClient({ id_token_signed_response_alg: "ES256" });
+    const { id_token: idToken } = await tokensFor(client, await addPerson());
+    assert.equal(decodeProtectedHeader(idToken).alg, "ES256");
+    const fresh = createRemoteJWKSet(new URL(`${issuer}${paths.keys}`));
+    await jwtVerify(idToken, fresh, { issuer });
+  });
+
+  it("D11: a code that comes again ends what came of it, and the log tells", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const code = await codeFor(client, user, { scope: ["openid", "offline_access"] });
+    const { body } = await send(paths.token, redeem(code), basic(client));
+    assert.equal((await introspect(body.access_token, client)).active, true);
+    assertRefused(await send(paths.token, redeem(code), basic(client)), 400, "invalid_grant");
+    assert.deepEqual(await introspect(body.access_token, client), { active: false });
+    const refresh = { grant_type: "refresh_token", refresh_token: body.refresh_token };
+    assertRefused(await send(paths.token, refresh, basic(client)), 400, "invalid_grant");
+    assert.equal((await service.userinfo(body.access_token)).status, 401);
+    const ended = (await events("oidc_session.terminated")).at(-1);
+    assert.deepEqual(ended?.payload, { reason: "code_reused" });
+  });
+
+  it("D12: of 50 redemptions at once at most one succeeds", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    for (let round = 0; round < 5; round++) {
+      const code = await codeFor(client, user);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => send(paths.token, redeem(code), basic(client))),
+      );
+      const won = answers.filter(({ status }) => status === 200);
+      assert.equal(won.length, 1);
+      for (const answer of answers) {
+        if (answer.status !== 200) assertRefused(answer, 400, "invalid_grant");
+      }
+      assert.deepEqual(await introspect(won[0]?.body.access_token, client), { active: false });
+    }
+  });
+
+  it("D13: another client gets nothing for a code, nor does the right one with a wrong secret", async () => {
+    const web = await addClient();
+    const spa = await addClient({
+      app_type: "OIDC_APP_TYPE_USER_AGENT",
+      auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
+    });
+    const webb = await addClient();
+    const code = await codeFor(web, await addPerson());
+    const bySpa = await send(paths.token, redeem(code, { client_id: spa.clientId }));
+    assertRefused(bySpa, 400, "invalid_grant");
+    assertRefused(await send(paths.token, redeem(code), basic(webb)), 400, "invalid_grant");
+    const wrong = basic({ ...web, secret: webb.secret });
+    assertRefused(await send(paths.token, redeem(code), wrong), 401, "invalid_client");
+    assert.equal((await send(paths.token, redeem(code), basic(web))).status, 200);
+  });
+
+  it("D14: the redirect URI is that of the request, to the letter", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const code = await codeFor(client, user);
+    for (const redirect_uri of [`${redirectUri}/`, "https://rp.test/%63b", "https://RP.test/cb"]) {
+      const other = await send(paths.token, redeem(code, { redirect_uri }), basic(client));
+      assertRefused(other, 400, "invalid_grant");
+    }
+    const { redirect_uri: _, ...missing } = redeem(code);
+    assertRefused(await send(paths.token, missing, basic(client)), 400, "invalid_request");
+  });
+
+  it("D15: the verifier proves the challenge, and comes only where there was one", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const { verifier, challenge: codeChallenge } = pkce();
+    const code = await codeFor(client, user, { codeChallenge });
+    for (const more of [
+      {},
+      { code_verifier: pkce().verifier },
+      { code_verifier: verifier.slice(0, 42) },
+      { code_verifier: codeChallenge },
+    ]) {
+      const answer = await send(paths.token, redeem(code, more), basic(client));
+      assertRefused(answer, 400, "invalid_grant");
+    }
+    const proven = redeem(code, { code_verifier: verifier });
+    assert.equal((await send(paths.token, proven, basic(client))).status, 200);
+    const plain = redeem(await codeFor(client, user), { code_verifier: verifier });
+    assertRefused(await send(paths.token, plain, basic(client)), 400, "invalid_grant");
+  });
+
+  it("D16: a code of 61 seconds is too old", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const code = await codeFor(client, user);
+    service.pass(61_000);
+    assertRefused(await send(paths.token, redeem(code), basic(client)), 400, "invalid_grant");
+  });
+
+  it("is refused where the session has ended, or the user may not use the app", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const sessionId = await service.logIn(user);
+    const code = await codeFor(client, user, { sessionId });
+    assert.equal((await service.remove(`/sessions/${sessionId}`)).status, 200);
+    assertRefused(await send(paths.token, redeem(code), basic(client)), 400, "invalid_grant");
+    const second = await codeFor(client, user);
+    const project = { authorization_required: true };
+    assert.equal((await service.patch(`/projects/${client.projectId}`, project)).status, 200);
+    assertRefused(await send(paths.token, redeem(second), basic(client)), 400, "invalid_grant");
+  });
+
+  it("D53: a code is nothing at other places", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const code = await codeFor(client, user);
+    assert.deepEqual(await introspect(code, client), { active: false });
+    assert.equal((await service.userinfo(code)).status, 401);
+    const refresh = { grant_type: "refresh_token", refresh_token: code };
+    assertRefused(await send(paths.token, refresh, basic(client)), 400, "invalid_grant");
+  });
+});
