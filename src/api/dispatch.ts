@@ -10,6 +10,7 @@ import { grpcKind, serveGrpc } from "./rpc/grpc.ts";
 import { connectStreamCodec, serveConnectStream, serveGrpcStream } from "./rpc/stream.ts";
 import type { ServerOptions } from "./server.ts";
 import type { Probes } from "./system/readiness.ts";
+import { allowedMethods, type ServeWeb, type WebEndpoint } from "./web-endpoint.ts";
 import { type RestRoutes, respondRestError, routeError, serveRest } from "./transcode/rest.ts";
 
 type Parts = {
@@ -17,6 +18,9 @@ type Parts = {
   routes: RestRoutes;
   probes: Probes;
   crossOrigin: CrossOrigin;
+  /** What machines call, at a path of its own; pages are the router's (`web`). */
+  webEndpoints: readonly WebEndpoint[];
+  serveWeb: ServeWeb;
   /** Services that Connect's router serves, streams included. */
   streamServices: readonly DescService[];
   /** Both are loaded by the first call that needs them. */
@@ -27,6 +31,7 @@ type Parts = {
 /** Tells the protocols of the one port apart: RPC paths by content type, then REST, then web endpoints. */
 export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallback"> {
   const byPath = new Map(parts.endpoints.map((endpoint) => [endpoint.rule.path, endpoint]));
+  const webByPath = new Map(parts.webEndpoints.map((endpoint) => [endpoint.path, endpoint]));
   const prefixes = parts.streamServices.map(({ typeName }) => `/${typeName}/`);
   const isStream = (path: string) => prefixes.some((prefix) => path.startsWith(prefix));
 
@@ -55,6 +60,11 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
       serveProbe(exchange, probe);
       return true;
     }
+    const web = webByPath.get(path);
+    if (web !== undefined) {
+      serveWebEndpoint(exchange, web);
+      return true;
+    }
     const match = parts.routes(httpMethod, path);
     if (match.kind === "found") {
       settle(exchange, serveRest(match, exchange));
@@ -65,9 +75,19 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
     return true;
   }
 
+  function serveWebEndpoint(exchange: Exchange, endpoint: WebEndpoint): void {
+    const method = exchange.httpMethod === "HEAD" ? "GET" : exchange.httpMethod;
+    const isServed = endpoint.methods.some((each) => each === method);
+    if (isServed) return settle(exchange, parts.serveWeb(endpoint, exchange));
+    const match = { kind: "methodNotAllowed" as const, allow: allowedMethods(endpoint) };
+    respondRestError(exchange, routeError(match, exchange));
+  }
+
   /** The HTTP methods of the calls at a path; nothing where other things are served, or none. */
   function callsAt(path: string): readonly string[] {
     if (byPath.has(path)) return ["POST"];
+    const web = webByPath.get(path);
+    if (web !== undefined) return web.crossOrigin === "none" ? [] : web.methods;
     const match = parts.routes("OPTIONS", path);
     return match.kind === "methodNotAllowed" ? match.allow : [];
   }
@@ -79,11 +99,13 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
   ): Promise<void> {
     let isGone = false;
     exchange.onGone(() => (isGone = true));
+    const open = webByPath.get(exchange.path)?.crossOrigin === "any";
     // Where this cannot be read, the call itself is refused for it, in its own protocol.
-    const isAllowed = await parts.crossOrigin(exchange, origin).catch(() => false);
+    const isAllowed = open || (await parts.crossOrigin(exchange, origin).catch(() => false));
     if (isGone) return;
-    if (isAllowed && isPreflight(exchange)) return allowPreflight(exchange, origin, methods);
-    serveCall(openTo(exchange, origin, isAllowed));
+    const named = open ? "*" : origin;
+    if (isAllowed && isPreflight(exchange)) return allowPreflight(exchange, named, methods);
+    serveCall(openTo(exchange, named, isAllowed));
   }
 
   return {
@@ -112,7 +134,7 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
       };
       settle(
         exchange,
-        parts.web().then((serve) => serve(request, response, unmatched)),
+        parts.web().then((serve) => serve(request, response, exchange, unmatched)),
       );
     },
   };

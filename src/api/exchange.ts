@@ -7,7 +7,7 @@ import type { Origin, ResolveOrigin } from "./proxy.ts";
 
 export type Answer = {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   /** Text goes out with the head in one write; bytes take a second one. */
   body?: Uint8Array | string;
   /** Sent behind the body; gRPC says there how the call ended. */

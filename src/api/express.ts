@@ -1,48 +1,41 @@
 import http2 from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
 import express, {
   type Express,
   type Request as ExpressRequest,
   type Response as ExpressResponse,
   Router,
 } from "express";
-
-/** A page or endpoint that is not RPC, as the web standards see it. */
-export type WebEndpoint = {
-  httpMethod: "GET" | "POST";
-  path: string;
-  handle: (request: Request) => Response | Promise<Response>;
-};
+import type { Exchange } from "./exchange.ts";
+import { allowedMethods, type ServeWeb, type WebEndpoint } from "./web-endpoint.ts";
 
 type NodeHandler = (
   request: IncomingMessage | http2.Http2ServerRequest,
   response: ServerResponse | http2.Http2ServerResponse,
+  exchange: Exchange,
   /** Called when no endpoint is there; with the allowed methods when only the method is another. */
   unmatched: (allow: string | undefined) => void,
 ) => void;
 
 /**
- * Mounts web endpoints on Express, over HTTP/1.1 and HTTP/2. The only file that knows Express.
+ * Mounts pages on Express, over HTTP/1.1 and HTTP/2. The only file that knows Express.
  *
  * NOTE: Express sets the prototypes of HTTP/1 on every request; on HTTP/2 that crashes the process. So a second
  * application, whose prototypes are those of HTTP/2, shares the router. Nested applications would undo this: mount
  * routers only.
  */
-export function webHandler(endpoints: readonly WebEndpoint[]): NodeHandler {
+export function webHandler(endpoints: readonly WebEndpoint[], serve: ServeWeb): NodeHandler {
   const router = Router({ caseSensitive: true, strict: true });
-  const methods = new Map<string, Set<string>>();
-  for (const { httpMethod, path, handle } of endpoints) {
-    methods.set(path, (methods.get(path) ?? new Set()).add(httpMethod));
-    router[httpMethod === "GET" ? "get" : "post"](path, async (request, response) => {
-      const answer = await handle(toWebRequest(request));
-      response.status(answer.status);
-      for (const [name, value] of answer.headers) response.append(name, value);
-      response.end(Buffer.from(await answer.arrayBuffer()));
-    });
-  }
-  for (const [path, allowed] of methods) {
-    const allow = [...allowed, ...(allowed.has("GET") ? ["HEAD"] : [])].sort().join(", ");
+  const exchanges = new WeakMap<object, Exchange>();
+  for (const endpoint of endpoints) {
+    const { path, methods } = endpoint;
+    const answer = (request: ExpressRequest, _: unknown, next: (error?: unknown) => void) => {
+      const exchange = exchanges.get(request);
+      if (exchange === undefined) next(new Error("a request without its exchange"));
+      else serve(endpoint, exchange).catch(next);
+    };
+    for (const method of methods) router[method === "GET" ? "get" : "post"](path, answer);
+    const allow = allowedMethods(endpoint).join(", ");
     router.all(path, (_, __, next) => next(allow));
   }
   const http1 = application(router);
@@ -53,7 +46,8 @@ export function webHandler(endpoints: readonly WebEndpoint[]): NodeHandler {
   const response = Object.create(http2.Http2ServerResponse.prototype, own(express.response));
   http2App.request = Object.create(request, app);
   http2App.response = Object.create(response, app);
-  return (incoming, outgoing, unmatched) => {
+  return (incoming, outgoing, exchange, unmatched) => {
+    exchanges.set(incoming, exchange);
     const chosen = incoming.httpVersionMajor === 2 ? http2App : http1;
     // Express is typed for HTTP/1 only; the prototypes above make it fit for both.
     chosen(incoming as ExpressRequest, outgoing as ExpressResponse, (error?: unknown) => {
@@ -70,18 +64,4 @@ function application(router: Router): Express {
   app.set("query parser", false);
   app.use(router);
   return app;
-}
-
-function toWebRequest(request: ExpressRequest): Request {
-  const host = request.headers[":authority"] ?? request.headers.host ?? "";
-  const url = new URL(request.url, `${request.protocol}://${String(host)}`);
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith(":") || value === undefined) continue;
-    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
-  }
-  const { method } = request;
-  if (method === "GET" || method === "HEAD") return new Request(url, { method, headers });
-  const body = Readable.toWeb(request) as ReadableStream<Uint8Array>;
-  return new Request(url, { method, headers, body, duplex: "half" } as RequestInit);
 }

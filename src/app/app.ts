@@ -6,7 +6,6 @@ import { crossOrigin } from "../api/cors.ts";
 import { dispatcher } from "../api/dispatch.ts";
 import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
-import type { WebEndpoint } from "../api/express.ts";
 import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
 import { resolveOrigin } from "../api/proxy.ts";
@@ -14,6 +13,7 @@ import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { protovalidate } from "../api/validation.ts";
+import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
@@ -117,9 +117,10 @@ export async function startApp(
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
+  const serveWeb = webServer(ports);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    return webHandler(documents(config, metrics, endpoints));
+    return webHandler(documents(config, metrics, endpoints), serveWeb);
   });
   const listening: Listening = await listen({
     host: config.host,
@@ -138,6 +139,8 @@ export async function startApp(
       routes: restRoutes(endpoints),
       probes: probes(readiness),
       crossOrigin: crossOrigin(ports.instances, appReader(db)),
+      webEndpoints: [],
+      serveWeb,
       streamServices: publicServices,
       streams,
       web,
@@ -173,24 +176,25 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): WebEndpoint[] {
   let openApi: string | undefined;
+  const document = { methods: ["GET"], crossOrigin: "none", anyHost: true } as const;
   return [
     {
-      httpMethod: "GET",
+      ...document,
       path: "/metrics",
       async handle() {
         const { contentType, body } = await metrics.render();
-        return new Response(body, { headers: { "content-type": contentType } });
+        return { status: 200, headers: { "content-type": contentType }, body };
       },
     },
     {
-      httpMethod: "GET",
+      ...document,
       path: "/openapi.json",
       async handle() {
         const { openApiDocument } = await import("../api/system/openapi.ts");
         const rules = endpoints.map(({ rule }) => rule);
         const issuer = config.externalUrl;
         openApi ??= JSON.stringify(openApiDocument(rules, { issuer, version }));
-        return new Response(openApi, { headers: { "content-type": "application/json" } });
+        return { status: 200, headers: { "content-type": "application/json" }, body: openApi };
       },
     },
   ];

@@ -92,6 +92,8 @@ const listening = await listen({
   ...dispatcher({
     endpoints,
     routes: restRoutes(endpoints),
+    webEndpoints: [],
+    serveWeb: async () => {},
     streamServices: [],
     probes: new Map(),
     crossOrigin: async () => false,

@@ -39,6 +39,13 @@ const rows: Record<string, Row> = {
     mayImport: ["executor", "authz", "telemetry", "errors.ts"],
     gen: ["google", "grpc", "idsvc/options", "idsvc/object"],
   },
+  "oidc/core": { band: "edge", mayImport: [] },
+  oidc: {
+    band: "edge",
+    mayImport: ["oidc/core", "resources", "settings", ...kernel, "egress"],
+    gen: ["idsvc/resources", "idsvc/settings"],
+  },
+  login: { band: "edge", mayImport: ["resources", "settings", ...kernel, "telemetry"] },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },
@@ -78,8 +85,9 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\/connect-web$/, ["client"]],
   [/^@connectrpc\/connect-node$/, ["api", "app"]],
   [/^@connectrpc\//, ["api", "client"]],
-  [/^jose$/, ["authz", "crypto"]],
+  [/^jose$/, ["authz", "crypto", "oidc/core"]],
   [/^commander$/, ["cli"]],
+  [/^(?:intl-messageformat|negotiator|uqr)$/, ["login"]],
 ];
 
 const longestFile = 400;

@@ -1,0 +1,118 @@
+import { hostName, issuerOf } from "../authz/host.ts";
+import type { InstanceReader } from "../authz/ports.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { newRequestId } from "../telemetry/request-id.ts";
+import { toDomainError } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { unknownHost } from "./interceptors/instance.ts";
+import { respondRestError } from "./transcode/rest.ts";
+
+/** The part of a WHATWG `Request` that endpoints read: a whole one costs more than most of their work. */
+export type WebRequest = {
+  method: string;
+  /** Absolute, on the host that was called. */
+  url: string;
+  headers: { get(name: string): string | null };
+  /** The body as text. @throws BODY_TOO_LARGE beyond 1 MiB */
+  text(): Promise<string>;
+};
+
+export type WebAnswer = {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array;
+  /** One `Set-Cookie` header each. */
+  cookies?: string[];
+};
+
+/** Where a request came in: the instance of its host (empty where there is none), and the client's address. */
+export type WebContext = {
+  instanceId: string;
+  issuer: string;
+  isBlocked: boolean;
+  requestId: string;
+  peer: string;
+  scheme: "http" | "https";
+};
+
+/** An endpoint or a page that is not RPC. */
+export type WebEndpoint = {
+  path: string;
+  methods: readonly ("GET" | "POST")[];
+  /** Which pages of other origins may read its answers: those of active apps, any, or none. */
+  crossOrigin: "apps" | "any" | "none";
+  /** Answers on hosts of no instance too (decisions B1). */
+  anyHost?: true;
+  handle: (request: WebRequest, at: WebContext) => WebAnswer | Promise<WebAnswer>;
+};
+
+export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
+
+const largestBody = 1024 * 1024;
+
+/** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
+export function webServer(ports: {
+  instances: InstanceReader;
+  externalUrl: URL;
+  logger: Logger;
+}): ServeWeb {
+  const { instances, externalUrl, logger } = ports;
+
+  async function enter(exchange: Exchange, anyHost: boolean): Promise<WebContext> {
+    const domain = hostName(exchange.host);
+    const known = instances.byDomain(domain);
+    const instance = known instanceof Promise ? await known : known;
+    if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
+    return {
+      instanceId: instance?.id ?? "",
+      issuer: issuerOf(externalUrl, domain),
+      isBlocked: instance?.isBlocked ?? false,
+      requestId: newRequestId(),
+      peer: exchange.peer,
+      scheme: exchange.scheme,
+    };
+  }
+
+  return async (endpoint, exchange) => {
+    const started = performance.now();
+    let at: WebContext | undefined;
+    let status = 500;
+    try {
+      at = await enter(exchange, endpoint.anyHost ?? false);
+      const answer = await endpoint.handle(toRequest(exchange), at);
+      ({ status } = answer);
+      respond(exchange, answer);
+    } catch (thrown) {
+      const error = toDomainError(thrown, at?.requestId ?? "");
+      if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
+      respondRestError(exchange, error);
+    }
+    if (!logger.isLevelEnabled("info")) return;
+    const ms = Math.round((performance.now() - started) * 1000) / 1000;
+    const { instanceId, requestId } = at ?? {};
+    logger.info({ path: endpoint.path, status, ms, instanceId, requestId }, "request");
+  };
+}
+
+function respond(exchange: Exchange, { status, headers, body, cookies }: WebAnswer): void {
+  const all: Record<string, string | string[]> =
+    cookies === undefined || cookies.length === 0 ? headers : { ...headers, "set-cookie": cookies };
+  exchange.respond({ status, headers: all, body });
+}
+
+function toRequest(exchange: Exchange): WebRequest {
+  const { httpMethod, path, query, headers, scheme, host } = exchange;
+  return {
+    method: httpMethod,
+    url: `${scheme}://${host}${path}${query === "" ? "" : `?${query}`}`,
+    headers: { get: (name) => headers.get(name) ?? null },
+    async text() {
+      const body = exchange.readBody(largestBody);
+      return Buffer.from(body instanceof Promise ? await body : body).toString("utf8");
+    },
+  };
+}
+
+/** The methods of an endpoint as `Allow` tells them: where GET is, HEAD is. */
+export const allowedMethods = ({ methods }: WebEndpoint): string[] =>
+  [...methods, ...(methods.includes("GET") ? ["HEAD"] : [])].sort();

@@ -1,0 +1,55 @@
+import type { WebEndpoint } from "../api/web-endpoint.ts";
+import { DomainError } from "../errors.ts";
+import { OAuthError, errorAnswer } from "../oidc/core/errors.ts";
+import type { Provider } from "../oidc/core/provider.ts";
+
+const blockedForSeconds = "3600";
+
+/** The endpoints of the provider on the one port: those that clients call directly, and the browsers' pages. */
+export function oidcEndpoints(provider: Provider): { direct: WebEndpoint[]; pages: WebEndpoint[] } {
+  const all = provider.endpoints.map((endpoint) => ({
+    caller: endpoint.caller,
+    mounted: {
+      path: endpoint.path,
+      methods: endpoint.methods,
+      crossOrigin: endpoint.crossOrigin,
+      async handle(request, at) {
+        if (at.isBlocked) return errorAnswer(blocked());
+        try {
+          return await provider.handle(endpoint, request, at);
+        } catch (error) {
+          if (error instanceof DomainError && error.kind !== "internal") {
+            return errorAnswer(fromDomain(error));
+          }
+          throw error;
+        }
+      },
+    } satisfies WebEndpoint,
+  }));
+  const mountedFor = (caller: "client" | "browser") =>
+    all.filter((each) => each.caller === caller).map(({ mounted }) => mounted);
+  return { direct: mountedFor("client"), pages: mountedFor("browser") };
+}
+
+/** A refusal of the service in the words of OAuth: whose fault it is, and whether to try again. */
+function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainError): OAuthError {
+  switch (kind) {
+    case "unavailable":
+    case "resourceExhausted":
+      if (httpStatus === 413) return new OAuthError("invalid_request", message, { status: 413 });
+      return new OAuthError("temporarily_unavailable", message, {
+        status: 503,
+        headers: { "retry-after": String(retryAfterSeconds ?? 1) },
+      });
+    case "aborted":
+      return new OAuthError("temporarily_unavailable", message, { status: 503 });
+    default:
+      return new OAuthError("invalid_request", message);
+  }
+}
+
+const blocked = () =>
+  new OAuthError("temporarily_unavailable", "the instance is blocked: ask who runs the service", {
+    status: 503,
+    headers: { "retry-after": blockedForSeconds },
+  });

@@ -1,0 +1,16 @@
+import { html, type Html, type Value } from "../html.ts";
+
+/** A person as pages show him. */
+export type Account = { loginName: string; displayName?: string | undefined };
+
+/** Who this page is about, and what to do when it is somebody else. */
+export const accountLine = (account: Account, action?: Value): Html =>
+  html`<div class="account">${accountText(account)}${action}</div>`;
+
+export const accountText = ({ loginName, displayName }: Account): Html =>
+  html`<span class="avatar" aria-hidden="true">${initial(displayName ?? loginName)}</span>
+<span class="who"><bdi class="name">${displayName ?? loginName}</bdi>${displayName !== undefined && displayName !== loginName && html`<bdi class="login">${loginName}</bdi>`}</span>`;
+
+// The first letter as people see it, whatever it is made of.
+const initial = (name: string): string =>
+  [...new Intl.Segmenter().segment(name.trim())][0]?.segment.toUpperCase() ?? "";

@@ -1,0 +1,15 @@
+import type { OidcAnswer, OidcRequest } from "./http.ts";
+import type { At } from "./ports.ts";
+
+/** One endpoint of the provider: its path below the issuer, and what it does. */
+export type Endpoint = {
+  /** Its name in the discovery document; empty where it has none. */
+  metadata: string;
+  path: string;
+  methods: readonly ("GET" | "POST")[];
+  /** Clients call it, or browsers are led to it. */
+  caller: "client" | "browser";
+  /** Which pages of other origins may read its answers (decisions A3). */
+  crossOrigin: "apps" | "any" | "none";
+  handle(request: OidcRequest, at: At): Promise<OidcAnswer>;
+};

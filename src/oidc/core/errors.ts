@@ -1,0 +1,61 @@
+import { json, type OidcAnswer } from "./http.ts";
+
+/** The error values of RFC 6749, RFC 6750, RFC 8628, RFC 8693 and OpenID Connect Core 1.0 that the provider uses. */
+export type OAuthErrorCode =
+  | "access_denied"
+  | "authorization_pending"
+  | "consent_required"
+  | "expired_token"
+  | "insufficient_scope"
+  | "interaction_required"
+  | "invalid_client"
+  | "invalid_grant"
+  | "invalid_request"
+  | "invalid_scope"
+  | "invalid_target"
+  | "invalid_token"
+  | "login_required"
+  | "request_not_supported"
+  | "request_uri_not_supported"
+  | "server_error"
+  | "slow_down"
+  | "temporarily_unavailable"
+  | "unauthorized_client"
+  | "unsupported_grant_type"
+  | "unsupported_response_type";
+
+/** A refusal in the words of OAuth. The description is for people; clients act on the code. */
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: OAuthErrorCode,
+    description: string,
+    facts: { status?: number; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(description, { cause: facts.cause });
+    this.name = "OAuthError";
+    this.code = code;
+    this.status = facts.status ?? 400;
+    this.headers = facts.headers ?? {};
+  }
+}
+
+/**
+ * One line of printable ASCII without quotes and backslash, which is all that a description may hold (RFC 6749 section
+ * 4.1.2.1): whatever else got into it becomes a question mark.
+ */
+export const describe = (description: string): string =>
+  description.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
+
+/** The answer of the endpoints that clients call (RFC 6749 section 5.2). */
+export const errorAnswer = ({ code, message, status, headers }: OAuthError): OidcAnswer =>
+  json(status, { error: code, error_description: describe(message) }, headers);
+
+export const invalidRequest = (description: string): OAuthError =>
+  new OAuthError("invalid_request", description);
+
+export const invalidGrant = (description: string): OAuthError =>
+  new OAuthError("invalid_grant", description);

@@ -1,0 +1,339 @@
+import type { KeyObject } from "node:crypto";
+
+/**
+ * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
+ * deactivated or ended is not found, from the next read of this process on and within a second on every replica
+ * (decisions B7).
+ */
+export type Ports = {
+  clients: Clients;
+  users: Users;
+  tokens: Tokens;
+  browsers: Browsers;
+  interactions: Interactions;
+  keys: Keys;
+  settings: Settings;
+  now: () => Date;
+  newId: () => string;
+};
+
+/** An instance as OpenID Connect sees it, and the request that is being answered. */
+export type At = { instanceId: string; issuer: string; requestId: string };
+
+export type GrantType =
+  | "authorization_code"
+  | "implicit"
+  | "refresh_token"
+  | "device_code"
+  | "token_exchange";
+export type ResponseType = "code" | "id_token" | "id_token token";
+export type AuthMethod = "basic" | "post" | "none" | "private_key_jwt";
+
+/** An app of the instance. Those of kind `api` only check tokens. */
+export type Client = {
+  appId: string;
+  clientId: string;
+  name: string;
+  kind: "oidc" | "api";
+  projectId: string;
+  organizationId: string;
+  authMethod: AuthMethod;
+  redirectUris: readonly string[];
+  /** Those that are registered but do not fit the type of the app: they work in development mode only. */
+  refusedRedirectUris: readonly string[];
+  postLogoutRedirectUris: readonly string[];
+  responseTypes: readonly ResponseType[];
+  grantTypes: readonly GrantType[];
+  /** Whether access tokens are JWTs (RFC 9068) or opaque. */
+  accessTokenType: "bearer" | "jwt";
+  accessTokenRoleAssertion: boolean;
+  idTokenRoleAssertion: boolean;
+  idTokenUserinfoAssertion: boolean;
+  /** How far the clock of the client may be ahead: `nbf` and `iat` are set back by it. */
+  clockSkewMs: number;
+  idTokenAlg: string;
+  /** Assertions must name the issuer; the address of the token endpoint does not do (RFC 7523bis). */
+  strictAssertionAudience: boolean;
+};
+
+type Awaitable<T> = T | Promise<T>;
+
+export interface Clients {
+  /** The client, while it, its project and its organization are active. */
+  byId(at: At, clientId: string): Awaitable<Client | undefined>;
+  /** Whether this is its secret; takes the same time for every wrong one. */
+  isSecret(at: At, client: Client, secret: string): Promise<boolean>;
+  /** The public key (SPKI in PEM form) that it signs assertions with, unless it has ended. */
+  keyOf(at: At, client: Client, kid: string): Promise<string | undefined>;
+  /** The client ids of the apps of a project. */
+  ofProject(at: At, projectId: string): Awaitable<readonly string[]>;
+}
+
+/** A user who is active, and whose organization is. */
+export type User = { id: string; organizationId: string };
+
+export interface Users {
+  byId(at: At, userId: string): Awaitable<User | undefined>;
+  /** The machine user whose client id and client secret these are. */
+  byClientSecret(at: At, clientId: string, secret: string): Promise<User | undefined>;
+  /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
+  byKeyId(at: At, kid: string): Promise<(User & { publicKey: string }) | undefined>;
+  /** What is known of the user, as claims by name (OpenID Connect Core 1.0 section 5.1): only those that are set. */
+  claims(at: At, userId: string): Promise<StandardClaims>;
+  /** `<username>@<primary domain>`. */
+  loginName(at: At, userId: string): Promise<string>;
+  /** The organization a user belongs to. */
+  organization(at: At, id: string): Promise<{ id: string; name: string; primaryDomain: string }>;
+  /** The organization that a scope names. */
+  organizationBy(
+    at: At,
+    by: { id: string } | { primaryDomain: string },
+  ): Promise<{ id: string } | undefined>;
+  /** Values by key, in base64url without padding. */
+  metadata(at: At, userId: string): Promise<Record<string, string>>;
+  /**
+   * The roles that active grants give the user in these projects: project id -> role key -> ids of the organizations
+   * through which he has it, each with its primary domain.
+   */
+  roles(at: At, userId: string, projectIds: readonly string[]): Promise<RolesByProject>;
+  /** Whether the user may use an app of the project (`authorization_required`, `project_access_required`). */
+  mayUse(at: At, user: User, projectId: string): Promise<boolean>;
+  /** Whether the user holds any membership: he administers something. */
+  isAdministrator(at: At, userId: string): Promise<boolean>;
+  /** Whether the user holds the permission on the organization. */
+  holds(at: At, userId: string, permission: string, organizationId: string): Promise<boolean>;
+}
+
+export type RolesByProject = Record<string, Record<string, Record<string, string>>>;
+export type StandardClaims = Readonly<Record<string, unknown>>;
+
+/** Who acts for the subject (RFC 8693 section 4.1); the one who acted before him inside. */
+export type Actor = { iss: string; sub: string; act?: Actor };
+
+/** What a request asked of single claims (OpenID Connect Core 1.0 section 5.5). */
+export type ClaimsRequest = {
+  userinfo?: Record<string, unknown> | undefined;
+  id_token?: Record<string, unknown> | undefined;
+};
+
+/**
+ * What a user allowed a client: everything that is issued stands on it and ends with it. It ends with the session it
+ * came from (unless that just expires), with what happens to its user, and when its code or a refresh token is used
+ * twice.
+ */
+export type OidcSession = {
+  id: string;
+  clientId: string;
+  userId: string;
+  organizationId: string;
+  /** The session in which the user logged in; empty where there is none. */
+  sessionId: string;
+  scope: readonly string[];
+  audience: readonly string[];
+  nonce: string | undefined;
+  claims: ClaimsRequest | undefined;
+  /** When and how the user proved himself (`auth_time`, `amr`). */
+  authTime: Date | undefined;
+  amr: readonly string[];
+  actor: Actor | undefined;
+  /** Ids of what this came from by token exchange: sessions, OIDC sessions and tokens whose end ends this. */
+  parents: readonly string[];
+};
+
+/** An access token that was issued and lives. */
+export type AccessToken = {
+  /** `jti`. */
+  id: string;
+  clientId: string;
+  userId: string;
+  /** Empty for tokens that stand for themselves: client credentials and JWT assertions. */
+  oidcSessionId: string;
+  scope: readonly string[];
+  audience: readonly string[];
+  isJwt: boolean;
+  authTime: Date | undefined;
+  amr: readonly string[];
+  actor: Actor | undefined;
+  claims: ClaimsRequest | undefined;
+  issuedAt: Date;
+  expiresAt: Date;
+  parents: readonly string[];
+};
+
+/** What an authorization code stands for (RFC 6749 section 4.1). */
+export type CodeGrant = Omit<OidcSession, "id"> & {
+  redirectUri: string;
+  codeChallenge: string | undefined;
+};
+
+/** What is used up by issuing: it counts once, whoever else tries at the same time (decisions C6). */
+export type Spend =
+  | { kind: "code"; value: string }
+  | { kind: "refresh_token"; value: string }
+  | { kind: "device_code"; value: string }
+  | { kind: "assertion"; issuer: string; jti: string; expiresAt: Date };
+
+export type Issue = {
+  user: User;
+  clientId: string;
+  /** The OIDC session: a new one, one that exists (by its id), or none. */
+  session: { open: OidcSession } | { id: string } | undefined;
+  accessToken: { value: string; token: AccessToken } | undefined;
+  refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
+  spend: readonly Spend[];
+};
+
+export interface Tokens {
+  /**
+   * Stores what is issued and uses up what it is issued for: all in one unit that is on disk when it resolves.
+   * False, and nothing is stored, when something of it was used up already, or the session has ended meanwhile.
+   */
+  issue(at: At, wanted: Issue): Promise<boolean>;
+  /** A living access token by the exact string; nothing for everything else. */
+  accessToken(at: At, value: string): Awaitable<AccessToken | undefined>;
+  /** Keeps a code until it expires, and a while beyond to notice when it is used twice. */
+  storeCode(at: At, value: string, grant: CodeGrant, expiresAt: Date): Promise<void>;
+  /** A code that was issued; `spentBy` is the OIDC session that came of it. */
+  code(
+    at: At,
+    value: string,
+  ): Promise<{ grant: CodeGrant; expiresAt: Date; spentBy: string | undefined } | undefined>;
+  /** A refresh token of a session that has not ended. `isSpent`: a newer one took its place. */
+  refreshToken(
+    at: At,
+    value: string,
+  ): Promise<
+    { session: OidcSession; isSpent: boolean; idleExpiresAt: Date; expiresAt: Date } | undefined
+  >;
+  /** Ends an OIDC session with all that stands on it; nothing if it has ended. */
+  endSession(at: At, id: string, reason: EndReason): Promise<void>;
+  /** Revokes one access token; nothing if it is gone. */
+  revoke(at: At, token: AccessToken): Promise<void>;
+  /** A session of a user as tokens name it (`sid`), while it has not ended. */
+  isSessionAlive(at: At, sessionId: string): Awaitable<boolean>;
+}
+
+export type EndReason = "code_reused" | "refresh_token_reused" | "revoked" | "logged_out";
+
+/** A session of a user in this browser, which has not ended. */
+export type BrowserSession = {
+  id: string;
+  user: User;
+  /** When he last proved himself, and how. */
+  authTime: Date;
+  amr: readonly string[];
+};
+
+export interface Browsers {
+  /** The living sessions of the browser whose cookies these are, of users who have proven themselves. */
+  sessionsOf(at: At, cookies: string): Promise<readonly BrowserSession[]>;
+  /** Ends sessions with all that was issued in them; nothing of those that have ended. */
+  endSessions(at: At, sessionIds: readonly string[]): Promise<void>;
+}
+
+/** A valid authorization request (OpenID Connect Core 1.0 section 3.1.2.1). */
+export type AuthorizationRequest = {
+  clientId: string;
+  redirectUri: string;
+  responseType: ResponseType;
+  responseMode: "query" | "fragment" | "form_post";
+  scope: readonly string[];
+  state: string | undefined;
+  nonce: string | undefined;
+  prompt: readonly Prompt[];
+  maxAgeSeconds: number | undefined;
+  uiLocales: readonly string[];
+  loginHint: string | undefined;
+  /** The user of the `id_token_hint`: nobody else will do. */
+  hintedUserId: string | undefined;
+  /** The organization that the login is limited to, by its scope (background 8.7). */
+  organization: { id: string } | { primaryDomain: string } | undefined;
+  codeChallenge: string | undefined;
+  claims: ClaimsRequest | undefined;
+};
+
+export type Prompt = "none" | "login" | "consent" | "select_account" | "create";
+
+/** What the login must still do before the request can be answered. */
+export type Missing = "login" | "consent" | "select_account" | "create";
+
+/** A request that is kept while the login works on it, in the one browser that it began in. */
+export type KeptRequest = {
+  request: AuthorizationRequest;
+  /** What the login came to; absent while it has not ended. */
+  outcome: { session: BrowserSession } | "denied" | undefined;
+};
+
+type Headers = { get(name: string): string | null };
+export type Page = { headers: Record<string, string>; body: string };
+
+export interface Interactions {
+  /** Whether a session is good enough by the rules of the instance (factors, their age, consent); else what is missing. */
+  missing(
+    at: At,
+    request: AuthorizationRequest,
+    session: BrowserSession,
+  ): Promise<Missing | undefined>;
+  /** Keeps a request for an hour; its id. */
+  keep(at: At, request: AuthorizationRequest): Promise<string>;
+  /** Leads this browser, and no other from now on, to the page where the login goes on. */
+  begin(
+    at: At,
+    id: string,
+    missing: Missing,
+    cookies: string,
+  ): Promise<{ location: string; cookies: string[] }>;
+  /** A kept request, unless another browser works on it. */
+  load(at: At, id: string, cookies: string): Promise<KeptRequest | undefined>;
+  /** Uses a kept request up: of two at once one hears true. */
+  take(at: At, id: string): Promise<boolean>;
+  /** The page for an error that cannot be told to the client. */
+  errorPage(
+    at: At,
+    error: { code: string; description: string; status: number },
+    headers: Headers,
+  ): Promise<Page>;
+  /** The page that posts the answer to the client (OAuth 2.0 Form Post Response Mode). */
+  formPostPage(
+    at: At,
+    redirectUri: string,
+    fields: ReadonlyMap<string, string>,
+    headers: Headers,
+  ): Promise<Page>;
+  /** Where logging out is confirmed: keeps what comes after it. */
+  confirmLogout(at: At, request: LogoutRequest): Promise<string>;
+  /** Where it is told that it is done. */
+  loggedOutLocation(at: At): string;
+}
+
+/** A logout that the user must confirm; the URI is one of the client, proven. */
+export type LogoutRequest = { redirectUri: string | undefined; state: string | undefined };
+
+/** What signs: `kid` and `alg` go into the header. */
+export type Signer = { kid: string; alg: string; key: KeyObject };
+export type PublicKey = { kid: string; alg: string; kty: string; use: "sig" };
+
+export interface Keys {
+  /** The key of the algorithm, or the active key if there is none of it. */
+  signer(at: At, alg: string): Promise<Signer>;
+  /** Every key that may have signed something that still counts, and the next one. */
+  publicKeys(at: At): Promise<readonly PublicKey[]>;
+}
+
+export type Lifetimes = {
+  accessTokenMs: number;
+  idTokenMs: number;
+  refreshTokenIdleMs: number;
+  refreshTokenMs: number;
+  codeMs: number;
+};
+
+export interface Settings {
+  lifetimes(at: At): Awaitable<Lifetimes>;
+  isTokenExchangeOn(at: At): Awaitable<boolean>;
+  isImpersonationOn(at: At): Awaitable<boolean>;
+  /** The languages of the login, as BCP 47 tags. */
+  uiLocales(at: At): Awaitable<readonly string[]>;
+  /** The project of the service itself: tokens for it open the APIs. */
+  ownProjectId(at: At): Awaitable<string>;
+}
