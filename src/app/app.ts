@@ -32,6 +32,7 @@ import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
+import { logoPage } from "./logo.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -120,7 +121,8 @@ export async function startApp(
   const serveWeb = webServer(ports);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    return webHandler(documents(config, metrics, endpoints), serveWeb);
+    const pages = [...documents(config, metrics, endpoints), logoPage(db)];
+    return webHandler(pages, serveWeb);
   });
   const listening: Listening = await listen({
     host: config.host,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { images } from "../settings/branding/images.ts";
 
 type Send = (method: string, path: string, body: JsonObject) => Promise<{ status: number }>;
 
@@ -22,6 +23,13 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
       ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
       ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
       second_factors: { value: ["totp"] },
+    },
+  ],
+  [
+    "branding",
+    {
+      ...{ product_name: "Acme", primary_color: "#1d4ed8", background_color: "#ffffff" },
+      ...{ theme: "dark", logo: images["image/png"].toString("base64") },
     },
   ],
   [
