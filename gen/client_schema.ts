@@ -54,6 +54,8 @@ export * from "#gen/idsvc/settings/branding/v3alpha/branding_pb.ts";
 export * from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+export * from "#gen/idsvc/settings/language/v3alpha/language_pb.ts";
+export * from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 export * from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
 export * from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 export * as settingsObject from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";

@@ -15,6 +15,7 @@ import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { brandingSettingsModule } from "../settings/branding/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
+import { languageModule } from "../settings/language/index.ts";
 import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
@@ -42,6 +43,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   },
   featureModule(features),
   brandingSettingsModule,
+  languageModule,
   loginSettingsModule,
   oidcSettingsModule,
   securitySettingsModule,

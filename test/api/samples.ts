@@ -16,6 +16,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
@@ -51,6 +52,7 @@ export const services: readonly DescService[] = [
   EventService,
   FeatureService,
   InstanceService,
+  LanguageService,
   LoginSettingsService,
   MembershipService,
   OIDCSettingsService,
