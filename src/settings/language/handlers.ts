@@ -4,9 +4,15 @@ import type {
   SetLanguageSettings,
 } from "#gen/idsvc/settings/language/v3alpha/language_pb.ts";
 import type { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
-import type { Handlers } from "../../authz/service.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireContext } from "../../resources/org/index.ts";
+import {
+  mayOn,
+  permissionMissing,
+  requireContext,
+  requireOnContext,
+} from "../../resources/org/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { changeSettings, requireLevel, settingsChain } from "../object/contexts.ts";
 import { inheritedFrom, textsOf, toResolvedString, toSettingsDetails } from "../object/convert.ts";
@@ -18,6 +24,33 @@ import {
   requireSupported,
   supportedLanguages,
 } from "./language.ts";
+
+/** Everybody may read those of the instance and of his own organization (decisions B4). */
+export function languageAuthorize(deps: Deps): Authorize<typeof LanguageService> {
+  const onContext = requireOnContext(deps);
+  return {
+    async setLanguages(request, scope) {
+      const { context, policy } = scope;
+      if (
+        context.type === "organization" &&
+        isAtHome(scope) &&
+        !mayOn(scope, policy.act, context)
+      ) {
+        throw permissionMissing(policy.act);
+      }
+      await onContext(request, scope);
+    },
+    async resolveLanguages(request, scope) {
+      if (scope.context.type === "organization" && !isAtHome(scope))
+        await onContext(request, scope);
+    },
+  };
+}
+
+const isAtHome = ({ context, caller }: Scope): boolean =>
+  context.type === "organization" &&
+  caller.kind === "user" &&
+  caller.organizationId === context.organizationId;
 
 export function languageHandlers({ db, events }: Deps): Handlers<typeof LanguageService> {
   const { aggregate } = languageSettings;

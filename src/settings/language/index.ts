@@ -1,8 +1,7 @@
 import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import { requireOnContext } from "../../resources/org/index.ts";
-import { languageHandlers } from "./handlers.ts";
+import { languageAuthorize, languageHandlers } from "./handlers.ts";
 import { languageSettings } from "./language.ts";
 
 export {
@@ -13,11 +12,9 @@ export {
   supportedLanguages,
 } from "./language.ts";
 
-/** In which languages people are met (service 4.2). Who may call may read them: they stand on every login page. */
+/** In which languages people are met (service 4.2). */
 export const languageModule: Module = {
   events: [languageSettings.events],
   projections: [languageSettings.projection],
-  services: (deps) => [
-    service(LanguageService, languageHandlers(deps), { setLanguages: requireOnContext(deps) }),
-  ],
+  services: (deps) => [service(LanguageService, languageHandlers(deps), languageAuthorize(deps))],
 };

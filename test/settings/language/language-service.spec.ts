@@ -174,7 +174,7 @@ describe("language settings", () => {
     await clear();
   });
 
-  it("can be read by everybody with a token, and written by who may write the settings there", async () => {
+  it("of the instance and of the own organization are for everybody to read, not to write", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     const owner = await addMember(mine, ["ORG_OWNER"]);
     const viewer = await addMember(mine, ["ORG_OWNER_VIEWER"]);
@@ -182,13 +182,20 @@ describe("language settings", () => {
     const change = byDefault("de");
     for (const caller of [owner, viewer, stranger]) {
       bodyOf(await resolve("", caller));
-      bodyOf(await resolve(of(other), caller));
+      const unread = await resolve(of(other), caller);
+      assertRefused(unread.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
+      assert.deepEqual(unread.json, (await resolve(of("404"), caller)).json);
       assertDenied(await set(change, "", caller), "iam.policy.write");
       const hidden = await set(change, of(other), caller);
       const absent = await set(change, of("404"), caller);
       assertRefused(hidden.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
       assert.deepEqual([hidden.status, hidden.json], [absent.status, absent.json]);
     }
+    const member = await addMember(mine, []);
+    bodyOf(await resolve(of(mine), member));
+    assertDenied(await set(change, of(mine), member), "policy.write");
+    bodyOf(await resolve(of(mine), viewer));
+    bodyOf(await resolve(of(mine), await addCaller(app, ["IAM_OWNER_VIEWER"])));
     bodyOf(await set(change, of(mine), owner));
     assertDenied(await set(change, of(mine), viewer), "policy.write");
     assertRefused((await resolve("", { token: "none" })).refusal, {
