@@ -35,6 +35,7 @@ import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
+import { logoPage } from "./logo.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { version } from "./version.ts";
 
@@ -133,10 +134,8 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    return webHandler(
-      [...documents(config, metrics, endpoints), ...oidc.pages, ...pages],
-      serveWeb,
-    );
+    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    return webHandler([...own, ...oidc.pages, ...pages], serveWeb);
   });
   const listening: Listening = await listen({
     host: config.host,

@@ -1,10 +1,12 @@
 import type { CallService } from "../authz/service.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
+import { brandingReader } from "../settings/branding/index.ts";
+import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
-import { allLanguages, createDevelopmentMail, createLogin } from "../login/index.ts";
+import { createDevelopmentMail, createLogin, isLanguage } from "../login/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -20,6 +22,8 @@ export function openLogin(
   const policy = loginSettingsReader(db);
   const passwords = passwordPolicyReader(db);
   const security = securitySettingsReader(db);
+  const branding = brandingReader(db);
+  const languages = languageReader(db);
   const apps = appReader(db);
   const instance = instanceFacts(db);
   const mail = developers.has(parts.externalUrl.hostname) ? createDevelopmentMail(now) : undefined;
@@ -32,8 +36,14 @@ export function openLogin(
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
       return passwords(instanceId, home);
     },
-    brandingOf: async () => ({ productName: "idsvc", theme: "auto" }),
-    languagesOf: async () => ({ allowed: allLanguages, default: "en" }),
+    async brandingOf({ instanceId, organizationId }) {
+      const { logo, ...look } = await branding(instanceId, organizationId);
+      return logo === undefined ? look : { ...look, logo: logo.path };
+    },
+    async languagesOf({ instanceId, organizationId }) {
+      const { allowed, default: first } = await languages(instanceId, organizationId);
+      return { allowed: allowed.filter(isLanguage), default: isLanguage(first) ? first : "en" };
+    },
     frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);

@@ -15,7 +15,9 @@ import { sessionModule } from "../resources/session/index.ts";
 import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
+import { brandingSettingsModule } from "../settings/branding/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
+import { languageModule } from "../settings/language/index.ts";
 import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
@@ -44,6 +46,8 @@ export const modules = (features: FeatureDefaults): Module[] => [
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
   },
   featureModule(features),
+  brandingSettingsModule,
+  languageModule,
   loginSettingsModule,
   oidcSettingsModule,
   securitySettingsModule,

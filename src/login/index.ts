@@ -27,7 +27,7 @@ import { openVisit, PageRefused, showError } from "./visit.ts";
 import type { LoginEndpoint } from "./web.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
-export { allLanguages } from "./languages.ts";
+export { allLanguages, isLanguage } from "./languages.ts";
 export type { LoginPorts } from "./ports.ts";
 
 /** The pages, and what the provider asks of the login. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { images } from "../settings/branding/images.ts";
 
 type Send = (method: string, path: string, body: JsonObject) => Promise<{ status: number }>;
 
@@ -25,6 +26,13 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
     },
   ],
   [
+    "branding",
+    {
+      ...{ product_name: "Acme", primary_color: "#1d4ed8", background_color: "#ffffff" },
+      ...{ theme: "dark", logo: images["image/png"].toString("base64") },
+    },
+  ],
+  [
     "security",
     {
       enable_impersonation: true,
@@ -43,19 +51,32 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
   ],
 ];
 
+/** Languages have setters of their own. */
+const ofLanguages: JsonObject[] = [
+  {
+    default_language: { key: "de" },
+    restricted_languages: { languages: [{ key: "de" }, { key: "en" }] },
+  },
+  { reset_default_language: true, restricted_languages: {} },
+];
+
 /** Sets and resets every property of settings, in all contexts that have them. */
 export async function rareSettings(send: Send, organizationId: string): Promise<void> {
-  for (const [path, values, isOfInstanceOnly] of groups) {
-    const names = Object.keys(values);
-    const changes = [
-      Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }])),
-      Object.fromEntries(names.map((name) => [name, { reset: true }])),
-    ];
-    for (const context of isOfInstanceOnly ? [""] : ["", `?ctx.org_id=${organizationId}`]) {
+  const everywhere = ["", `?ctx.org_id=${organizationId}`];
+  const make = async (path: string, changes: JsonObject[], contexts = everywhere) => {
+    for (const context of contexts) {
       for (const change of changes) {
         const { status } = await send("PATCH", `/settings/v3alpha/${path}${context}`, change);
         assert.equal(status, 200, `${path}${context}`);
       }
     }
+  };
+  for (const [path, values, isOfInstanceOnly] of groups) {
+    const changes = [
+      Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }])),
+      Object.fromEntries(Object.keys(values).map((name) => [name, { reset: true }])),
+    ];
+    await make(path, changes, isOfInstanceOnly ? [""] : everywhere);
   }
+  await make("languages", ofLanguages);
 }

@@ -1,7 +1,8 @@
 import type { Scope } from "../../authz/context.ts";
 import { notFound } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
-import { createTenancy, permissionMissing } from "./tenancy.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { createTenancy, permissionMissing, requireOrganization } from "./tenancy.ts";
 
 /**
  * Refuses what the caller may not do to the context of the call itself, the instance or an organization: to its settings.
@@ -22,6 +23,15 @@ export function requireOnContext(
       throw permissionMissing(policy.onInstance);
     }
   };
+}
+
+/**
+ * Makes sure that the context of the call is still there when the unit commits.
+ *
+ * @throws NOT_FOUND ORGANIZATION_NOT_FOUND
+ */
+export async function requireContext(tx: Transaction, { context }: Scope): Promise<void> {
+  if (context.type === "organization") await requireOrganization(tx, context.organizationId);
 }
 
 // To the letter what the resolving of the context says of an organization that is not there (decisions B3).

@@ -5,11 +5,7 @@ import {
 import type { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  permissionMissing,
-  requireOnContext,
-  requireOrganization,
-} from "../../resources/org/index.ts";
+import { permissionMissing, requireContext, requireOnContext } from "../../resources/org/index.ts";
 import { settingsCalls } from "../object/calls.ts";
 import { builtInLogin, loginSettings } from "./login.ts";
 
@@ -37,7 +33,7 @@ export function loginSettingsHandlers(deps: Deps): Handlers<typeof LoginSettings
     resolved: ResolvedLoginSettingsSchema,
     builtIn: builtInLogin,
   };
-  const calls = settingsCalls(deps, loginSettings, messages, requireOrganization);
+  const calls = settingsCalls(deps, loginSettings, messages, requireContext);
   return {
     setLoginSettings: ({ settings }, scope) => calls.set(settings, scope),
     resolveLoginSettings: (_, scope) => calls.resolve(scope),

@@ -8,7 +8,7 @@ import { current } from "../../storage/read-cache.ts";
 import { changeSettings, requireLevel, settingsChain } from "./contexts.ts";
 import {
   type Setter,
-  toChanges,
+  toChange,
   toResolvedBool,
   toResolvedDuration,
   toResolvedString,
@@ -16,17 +16,37 @@ import {
   toResolvedUInt64,
   toSettingsDetails,
 } from "./convert.ts";
-import { type Resolved, resolve, type SettingsGroup, type SettingValue } from "./settings.ts";
+import {
+  type Change,
+  type Resolved,
+  resolve,
+  type SettingsGroup,
+  type SettingValue,
+} from "./settings.ts";
 
 type Told = { details: MessageInitShape<typeof DetailsSchema> };
 
-/** The two calls of a group whose messages have a field of a generic value type for each property, of its name. */
+/** A property whose fields are of no generic value type. */
+export type OwnType = {
+  /** @throws INVALID_ARGUMENT for what the rules of the schema cannot see */
+  wish(setter: unknown): Change | undefined;
+  tell(resolved: Resolved, scope: Scope): object;
+};
+
+export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
+  set: S;
+  resolved: R;
+  builtIn: Readonly<Record<string, SettingValue>>;
+  ownTypes?: Readonly<Record<string, OwnType>>;
+};
+
+/** The two calls of a group whose messages have a field for each property, of its name. */
 export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
   set(settings: MessageShape<S> | undefined, scope: Scope): Promise<Told>;
   resolve(scope: Scope): Promise<Told & { settings: MessageInitShape<R> }>;
 };
 
-const resolvedTypes: Readonly<Record<string, (resolved: Resolved) => object>> = {
+const resolvedTypes: Readonly<Record<string, (resolved: Resolved, scope: Scope) => object>> = {
   "idsvc.settings.object.v3alpha.ResolvedBool": toResolvedBool,
   "idsvc.settings.object.v3alpha.ResolvedString": toResolvedString,
   "idsvc.settings.object.v3alpha.ResolvedStrings": toResolvedStrings,
@@ -37,16 +57,20 @@ const resolvedTypes: Readonly<Record<string, (resolved: Resolved) => object>> = 
 /**
  * The calls of a group of settings.
  *
- * @param check what must hold of an organization while its settings are written
+ * @param during what else is asked, and done, in the unit that writes them
  * @throws Error at start, when a property has no field of its name, or a field no property
  */
 export function settingsCalls<S extends DescMessage, R extends DescMessage>(
   { db, events }: { db: Database; events: EventStore },
   group: SettingsGroup,
-  messages: { set: S; resolved: R; builtIn: Readonly<Record<string, SettingValue>> },
-  check?: (tx: Transaction, organizationId: string) => Promise<void>,
+  messages: SettingsMessages<S, R>,
+  during?: (
+    tx: Transaction,
+    scope: Scope,
+    asked: { settings: MessageShape<S> | undefined; changed: ReadonlySet<string> },
+  ) => Promise<void>,
 ): SettingsCalls<S, R> {
-  const { set, resolved, builtIn } = messages;
+  const { set, resolved, builtIn, ownTypes = {} } = messages;
   const chainOf = current(db, settingsChain(db, group));
   for (const { fields, typeName } of [set, resolved]) {
     const names = fields.map(({ name }) => name).toSorted();
@@ -54,7 +78,7 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
     throw new Error(`the fields of ${typeName} are not the properties of ${group.name} settings`);
   }
   const answers = resolved.fields.map(({ name, localName, message }) => {
-    const convert = resolvedTypes[message?.typeName ?? ""];
+    const convert = ownTypes[name]?.tell ?? resolvedTypes[message?.typeName ?? ""];
     const value = builtIn[name];
     if (convert === undefined || value === undefined) {
       throw new Error(`the field ${name} of ${resolved.typeName} cannot be resolved`);
@@ -64,17 +88,18 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
 
   return {
     async set(settings, scope) {
-      // That the fields are setters is what the loops above and the schema's value types say.
-      const setters = set.fields.map(({ name, localName }): [string, Setter | undefined] => [
-        name,
-        Reflect.get(Object(settings), localName) as Setter | undefined,
-      ]);
-      const { context } = scope;
-      const wished = toChanges(Object.fromEntries(setters));
-      const changed = await changeSettings(events, group, scope, wished, async (tx) => {
-        if (context.type === "organization") await check?.(tx, context.organizationId);
-      });
-      return { details: toSettingsDetails(changed) };
+      const wished: Record<string, Change> = {};
+      for (const { name, localName } of set.fields) {
+        const setter: unknown = Reflect.get(Object(settings), localName);
+        // A field that has no type of its own is a setter: the names of the value types come in pairs.
+        const own = ownTypes[name];
+        const change = own ? own.wish(setter) : toChange(setter as Setter | undefined);
+        if (change !== undefined) wished[name] = change;
+      }
+      const written = await changeSettings(events, group, scope, wished, async (tx, changed) =>
+        during?.(tx, scope, { settings, changed }),
+      );
+      return { details: toSettingsDetails(written) };
     },
 
     async resolve(scope) {
@@ -89,7 +114,7 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
       const settings = Object.fromEntries(
         answers.map(({ name, localName, convert, value }) => [
           localName,
-          convert(resolve(chain, name, value)),
+          convert(resolve(chain, name, value), scope),
         ]),
       );
       // The pairing of fields and values is checked above, at start.

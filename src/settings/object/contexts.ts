@@ -9,6 +9,7 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import {
   type Change,
   type ContextSettings,
+  propertyOf,
   readSettings,
   resolve,
   settingContexts,
@@ -85,12 +86,12 @@ export function settingsReader<P extends string, T>(
   db: Database,
   group: SettingsGroup,
   builtIn: Readonly<Record<P, SettingValue>>,
-  make: (valueOf: ValueOf<P>) => T,
+  make: (valueOf: ValueOf<P>, instanceId: string) => T,
 ): SettingsReader<T> {
   const chainOf = settingsChain(db, group);
   const read = cachedRead(db, [settingValues], async (instanceId, organizationId) => {
     const chain = await chainOf(instanceId, organizationId);
-    return make((property) => resolve(chain, property, builtIn[property]).value);
+    return make((property) => resolve(chain, property, builtIn[property]).value, instanceId);
   });
   return (instanceId, organizationId = "") => read(instanceId, organizationId);
 }
@@ -99,21 +100,21 @@ export function settingsReader<P extends string, T>(
  * Sets what is wished in the context of the call, and tells the last change of the group there: none where nothing was
  * ever set and nothing is wished.
  *
- * @param check what must hold of the context while it is written
+ * @param during what else is asked, and done, in the unit that writes; it is told which properties change
  */
 export async function changeSettings(
   events: EventStore,
   group: SettingsGroup,
   scope: Scope,
   wished: Record<string, Change>,
-  check?: (tx: Transaction) => Promise<void>,
+  during?: (tx: Transaction, changed: ReadonlySet<string>) => Promise<void>,
 ): Promise<Pick<ContextSettings, "owner" | "last">> {
   requireLevel(group, scope);
   const { log, owner } = settingsContextOf(scope);
   const written = await events.transact(writeContext(scope, log), async (tx) => {
-    await check?.(tx);
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
     const happened = group.decide(owner.type, loaded.state, wished);
+    await during?.(tx, new Set(happened.map(({ type }) => propertyOf(type))));
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
     return loaded.last === undefined && happened.length === 0

@@ -88,7 +88,8 @@ export const textsOf = (value: SettingValue): readonly string[] =>
 /** A stored duration in milliseconds. */
 export const millisecondsOf = (value: SettingValue): number => durationMs(durationOf(value));
 
-const inheritedFrom = ({ owner }: Resolved) =>
+/** The owner of an inherited value, as a member to spread; nothing where the value is the context's own. */
+export const inheritedFrom = ({ owner }: Resolved) =>
   owner === undefined ? {} : { owner: toOwner(owner) };
 
 export const toResolvedBool = (

@@ -51,6 +51,9 @@ export const settingContexts = table(
 
 type SetPayload = { value: SettingValue };
 type SettingEvent = NewEvent<string, SetPayload | Record<string, never>>;
+/** The property that an event is about. */
+export const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
+
 /** What is set in one context, by property. */
 export type SetValues = Readonly<Record<string, SettingValue>>;
 
@@ -91,8 +94,6 @@ export function defineSettings(
   }
   const events: AnyEvents<SettingEvent> = defineEvents(name, payloads);
   const types = Object.keys(payloads).map((key) => `${name}.${key}`);
-  const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
-
   const initial: SetValues = {};
   const evolve = (state: SetValues, { type, payload: what }: SettingEvent): SetValues => {
     const { [propertyOf(type)]: _, ...others } = state;
@@ -107,7 +108,7 @@ export function defineSettings(
     properties,
     events,
     aggregate: aggregate(events, initial, evolve),
-    projection: settingsProjection(name, events, types, propertyOf),
+    projection: settingsProjection(name, events, types),
     decide(level, current, wished) {
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
         const type = `${name}.${level}.${property}`;
@@ -125,7 +126,6 @@ function settingsProjection(
   name: string,
   events: AnyEvents<SettingEvent>,
   types: readonly string[],
-  propertyOf: (type: string) => string,
 ): Projection {
   type Reduce = NonNullable<Parameters<typeof on<SettingEvent>>[1][string]>;
   const reduce: Reduce = (event) => {

@@ -1,4 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
@@ -40,6 +42,22 @@ const resolving = (unknown: Unknown): Sample => ({
 });
 
 export const settingsSamples: Record<string, Sample> = {
+  ...ofService(BrandingSettingsService.typeName, {
+    SetBrandingSettings: setting(
+      unknownOrganization,
+      (turn) => ({ theme: { set: turn % 2 === 0 ? "dark" : "light" } }),
+      { primary_color: { set: "blue" } },
+    ),
+    ResolveBrandingSettings: resolving(unknownOrganization),
+  }),
+  ...ofService(LanguageService.typeName, {
+    SetLanguages: setting(
+      unknownOrganization,
+      (turn) => ({ default_language: { key: turn % 2 === 0 ? "de" : "fr" } }),
+      { reset_default_language: false },
+    ),
+    ResolveLanguages: { ...resolving(unknownOrganization), stranger: "answered" },
+  }),
   ...ofService(LoginSettingsService.typeName, {
     SetLoginSettings: setting(
       unknownOrganization,
