@@ -50,8 +50,18 @@ export * as userSchemaResource from "#gen/idsvc/resources/userschema/v3alpha/use
 export * from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_pb.ts";
 export * from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
+export * from "#gen/idsvc/settings/branding/v3alpha/branding_pb.ts";
+export * from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_pb.ts";
 export * from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+export * from "#gen/idsvc/settings/language/v3alpha/language_pb.ts";
+export * from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
+export * from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
+export * from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 export * as settingsObject from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
+export * from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
+export * from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 export * from "#gen/idsvc/settings/password/v3alpha/password_pb.ts";
 export * from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+export * from "#gen/idsvc/settings/security/v3alpha/security_pb.ts";
+export * from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";

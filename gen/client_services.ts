@@ -14,22 +14,32 @@ import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_ser
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
+import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 
 export const services = {
   action: ActionService,
   app: AppService,
+  brandingSettings: BrandingSettingsService,
   domain: DomainService,
   event: EventService,
   feature: FeatureService,
   instance: InstanceService,
+  language: LanguageService,
+  loginSettings: LoginSettingsService,
   membership: MembershipService,
+  oidcSettings: OIDCSettingsService,
   organization: OrganizationService,
   passwordSettings: PasswordSettingsService,
   project: ProjectService,
   projectGrant: ProjectGrantService,
   role: RoleService,
+  securitySettings: SecuritySettingsService,
   session: SessionService,
   user: UserService,
   userGrant: UserGrantService,

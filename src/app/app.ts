@@ -30,11 +30,13 @@ import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
-import { oidcEndpoints } from "./oidc.ts";
+import { logoPage } from "./logo.ts";
+import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -105,12 +107,11 @@ export async function startApp(
     externalUrl: new URL(config.externalUrl),
   };
   const stopping = new AbortController();
-  const endpoints = createEndpoints(
-    bindings,
-    ports,
-    { timeoutMs: config.callTimeoutMs, maxBodyBytes: config.maxMessageBytes },
-    stopping.signal,
-  );
+  const callDefaults = {
+    timeoutMs: config.callTimeoutMs,
+    maxBodyBytes: config.maxMessageBytes,
+  };
+  const endpoints = createEndpoints(bindings, ports, callDefaults, stopping.signal);
   // Executions run around unary methods only.
   served = endpoints
     .filter(({ kind }) => kind === "unary")
@@ -124,10 +125,17 @@ export async function startApp(
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
   const serveWeb = webServer(ports);
-  const oidc = oidcEndpoints(createProvider(ofProvider));
+  const call = createCallService(bindings, ports.validator, callDefaults);
+  const login = once(async () => {
+    const { openLogin } = await import("./login.ts");
+    return openLogin(deps, { call, externalUrl: ports.externalUrl, logger });
+  });
+  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...browserPorts(login) }));
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    return webHandler(documents(config, metrics, endpoints), serveWeb);
+    const { pages } = await login();
+    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    return webHandler([...own, ...oidc.pages, ...pages], serveWeb);
   });
   const listening: Listening = await listen({
     host: config.host,

@@ -1,3 +1,4 @@
+import { loginModule } from "../login/module.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { oidcModule } from "../oidc/store/index.ts";
@@ -14,9 +15,14 @@ import { sessionModule } from "../resources/session/index.ts";
 import { userModule, users } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
+import { brandingSettingsModule } from "../settings/branding/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
+import { languageModule } from "../settings/language/index.ts";
+import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
+import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
+import { securitySettingsModule } from "../settings/security/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
@@ -29,9 +35,10 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userModule,
   sessionModule,
   userSchemaModule({ instanceEvents, users }),
-  webKeyModule({ instanceEvents, instances }),
+  webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
   oidcModule,
+  loginModule,
   actionModule,
   eventModule,
   {
@@ -39,5 +46,10 @@ export const modules = (features: FeatureDefaults): Module[] => [
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
   },
   featureModule(features),
+  brandingSettingsModule,
+  languageModule,
+  loginSettingsModule,
+  oidcSettingsModule,
+  securitySettingsModule,
   passwordSettingsModule,
 ];

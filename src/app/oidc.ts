@@ -1,6 +1,8 @@
 import type { WebEndpoint } from "../api/web-endpoint.ts";
 import { DomainError } from "../errors.ts";
 import { OAuthError, errorAnswer } from "../oidc/core/errors.ts";
+import type { Ports } from "../oidc/core/ports.ts";
+import { deferred } from "./deferred.ts";
 import type { Provider } from "../oidc/core/provider.ts";
 
 const blockedForSeconds = "3600";
@@ -53,3 +55,26 @@ const blocked = () =>
     status: 503,
     headers: { "retry-after": blockedForSeconds },
   });
+
+/** What the provider asks of the login, which is loaded when a browser first comes. */
+export function browserPorts(
+  login: () => Promise<Pick<Ports, "browsers" | "interactions">>,
+): Pick<Ports, "browsers" | "interactions"> {
+  return {
+    browsers: deferred(async () => (await login()).browsers, {
+      sessionsOf: true,
+      endSessions: true,
+    }),
+    interactions: deferred(async () => (await login()).interactions, {
+      missing: true,
+      keep: true,
+      begin: true,
+      load: true,
+      take: true,
+      errorPage: true,
+      formPostPage: true,
+      confirmLogout: true,
+      loggedOutLocation: true,
+    }),
+  };
+}

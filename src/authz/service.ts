@@ -1,4 +1,10 @@
-import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethod,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { Scope } from "./context.ts";
 
 /** The handlers of a service: what a call means, without transport, permission or validation. */
@@ -56,3 +62,24 @@ export function authorizeById<S extends DescService>(
   const checks: unknown = Object.fromEntries(named.map(({ localName }) => [localName, check]));
   return checks as Authorize<S>;
 }
+
+/** On whose behalf the service calls itself. */
+export type InnerCaller = {
+  instanceId: string;
+  issuer: string;
+  requestId: string;
+  /** A user, who may do what he may do to himself; or the service, which may do everything in an instance. */
+  as: { userId: string; organizationId: string } | { system: string };
+  /** The organization that the call is about; the caller's own where it needs one and none is said. */
+  organizationId?: string;
+};
+
+/**
+ * Calls a method of a service from within the process: its request is validated and its handler run as for every caller.
+ * Nobody is to be authenticated, so the caller vouches for who it is.
+ */
+export type CallService = <M extends DescMethodUnary>(
+  method: M,
+  request: MessageInitShape<M["input"]>,
+  caller: InnerCaller,
+) => Promise<MessageShape<M["output"]>>;

@@ -14,8 +14,13 @@ import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_ser
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
+import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
 import { credentialSamples } from "./samples/credential.ts";
@@ -30,6 +35,7 @@ import { passwordSettingsSamples } from "./samples/password-settings.ts";
 import { projectSamples } from "./samples/project.ts";
 import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
+import { settingsSamples } from "./samples/settings.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
 import { webKeySamples } from "./samples/webkey.ts";
@@ -41,16 +47,21 @@ export { makeWorld } from "./samples/sample.ts";
 export const services: readonly DescService[] = [
   ActionService,
   AppService,
+  BrandingSettingsService,
   DomainService,
   EventService,
   FeatureService,
   InstanceService,
+  LanguageService,
+  LoginSettingsService,
   MembershipService,
+  OIDCSettingsService,
   OrganizationService,
   PasswordSettingsService,
   ProjectGrantService,
   ProjectService,
   RoleService,
+  SecuritySettingsService,
   SessionService,
   UserGrantService,
   UserSchemaService,
@@ -73,6 +84,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...passwordSettingsSamples,
   ...projectSamples,
   ...sessionSamples,
+  ...settingsSamples,
   ...userSamples,
   ...userSchemaSamples,
   ...webKeySamples,

@@ -45,6 +45,11 @@ const rows: Record<string, Row> = {
     mayImport: ["oidc/core", "resources", "settings", ...kernel, "egress"],
     gen: ["idsvc/resources", "idsvc/settings"],
   },
+  login: {
+    band: "edge",
+    mayImport: ["oidc/core", "resources", "settings", ...kernel, "telemetry"],
+    gen: ["idsvc/resources"],
+  },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },
@@ -86,6 +91,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\//, ["api", "client"]],
   [/^jose$/, ["authz", "crypto", "oidc/core"]],
   [/^commander$/, ["cli"]],
+  [/^(?:intl-messageformat|negotiator|uqr)$/, ["login"]],
 ];
 
 const longestFile = 400;

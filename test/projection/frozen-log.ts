@@ -17,8 +17,13 @@ import { metadata, user } from "../../src/resources/user/index.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { webKey } from "../../src/resources/webkey/web-key.ts";
+import { brandingSettings } from "../../src/settings/branding/branding.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
+import { languageSettings } from "../../src/settings/language/language.ts";
+import { loginSettings } from "../../src/settings/login/login.ts";
+import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
+import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**
  * A stream as an earlier build stored it, with what it folded to. `payload` is what stood in the log, sealed where it
@@ -63,6 +68,8 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
-    ...[featureSettings.aggregate, passwordSettings.aggregate],
+    ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
+    ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
+    ...[languageSettings.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

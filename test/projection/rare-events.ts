@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { World } from "../api/samples/sample.ts";
 import type { Peer } from "../support/protocols.ts";
+import { rareSettings } from "./rare-settings.ts";
 
 /** Makes the events that no sample of a call makes: cascades, failed proofs, settings of every property, all contexts. */
 export async function rareEvents(peer: Peer, world: World, token: string, system: string) {
@@ -16,18 +17,7 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   };
   const { make, name, instanceId, organizationId } = world;
 
-  const bools = ["requires_uppercase", "requires_lowercase", "requires_number", "requires_symbol"];
-  const values = { min_length: "9", max_age: "60s", blocklist: false };
-  const set = Object.fromEntries([
-    ...Object.entries(values).map(([key, value]) => [key, { set: value }]),
-    ...bools.map((key) => [key, { set: true }]),
-  ]);
-  const reset = Object.fromEntries(Object.keys(set).map((key) => [key, { reset: true }]));
-  for (const context of ["", `?ctx.org_id=${organizationId}`]) {
-    for (const change of [set, reset]) {
-      await send("PATCH", `/settings/v3alpha/passwords${context}`, change);
-    }
-  }
+  await rareSettings(send, organizationId);
 
   const project_id = await make("/projects", { name: name() });
   const [reader, writer] = ["reader", "writer"];

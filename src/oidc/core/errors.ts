@@ -29,17 +29,25 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly status: number;
   readonly headers: Record<string, string>;
+  /** What is wrong, where a page can say more about it than the code does. */
+  readonly about: "client" | "redirect_uri" | undefined;
 
   constructor(
     code: OAuthErrorCode,
     description: string,
-    facts: { status?: number; headers?: Record<string, string>; cause?: unknown } = {},
+    facts: {
+      status?: number;
+      headers?: Record<string, string>;
+      about?: "client" | "redirect_uri";
+      cause?: unknown;
+    } = {},
   ) {
     super(description, { cause: facts.cause });
     this.name = "OAuthError";
     this.code = code;
     this.status = facts.status ?? 400;
     this.headers = facts.headers ?? {};
+    this.about = facts.about;
   }
 }
 

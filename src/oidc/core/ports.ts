@@ -44,6 +44,8 @@ export type Client = {
   organizationId: string;
   authMethod: AuthMethod;
   redirectUris: readonly string[];
+  /** Those that are registered but do not fit the type of the app: they work in development mode only. */
+  refusedRedirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
   responseTypes: readonly ResponseType[];
   grantTypes: readonly GrantType[];
@@ -89,6 +91,11 @@ export interface Users {
   loginName(at: At, userId: string): Promise<string>;
   /** The organization a user belongs to. */
   organization(at: At, id: string): Promise<{ id: string; name: string; primaryDomain: string }>;
+  /** The organization that a scope names. */
+  organizationBy(
+    at: At,
+    by: { id: string } | { primaryDomain: string },
+  ): Promise<{ id: string } | undefined>;
   /** Values by key, in base64url without padding. */
   metadata(at: At, userId: string): Promise<Record<string, string>>;
   /**
@@ -286,8 +293,8 @@ export type BrowserSession = {
 export interface Browsers {
   /** The living sessions of the browser whose cookies these are, of users who have proven themselves. */
   sessionsOf(at: At, cookies: string): Promise<readonly BrowserSession[]>;
-  /** Ends sessions of the browser, and tells the apps that want to know of it. */
-  endSessions(at: At, cookies: string, sessionIds: readonly string[]): Promise<void>;
+  /** Ends sessions with all that was issued in them; nothing of those that have ended. */
+  endSessions(at: At, sessionIds: readonly string[]): Promise<void>;
 }
 
 /** A valid authorization request (OpenID Connect Core 1.0 section 3.1.2.1). */
@@ -305,56 +312,69 @@ export type AuthorizationRequest = {
   loginHint: string | undefined;
   /** The user of the `id_token_hint`: nobody else will do. */
   hintedUserId: string | undefined;
+  /** The organization that the login is limited to, by its scope (background 8.7). */
+  organization: { id: string } | { primaryDomain: string } | undefined;
   codeChallenge: string | undefined;
   claims: ClaimsRequest | undefined;
-  /** The organization that the login is limited to, by its scope. */
-  organizationId: string | undefined;
 };
 
 export type Prompt = "none" | "login" | "consent" | "select_account" | "create";
 
-/** What the login must still do before the request can be answered; undefined when nothing is missing. */
+/** What the login must still do before the request can be answered. */
 export type Missing = "login" | "consent" | "select_account" | "create";
 
+/** A request that is kept while the login works on it, in the one browser that it began in. */
+export type KeptRequest = {
+  request: AuthorizationRequest;
+  /** What the login came to; absent while it has not ended. */
+  outcome: { session: BrowserSession } | "denied" | undefined;
+};
+
+type Headers = { get(name: string): string | null };
+export type Page = { headers: Record<string, string>; body: string };
+
 export interface Interactions {
-  /** Whether a session is good enough for the request by the rules of the instance (factors, their age, consent). */
+  /** Whether a session is good enough by the rules of the instance (factors, their age, consent); else what is missing. */
   missing(
     at: At,
     request: AuthorizationRequest,
     session: BrowserSession,
   ): Promise<Missing | undefined>;
-  /** Keeps the request and tells where the browser goes on with it. */
-  begin(at: At, request: AuthorizationRequest): Promise<string>;
-  /**
-   * The request that the login has finished in this browser, with the session that it ended in: it is handed out once.
-   */
-  finish(
+  /** Keeps a request for an hour; its id. */
+  keep(at: At, request: AuthorizationRequest): Promise<string>;
+  /** Leads this browser, and no other from now on, to the page where the login goes on. */
+  begin(
     at: At,
     id: string,
+    missing: Missing,
     cookies: string,
-  ): Promise<
-    | { request: AuthorizationRequest; session: BrowserSession }
-    | { request: AuthorizationRequest; error: "access_denied" }
-    | undefined
-  >;
+  ): Promise<{ location: string; cookies: string[] }>;
+  /** A kept request, unless another browser works on it. */
+  load(at: At, id: string, cookies: string): Promise<KeptRequest | undefined>;
+  /** Uses a kept request up: of two at once one hears true. */
+  take(at: At, id: string): Promise<boolean>;
   /** The page for an error that cannot be told to the client. */
   errorPage(
     at: At,
-    error: { code: string; description: string; status: number },
-    headers: {
-      get(name: string): string | null;
+    error: {
+      code: string;
+      description: string;
+      status: number;
+      about: "client" | "redirect_uri" | undefined;
     },
-  ): Promise<{ headers: Record<string, string>; body: string }>;
+    headers: Headers,
+  ): Promise<Page>;
   /** The page that posts the answer to the client (OAuth 2.0 Form Post Response Mode). */
   formPostPage(
     at: At,
     redirectUri: string,
-    fields: ReadonlyArray<readonly [string, string]>,
-    headers: { get(name: string): string | null },
-  ): Promise<{ headers: Record<string, string>; body: string }>;
-  /** Where logging out is confirmed, and where it is told that it is done. */
-  logoutPage(at: At, request: LogoutRequest): Promise<string>;
-  loggedOutPage(at: At): string;
+    fields: ReadonlyMap<string, string>,
+    headers: Headers,
+  ): Promise<Page>;
+  /** Where logging out is confirmed: keeps what comes after it. */
+  confirmLogout(at: At, request: LogoutRequest, cookies: string): Promise<string>;
+  /** Where it is told that it is done. */
+  loggedOutLocation(at: At): Promise<string>;
 }
 
 /** A logout that the user must confirm; the URI is one of the client, proven. */

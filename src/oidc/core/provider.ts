@@ -1,9 +1,9 @@
+import { browserEndpoints } from "./browser-endpoints.ts";
 import { clientEndpoints } from "./client-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorAnswer, OAuthError } from "./errors.ts";
 import { type OidcAnswer, type OidcRequest, targetOf, toResponse } from "./http.ts";
-import type { At } from "./ports.ts";
-import type { TokenParts } from "./token/grant.ts";
+import type { At, Ports } from "./ports.ts";
 
 /**
  * An OpenID Provider without a web server and without a database: requests in, answers out, everything else over ports.
@@ -16,8 +16,11 @@ export type Provider = {
   fetch(request: Request, at: At): Promise<Response>;
 };
 
-export function createProvider(ports: TokenParts): Provider {
-  const endpoints: readonly Endpoint[] = clientEndpoints(ports, () => endpoints);
+export function createProvider(ports: Ports): Provider {
+  const endpoints: readonly Endpoint[] = [
+    ...clientEndpoints(ports, () => endpoints),
+    ...browserEndpoints(ports),
+  ];
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
 
   async function handle(endpoint: Endpoint, request: OidcRequest, at: At): Promise<OidcAnswer> {

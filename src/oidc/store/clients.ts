@@ -1,5 +1,10 @@
 import type { Deps } from "../../projection/module.ts";
-import { appReader, type FoundApp, isClientSecretOf } from "../../resources/app/index.ts";
+import {
+  appReader,
+  type FoundApp,
+  isClientSecretOf,
+  problemsOfRedirect,
+} from "../../resources/app/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
@@ -42,11 +47,15 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
     return { ...common, kind: "api", authMethod: config.api.authMethodType, ...noLogin };
   }
   const { authMethodType, idTokenSignedResponseAlg, ...oidc } = config.oidc;
+  const refused = oidc.devMode
+    ? []
+    : oidc.redirectUris.filter((uri) => problemsOfRedirect(config.oidc, uri).length > 0);
   return {
     ...common,
     kind: "oidc",
     authMethod: authMethodType,
-    redirectUris: oidc.redirectUris,
+    redirectUris: oidc.redirectUris.filter((uri) => !refused.includes(uri)),
+    refusedRedirectUris: refused,
     postLogoutRedirectUris: oidc.postLogoutRedirectUris,
     responseTypes: oidc.responseTypes,
     grantTypes: oidc.grantTypes,
@@ -62,6 +71,7 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
 
 const noLogin = {
   redirectUris: [],
+  refusedRedirectUris: [],
   postLogoutRedirectUris: [],
   responseTypes: [],
   grantTypes: [],

@@ -1,20 +1,10 @@
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
-import type { Lifetimes, Settings } from "../core/ports.ts";
-
-const minute = 60_000;
-const hour = 60 * minute;
-
-/** What counts where nothing is set (resources, `/oidc`). */
-const lifetimes: Lifetimes = {
-  accessTokenMs: 12 * hour,
-  idTokenMs: 12 * hour,
-  refreshTokenIdleMs: 720 * hour,
-  refreshTokenMs: 2160 * hour,
-  codeMs: minute,
-};
-const languages = ["en", "de", "fr", "it", "es", "pt", "nl", "pl", "cs", "sv", "ja", "zh"];
+import { languageReader } from "../../settings/language/index.ts";
+import { oidcSettingsReader } from "../../settings/oidc/index.ts";
+import { securitySettingsReader } from "../../settings/security/index.ts";
+import type { Settings } from "../core/ports.ts";
 
 /** What the settings of an instance say to the provider. */
 export function settingStore({
@@ -22,11 +12,27 @@ export function settingStore({
   features,
 }: Pick<Deps, "db"> & { features: FeatureReader }): Settings {
   const ownProject = ownProjectReader(db);
+  const times = oidcSettingsReader(db);
+  const security = securitySettingsReader(db);
+  const languages = languageReader(db);
   return {
-    lifetimes: () => lifetimes,
+    async lifetimes({ instanceId }) {
+      const of = await times(instanceId);
+      return {
+        accessTokenMs: of.accessTokenLifetimeMs,
+        idTokenMs: of.idTokenLifetimeMs,
+        refreshTokenIdleMs: of.refreshTokenIdleMs,
+        refreshTokenMs: of.refreshTokenMs,
+        codeMs: of.codeLifetimeMs,
+      };
+    },
     isTokenExchangeOn: ({ instanceId }) => features.isOn(instanceId, "oidc_token_exchange"),
-    isImpersonationOn: () => false,
-    uiLocales: () => languages,
+    async isImpersonationOn({ instanceId }) {
+      return (await security(instanceId)).enableImpersonation;
+    },
+    async uiLocales({ instanceId }) {
+      return (await languages(instanceId)).allowed;
+    },
     ownProjectId: ({ instanceId }) => ownProject(instanceId),
   };
 }

@@ -57,6 +57,12 @@ export function userStore(parts: Parts): Users {
     loginName,
 
     organization: async ({ instanceId }, id) => ({ id, ...(await names(instanceId, id)) }),
+    async organizationBy({ instanceId }, by) {
+      await db.catchUp();
+      return "id" in by
+        ? organizations.byId(instanceId, by.id)
+        : organizations.byDomain(instanceId, by.primaryDomain.toLowerCase());
+    },
     metadata: async ({ instanceId }, userId) => metadata(instanceId, userId),
 
     async roles({ instanceId }, userId, projectIds) {

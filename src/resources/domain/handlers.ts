@@ -13,6 +13,8 @@ import { type Authorize, authorizeById, type Handlers } from "../../authz/servic
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
+import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
@@ -66,6 +68,7 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
 export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
   const queries = domainQueries(deps, createTenancy(deps));
+  const loginOf = current(deps.db, loginSettingsReader(deps.db));
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -77,8 +80,9 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       }
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
-      const type = organizationId === "" ? undefined : validationTypes[wanted.validationType];
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
+        const type =
+          organizationId === "" ? undefined : await proofOf(wanted, scope, organizationId);
         const loaded = await loadOwner(tx, scope, organizationId);
         if (loaded.kind === "instance") {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
@@ -141,6 +145,16 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
+
+  /** How a domain of an organization is to be proven: as was chosen, and always where the login settings ask for it. */
+  async function proofOf(
+    { validationType }: { validationType: DomainValidationType },
+    { instanceId }: Scope,
+    organizationId: string,
+  ): Promise<ValidationType | undefined> {
+    const { validateOrgDomains } = await loginOf(instanceId, organizationId);
+    return validationTypes[validationType] ?? (validateOrgDomains ? "dns" : undefined);
+  }
 
   async function rowOf({ instanceId }: Scope, id: string): Promise<DomainRow> {
     const row = await queries.find(instanceId, id);

@@ -16,6 +16,7 @@ import {
   user,
 } from "../user/index.ts";
 import { addFirstWebKey } from "../webkey/index.ts";
+import { setFirstLanguage } from "../../settings/language/index.ts";
 import { instanceEvents } from "./events.ts";
 import { addInstance, instance } from "./instance.ts";
 
@@ -66,6 +67,7 @@ export async function createInstance(
     instanceEvents["iam.project.set"]({ projectId: ids.project }),
   ]);
 
+  setFirstLanguage(tx, ids.instance, defaultLanguage);
   await addFirstWebKey({ newId, secrets }, tx, ids.instance, webKey);
 
   const first = tx.begin(organization, ids.organization);

@@ -11,6 +11,7 @@ import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { requireSupported } from "../../settings/language/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
@@ -43,6 +44,7 @@ export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
     async createInstance({ instance: wanted }, scope) {
       if (wanted?.organization === undefined) throw new Error("validation requires the instance");
       const { name, domain, defaultLanguage = "en", organization, owner } = wanted;
+      requireSupported([defaultLanguage], "instance.default_language");
       const domains = [domain.toLowerCase()];
       const ids = newInstanceIds(newId);
       const userId = newId();

@@ -23,7 +23,13 @@ export {
   setDefaultOrganization,
 } from "./instance.ts";
 export { forgetInstance, instances } from "./projection.ts";
-export { hasInstance, instanceReader, ownProjectReader, retentionReader } from "./queries.ts";
+export {
+  hasInstance,
+  instanceFacts,
+  instanceReader,
+  ownProjectReader,
+  retentionReader,
+} from "./queries.ts";
 
 /** Instances: the tenants of the system (resources, Instances). */
 export const instanceModule: Module = {

@@ -38,6 +38,20 @@ export function instanceReader(db: Database): InstanceReader {
   return { byDomain: (domain) => read("", domain), byId: (id) => readById("", id) };
 }
 
+/** What others ask of an instance; empty where there is none. */
+export function instanceFacts(db: Database) {
+  const t = db.table(instances);
+  const read = cachedRead(db, [instances], async (_, id) => {
+    const { name, defaultLanguage, defaultOrganizationId, projectId } = t;
+    const [row] = await db.read
+      .select({ name, defaultLanguage, defaultOrganizationId, projectId })
+      .from(t)
+      .where(eq(t.id, id));
+    return row ?? { name: "", defaultLanguage: "en", defaultOrganizationId: "", projectId: "" };
+  });
+  return async (id: string) => read("", id);
+}
+
 /** The service's own project in an instance: tokens to it open the APIs (decisions B5). */
 export function ownProjectReader(db: Database) {
   const t = db.table(instances);

@@ -7,6 +7,8 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance, setDefaultOrganization } from "../instance/index.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
+import { current } from "../../storage/read-cache.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
@@ -45,19 +47,25 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId, organizations } = deps;
   const tenancy = createTenancy(deps);
   const queries = organizationQueries(deps, tenancy);
+  const loginOf = current(deps.db, loginSettingsReader(deps.db));
 
   return {
     async createOrganization({ organization: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the organization");
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = tx.begin(organization, newId());
+        const named = wanted.domain?.toLowerCase();
+        const mustProve =
+          named !== undefined && (await loginOf(scope.instanceId)).validateOrgDomains;
         const domain =
-          wanted.domain?.toLowerCase() ?? (await freeDomain(tx, scope, wanted.name, loaded.id));
-        const added = addOrganization(loaded.state, {
-          name: wanted.name,
-          domain,
-          domainId: newId(),
-        });
+          named === undefined || mustProve
+            ? await freeDomain(tx, scope, wanted.name, loaded.id)
+            : named;
+        const added = addOrganization(
+          loaded.state,
+          { name: wanted.name, domain, domainId: newId() },
+          mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
+        );
         tx.record(organization, loaded, added, instanceOwner(scope));
         return tx.written(loaded);
       });

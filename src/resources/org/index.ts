@@ -7,7 +7,7 @@ import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
 export { organizationContentsJobs } from "./contents.ts";
-export { requireOnContext } from "./context.ts";
+export { requireContext, requireOnContext } from "./context.ts";
 export {
   domainIdOf,
   organizationDomainClaim,

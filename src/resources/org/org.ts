@@ -74,10 +74,11 @@ function changeDomains(domains: OrganizationDomain[], { type, payload }: DomainE
   }
 }
 
-/** A new organization, with its primary domain. */
+/** A new organization, with its primary domain, and with one that it has yet to prove. */
 export function addOrganization(
   state: State,
   { name, ...domain }: { name: string } & OwnDomain,
+  unproven?: OwnDomain,
 ): OrganizationEvent[] {
   if (state !== undefined) {
     throw failedPrecondition("ORGANIZATION_EXISTS", "an organization with this id exists");
@@ -87,6 +88,7 @@ export function addOrganization(
     organizationEvents["domain.added"](domain),
     organizationEvents["domain.verified"](domain),
     organizationEvents["domain.primary.set"](domain),
+    ...(unproven === undefined ? [] : [organizationEvents["domain.added"](unproven)]),
   ];
 }
 

@@ -6,9 +6,11 @@ import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { sessionProjection } from "./projection.ts";
 
+export { endSession } from "./end-sessions.ts";
+export { openProvenSession, type Proof, recordProof } from "./proven.ts";
+export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
-export { isLiving, sessionById } from "./queries.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */

@@ -46,6 +46,10 @@ export function userChecks(deps: Deps): UserChecks {
     totp: (...tried) => evenly(() => totp(...tried)),
     otp: { ...otp, check: (...tried) => evenly(() => otp.check(...tried)) },
     recoveryCode: (...tried) => evenly(() => recoveryCode(...tried)),
-    webAuthN: { ...webAuthN, check: (...tried) => evenly(() => webAuthN.check(...tried)) },
+    webAuthN: {
+      ...webAuthN,
+      check: (...tried) => evenly(() => webAuthN.check(...tried)),
+      checkDiscovered: (...tried) => evenly(() => webAuthN.checkDiscovered(...tried)),
+    },
   };
 }

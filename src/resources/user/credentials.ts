@@ -1,4 +1,5 @@
 import type { Deps } from "../../projection/module.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
@@ -28,7 +29,7 @@ export type Credentials = {
 
 export function createCredentials(deps: Deps): Credentials {
   const { db, secrets } = deps;
-  const attempts = createAttempts(deps);
+  const attempts = createAttempts(deps, loginSettingsReader(db));
   const authenticators = authenticatorReader(db);
   const passwords = createPasswordStore(secrets);
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });

@@ -28,6 +28,7 @@ import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { activeUserReader, whenKnown } from "./active-user.ts";
+export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";

@@ -1,15 +1,15 @@
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import type { Deps, Module } from "../../projection/module.ts";
 import type { instanceEvents, instances } from "../instance/index.ts";
 import { webKeyEvents } from "./events.ts";
 import { webKeyHandlers } from "./handlers.ts";
 import { webKeyProjection } from "./projection.ts";
-import { type RotationTimes, startRotation, usualTimes } from "./rotation.ts";
+import { type Rotation, startRotation } from "./rotation.ts";
 
 export { addFirstWebKey, newDefaultWebKey } from "./keys.ts";
 export { type PublishedKey, type Signer, type WebKeyReader, webKeyReader } from "./reader.ts";
-export type { RotationTimes } from "./rotation.ts";
+export { type RotationTimes, usualTimes } from "./rotation.ts";
 
 /**
  * Web keys: what an instance signs its tokens with (resources, Web keys). They rotate by themselves.
@@ -19,13 +19,13 @@ export type { RotationTimes } from "./rotation.ts";
 export const webKeyModule = (above: {
   instanceEvents: typeof instanceEvents;
   instances: typeof instances;
-  timesOf?: (instanceId: string) => Promise<RotationTimes>;
+  timesOf: (deps: Deps) => Rotation["timesOf"];
 }): Module => ({
   events: [webKeyEvents],
   projections: [webKeyProjection(above.instanceEvents)],
   services: (deps) => [service(WebKeyService, webKeyHandlers(deps))],
   background: (deps, onError) => {
-    const { instances: table, timesOf = async () => usualTimes } = above;
-    return startRotation(deps, { instances: table, timesOf }, { onError });
+    const { instances: table, timesOf } = above;
+    return startRotation(deps, { instances: table, timesOf: timesOf(deps) }, { onError });
   },
 });

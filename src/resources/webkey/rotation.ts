@@ -68,7 +68,7 @@ export function rotationSteps(
 
 export type Rotation = {
   instances: typeof instancesTable;
-  timesOf: (instanceId: string) => Promise<RotationTimes>;
+  timesOf: (instanceId: string) => RotationTimes | Promise<RotationTimes>;
 };
 
 const pageSize = 200;

@@ -3,7 +3,7 @@ import type { Scope } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toChanges, toResolvedBool, toSettingsDetails } from "../object/convert.ts";
-import { changeSettings } from "../object/contexts.ts";
+import { changeSettings, requireLevel } from "../object/contexts.ts";
 import { resolve } from "../object/settings.ts";
 import { type FeatureDefaults, type Feature, featureChain, featureSettings } from "./feature.ts";
 
@@ -27,6 +27,7 @@ export function featureHandlers(
     },
 
     async resolveFeatures(_, scope) {
+      requireLevel(featureSettings, scope);
       await db.catchUp();
       const contexts = await chainOf(scope);
       const [own] = contexts;

@@ -1,6 +1,7 @@
 import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
+import { invalidField } from "../../errors.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
@@ -8,9 +9,12 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import {
   type Change,
   type ContextSettings,
+  propertyOf,
   readSettings,
+  resolve,
   settingContexts,
   type SettingsGroup,
+  type SettingValue,
   settingValues,
   systemLog,
   systemOwner,
@@ -29,6 +33,22 @@ export function settingsContextOf({ context, instanceId }: Scope): {
     case "organization":
       return { log: instanceId, owner: { type: "org", id: context.organizationId } };
   }
+}
+
+/**
+ * Refuses a context that the settings cannot be set in, and that therefore has none of its own.
+ *
+ * @throws INVALID_ARGUMENT CONTEXT_INVALID
+ */
+export function requireLevel({ name, levels }: SettingsGroup, scope: Scope): void {
+  const { type } = settingsContextOf(scope).owner;
+  if (levels.includes(type)) return;
+  const asked = { system: "the system", instance: "an instance", org: "an organization" }[type];
+  throw invalidField(
+    "ctx",
+    "CONTEXT_INVALID",
+    `${asked} has no ${name} settings: leave out ctx and the header x-idsvc-orgid for those of the instance`,
+  );
 }
 
 /** The contexts whose settings count in an organization, or in the instance itself; the nearest first. */
@@ -56,24 +76,45 @@ export function settingsChain(db: Database, { name }: SettingsGroup): SettingsCh
   };
 }
 
+/** Gives a value of each property, as it is stored. */
+export type ValueOf<P extends string> = (property: P) => SettingValue;
+
+export type SettingsReader<T> = (instanceId: string, organizationId?: string) => T | Promise<T>;
+
+/** Reads what the settings come to in an organization, or in the instance itself. Cached: a hit is no promise. */
+export function settingsReader<P extends string, T>(
+  db: Database,
+  group: SettingsGroup,
+  builtIn: Readonly<Record<P, SettingValue>>,
+  make: (valueOf: ValueOf<P>, instanceId: string) => T,
+): SettingsReader<T> {
+  const chainOf = settingsChain(db, group);
+  const read = cachedRead(db, [settingValues], async (instanceId, organizationId) => {
+    const chain = await chainOf(instanceId, organizationId);
+    return make((property) => resolve(chain, property, builtIn[property]).value, instanceId);
+  });
+  return (instanceId, organizationId = "") => read(instanceId, organizationId);
+}
+
 /**
  * Sets what is wished in the context of the call, and tells the last change of the group there: none where nothing was
  * ever set and nothing is wished.
  *
- * @param check what must hold of the context while it is written
+ * @param during what else is asked, and done, in the unit that writes; it is told which properties change
  */
 export async function changeSettings(
   events: EventStore,
   group: SettingsGroup,
   scope: Scope,
   wished: Record<string, Change>,
-  check?: (tx: Transaction) => Promise<void>,
+  during?: (tx: Transaction, changed: ReadonlySet<string>) => Promise<void>,
 ): Promise<Pick<ContextSettings, "owner" | "last">> {
+  requireLevel(group, scope);
   const { log, owner } = settingsContextOf(scope);
   const written = await events.transact(writeContext(scope, log), async (tx) => {
-    await check?.(tx);
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
     const happened = group.decide(owner.type, loaded.state, wished);
+    await during?.(tx, new Set(happened.map(({ type }) => propertyOf(type))));
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
     return loaded.last === undefined && happened.length === 0

@@ -32,7 +32,7 @@ const ownerTypes = {
 
 const toOwner = ({ type, id }: OwnerRef) => ({ type: ownerTypes[type], id });
 
-type Setter =
+export type Setter =
   | SetBool
   | SetDuration
   | SetString
@@ -81,10 +81,15 @@ export const durationText = (duration: Duration): string =>
 
 const durationOf = (value: SettingValue): Duration => fromJson(DurationSchema, String(value));
 
+/** A stored list of texts. */
+export const textsOf = (value: SettingValue): readonly string[] =>
+  Array.isArray(value) ? value : [];
+
 /** A stored duration in milliseconds. */
 export const millisecondsOf = (value: SettingValue): number => durationMs(durationOf(value));
 
-const inheritedFrom = ({ owner }: Resolved) =>
+/** The owner of an inherited value, as a member to spread; nothing where the value is the context's own. */
+export const inheritedFrom = ({ owner }: Resolved) =>
   owner === undefined ? {} : { owner: toOwner(owner) };
 
 export const toResolvedBool = (
@@ -118,7 +123,7 @@ export const toResolvedString = (
 export const toResolvedStrings = (
   resolved: Resolved,
 ): MessageInitShape<typeof ResolvedStringsSchema> => ({
-  value: Array.isArray(resolved.value) ? resolved.value : [],
+  value: [...textsOf(resolved.value)],
   ...inheritedFrom(resolved),
 });
 

@@ -51,6 +51,9 @@ export const settingContexts = table(
 
 type SetPayload = { value: SettingValue };
 type SettingEvent = NewEvent<string, SetPayload | Record<string, never>>;
+/** The property that an event is about. */
+export const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
+
 /** What is set in one context, by property. */
 export type SetValues = Readonly<Record<string, SettingValue>>;
 
@@ -59,6 +62,8 @@ export type Change = { set: SettingValue } | { reset: true };
 
 export type SettingsGroup = {
   name: string;
+  /** The contexts it can be set in. */
+  levels: readonly OwnerRef["type"][];
   properties: readonly string[];
   events: AnyEvents<SettingEvent>;
   aggregate: Aggregate<SetValues, SettingEvent>;
@@ -89,8 +94,6 @@ export function defineSettings(
   }
   const events: AnyEvents<SettingEvent> = defineEvents(name, payloads);
   const types = Object.keys(payloads).map((key) => `${name}.${key}`);
-  const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
-
   const initial: SetValues = {};
   const evolve = (state: SetValues, { type, payload: what }: SettingEvent): SetValues => {
     const { [propertyOf(type)]: _, ...others } = state;
@@ -101,10 +104,11 @@ export function defineSettings(
 
   return {
     name,
+    levels,
     properties,
     events,
     aggregate: aggregate(events, initial, evolve),
-    projection: settingsProjection(name, events, types, propertyOf),
+    projection: settingsProjection(name, events, types),
     decide(level, current, wished) {
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
         const type = `${name}.${level}.${property}`;
@@ -122,7 +126,6 @@ function settingsProjection(
   name: string,
   events: AnyEvents<SettingEvent>,
   types: readonly string[],
-  propertyOf: (type: string) => string,
 ): Projection {
   type Reduce = NonNullable<Parameters<typeof on<SettingEvent>>[1][string]>;
   const reduce: Reduce = (event) => {

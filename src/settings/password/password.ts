@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.ts";
-import { settingsChain } from "../object/contexts.ts";
+import { settingsReader } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
-import { defineSettings, resolve, type SettingValue } from "../object/settings.ts";
+import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** What counts where no context sets a property (resources, Settings services). */
 export const builtInPasswords = {
@@ -13,8 +13,6 @@ export const builtInPasswords = {
   blocklist: true,
   max_age: "0s",
 } as const satisfies Record<string, SettingValue>;
-
-export type PasswordProperty = keyof typeof builtInPasswords;
 
 /** What passwords must be like, set for an instance or for an organization. */
 export const passwordSettings = defineSettings(
@@ -39,14 +37,14 @@ export type PasswordPolicy = {
 export type PasswordPolicyReader = (
   instanceId: string,
   organizationId: string,
-) => Promise<PasswordPolicy>;
+) => PasswordPolicy | Promise<PasswordPolicy>;
 
-export function passwordPolicyReader(db: Database): PasswordPolicyReader {
-  const chainOf = settingsChain(db, passwordSettings);
-  return async (instanceId, organizationId) => {
-    const chain = await chainOf(instanceId, organizationId);
-    const value = (name: PasswordProperty) => resolve(chain, name, builtInPasswords[name]).value;
-    return {
+export const passwordPolicyReader = (db: Database): PasswordPolicyReader =>
+  settingsReader(
+    db,
+    passwordSettings,
+    builtInPasswords,
+    (value): PasswordPolicy => ({
       minLength: Number(value("min_length")),
       requiresUppercase: value("requires_uppercase") === true,
       requiresLowercase: value("requires_lowercase") === true,
@@ -54,6 +52,5 @@ export function passwordPolicyReader(db: Database): PasswordPolicyReader {
       requiresSymbol: value("requires_symbol") === true,
       blocklist: value("blocklist") === true,
       maxAgeMs: millisecondsOf(value("max_age")),
-    };
-  };
-}
+    }),
+  );

@@ -213,6 +213,10 @@ describe("the context of features", () => {
     const { refusal } = await resolve(`?ctx.org_id=${made.organization_id}`);
     assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field: "ctx" });
     assert.equal(refusal.violations[0]?.reason, "ctx.system_or_instance");
+    const headers = { "x-idsvc-orgid": made.organization_id };
+    for (const answer of [await resolve("", { headers }), await set({}, "", { headers })]) {
+      assertRefused(answer.refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx" });
+    }
   });
 
   it("is the system for system callers only, over every protocol", async () => {

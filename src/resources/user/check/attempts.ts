@@ -2,6 +2,7 @@ import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
+import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
@@ -60,18 +61,18 @@ export type Attempts = {
   removeAll(user: UserRef): RowChange;
 };
 
-// The built-in value of the login setting max_password_attempts, which no service sets yet.
-const mostFailures = 10;
+// A second factor is short: of its wrong attempts no setting allows more.
+const mostFactorFailures = 10;
 const shortestWaitMs = 10 * 60_000;
 const longestWaitMs = 24 * 60 * 60_000;
 // Who waits longer than these has gone.
 const mostWaiting = 256;
 
 /**
- * How long nothing is judged after so many wrong attempts: from the tenth on ten minutes, after each further one twice as
- * long, a day at most (spec oidc, Login). The user is not locked by it: that is for people to do.
+ * How long nothing is judged after so many wrong attempts: from the last one that is allowed on ten minutes, after each
+ * further one twice as long, a day at most (spec oidc, Login). The user is not locked by it: that is for people to do.
  */
-export const waitAfter = (failures: number): number =>
+export const waitAfter = (failures: number, mostFailures = mostFactorFailures): number =>
   failures < mostFailures
     ? 0
     : Math.min(shortestWaitMs * 2 ** (failures - mostFailures), longestWaitMs);
@@ -84,7 +85,10 @@ const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
-export function createAttempts({ db, events, organizations }: Deps): Attempts {
+export function createAttempts(
+  { db, events, organizations }: Deps,
+  loginOf: LoginPolicyReader,
+): Attempts {
   const t = db.table(attemptCounts);
   const inTurn = turnsOf(db);
 
@@ -128,7 +132,9 @@ export function createAttempts({ db, events, organizations }: Deps): Attempts {
       const organization = await organizations.byId(ref.instanceId, organizationId);
       if (organization?.state !== "active") return undefined;
       const { row, loaded: stream } = await open(tx, ref);
-      if (mustWait(row, counter, tx.now)) return undefined;
+      const { maxPasswordAttempts } = await loginOf(ref.instanceId, organizationId);
+      const most = counter === "password" ? maxPasswordAttempts : mostFactorFailures;
+      if (mustWait(row, counter, most, tx.now)) return undefined;
       const judgement = await judge(tx, state, row);
       if (judgement === undefined) return undefined;
       const { isRight, happened, totpStep = row.totpStep } = judgement;
@@ -185,9 +191,9 @@ function countedIn(
     : { ...row, factorFailures: failures, factorFailedAt: failedAt };
 }
 
-function mustWait(row: CheckRow, counter: Counter | undefined, now: Date): boolean {
+function mustWait(row: CheckRow, counter: Counter | undefined, most: number, now: Date): boolean {
   if (counter === undefined) return false;
-  const waitMs = waitAfter(row[`${counter}Failures`]);
+  const waitMs = waitAfter(row[`${counter}Failures`], most);
   // A clock that is behind that of the last attempt makes nobody wait who need not.
   return waitMs > 0 && now.getTime() - row[`${counter}FailedAt`].getTime() < waitMs;
 }

@@ -43,6 +43,15 @@ export type WebAuthNChecks = {
     userId: string | undefined,
     tried: { challengeId: string; credential: JsonObject },
   ): Promise<WebAuthNOutcome>;
+  /**
+   * Checks a passkey that was used without saying first whose it is. The challenge is the caller's own: he keeps it, and
+   * spends it before he asks. Only a passkey that knew its user is right.
+   */
+  checkDiscovered(
+    at: WriteContext,
+    userId: string | undefined,
+    tried: { challenge: string; domain: string; credential: JsonObject },
+  ): Promise<WebAuthNOutcome>;
 };
 
 /** @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID for a domain that is not one of the instance */
@@ -89,6 +98,32 @@ export function createWebAuthNChecks(
 ): WebAuthNChecks {
   const { attempts, authenticators, challenges, requireDomain } = parts;
 
+  /** Judges an answer to a challenge that counted still. */
+  async function judgeAnswer(
+    user: UserRef,
+    json: JsonObject,
+    asked: { challenge: string; domain: string; userVerification: UserVerification },
+  ) {
+    const { challenge, domain, userVerification } = asked;
+    const held = await authenticators.ofKind(user, "web_authn");
+    const one = held.find(({ lookup }) => lookup === json["id"]);
+    if (one === undefined) return undefined;
+    const credential = toCredential(one);
+    if (credential.domain !== domain) return undefined;
+    const expected = { challenge, domain };
+    const checked = await verifyAssertion(json, expected, { credential, userVerification });
+    if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
+    const { signCount, isUserVerified } = checked;
+    const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified };
+    return { ...outcome, happened: succeeded(one, signCount) };
+  }
+
+  const told = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
+    if (judgement?.isRight !== true) return { isRight: false };
+    const { webAuthNId, isUserVerified } = judgement;
+    return { isRight: true, webAuthNId, isUserVerified };
+  };
+
   return {
     async challenge(tx, user, { domain: wanted, field, userVerification }) {
       const domain = await requireDomain(user.instanceId, wanted, field);
@@ -105,25 +140,20 @@ export function createWebAuthNChecks(
     async check(at, userId, { challengeId, credential: json }) {
       const judgement = await attempts.judge(at, userId, undefined, async (tx, _, row) => {
         const asked = await challenges.take(tx, row, { id: challengeId, purpose: "login" });
-        const held = await authenticators.ofKind(row, "web_authn");
-        const one = held.find(({ lookup }) => lookup === json["id"]);
-        if (asked === undefined || one === undefined) return undefined;
-        const credential = toCredential(one);
-        const { challenge, domain, userVerification } = asked;
-        if (credential.domain !== domain) return undefined;
-        const checked = await verifyAssertion(
-          json,
-          { challenge, domain },
-          { credential, userVerification: userVerification as UserVerification },
-        );
-        if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
-        const { signCount, isUserVerified } = checked;
-        const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified };
-        return { ...outcome, happened: succeeded(one, signCount) };
+        if (asked === undefined) return undefined;
+        const userVerification = asked.userVerification as UserVerification;
+        return judgeAnswer(row, json, { ...asked, userVerification });
       });
-      if (judgement?.isRight !== true) return { isRight: false };
-      const { webAuthNId, isUserVerified } = judgement;
-      return { isRight: true, webAuthNId, isUserVerified };
+      return told(judgement);
+    },
+
+    async checkDiscovered(at, userId, { challenge, domain, credential }) {
+      const asked = { challenge, domain, userVerification: "required" as const };
+      return told(
+        await attempts.judge(at, userId, undefined, (_, __, row) =>
+          judgeAnswer(row, credential, asked),
+        ),
+      );
     },
   };
 }

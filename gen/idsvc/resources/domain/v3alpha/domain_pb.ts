@@ -187,7 +187,8 @@ export const DomainViewSchema: GenMessage<DomainView> = /*@__PURE__*/
  */
 export const DomainValidationType = {
   /**
-   * Not chosen: a new domain counts as proven, unless the login setting `validate_org_domains` is on.
+   * Not chosen: a new domain counts as proven, unless the login setting `validate_org_domains` is on: then it is to be
+   * proven by a TXT record.
    *
    * @generated from enum value: DOMAIN_VALIDATION_TYPE_UNSPECIFIED = 0;
    */

@@ -41,7 +41,8 @@ export type Instance = Message<"idsvc.resources.instance.v3alpha.Instance"> & {
   domain: string;
 
   /**
-   * The language of people whose own is not known: two letters. Absent stands for `en`.
+   * The language of people whose own is not known: one of the supported ones of the language settings,
+   * by its two letters. Absent stands for `en`.
    *
    * @generated from field: optional string default_language = 3;
    */

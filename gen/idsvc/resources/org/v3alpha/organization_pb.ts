@@ -33,7 +33,8 @@ export type Organization = Message<"idsvc.resources.org.v3alpha.Organization"> &
 
   /**
    * The primary domain: login names of the users end in it. Absent on create stands for the cleaned name below the
-   * domain of the instance. It is verified unless the login setting `validate_org_domains` is on.
+   * domain of the instance. It is verified unless the login setting `validate_org_domains` is on: then it is added to be
+   * proven, beside the cleaned name, which is the primary domain until another one is chosen.
    *
    * @generated from field: optional string domain = 2;
    */

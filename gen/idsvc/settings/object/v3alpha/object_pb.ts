@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/settings/object/v3alpha/object.proto.
  */
 export const file_idsvc_settings_object_v3alpha_object: GenFile = /*@__PURE__*/
-  fileDesc("CippZHN2Yy9zZXR0aW5ncy9vYmplY3QvdjNhbHBoYS9vYmplY3QucHJvdG8SHWlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhIngKB0RldGFpbHMSEAoIc2VxdWVuY2UYASABKAQSLwoLY2hhbmdlX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBW93bmVyGAMgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXIiWAoMUmVzb2x2ZWRCb29sEg0KBXZhbHVlGAEgASgIEi8KBW93bmVyGAIgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXJIAIgBAUIICgZfb3duZXIiWgoOUmVzb2x2ZWRTdHJpbmcSDQoFdmFsdWUYASABKAkSLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJbCg9SZXNvbHZlZFN0cmluZ3MSDQoFdmFsdWUYASADKAkSLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJaCg5SZXNvbHZlZFVJbnQ2NBINCgV2YWx1ZRgBIAEoBBIvCgVvd25lchgCIAEoCzIbLmlkc3ZjLm9iamVjdC52M2FscGhhLk93bmVySACIAQFCCAoGX293bmVyIncKEFJlc29sdmVkRHVyYXRpb24SKAoFdmFsdWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJCCgdTZXRCb29sEg0KA3NldBgBIAEoCEgAEhgKBXJlc2V0GAIgASgIQge6SARqAggBSABCDgoFdmFsdWUSBbpIAggBIk4KCVNldFN0cmluZxIXCgNzZXQYASABKAlCCLpIBXIDGIACSAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiUgoNU2V0U3RyaW5nTG9uZxIXCgNzZXQYASABKAlCCLpIBXIDGIAQSAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiUgoOU2V0U3RyaW5nU2hvcnQSFgoDc2V0GAEgASgJQge6SARyAhhASAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEicAoKU2V0U3RyaW5ncxI4CgNzZXQYASABKAsyKS5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TdHJpbmdMaXN0SAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiJgoKU3RyaW5nTGlzdBIYCgV2YWx1ZRgBIAMoCUIJukgGkgEDEOgHIkQKCVNldFVJbnQ2NBINCgNzZXQYASABKARIABIYCgVyZXNldBgCIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIASJhCgtTZXREdXJhdGlvbhIoCgNzZXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIYCgVyZXNldBgCIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
+  fileDesc("CippZHN2Yy9zZXR0aW5ncy9vYmplY3QvdjNhbHBoYS9vYmplY3QucHJvdG8SHWlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhIngKB0RldGFpbHMSEAoIc2VxdWVuY2UYASABKAQSLwoLY2hhbmdlX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBW93bmVyGAMgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXIiWAoMUmVzb2x2ZWRCb29sEg0KBXZhbHVlGAEgASgIEi8KBW93bmVyGAIgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXJIAIgBAUIICgZfb3duZXIiWgoOUmVzb2x2ZWRTdHJpbmcSDQoFdmFsdWUYASABKAkSLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJbCg9SZXNvbHZlZFN0cmluZ3MSDQoFdmFsdWUYASADKAkSLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJaCg5SZXNvbHZlZFVJbnQ2NBINCgV2YWx1ZRgBIAEoBBIvCgVvd25lchgCIAEoCzIbLmlkc3ZjLm9iamVjdC52M2FscGhhLk93bmVySACIAQFCCAoGX293bmVyIncKEFJlc29sdmVkRHVyYXRpb24SKAoFdmFsdWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoFb3duZXIYAiABKAsyGy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lckgAiAEBQggKBl9vd25lciJCCgdTZXRCb29sEg0KA3NldBgBIAEoCEgAEhgKBXJlc2V0GAIgASgIQge6SARqAggBSABCDgoFdmFsdWUSBbpIAggBIk4KCVNldFN0cmluZxIXCgNzZXQYASABKAlCCLpIBXIDGIACSAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiUgoNU2V0U3RyaW5nTG9uZxIXCgNzZXQYASABKAlCCLpIBXIDGIAQSAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiUgoOU2V0U3RyaW5nU2hvcnQSFgoDc2V0GAEgASgJQge6SARyAhhASAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEicAoKU2V0U3RyaW5ncxI4CgNzZXQYASABKAsyKS5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TdHJpbmdMaXN0SAASGAoFcmVzZXQYAiABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEiJgoKU3RyaW5nTGlzdBIYCgV2YWx1ZRgBIAMoCUIJukgGkgEDEOgHIkQKCVNldFVJbnQ2NBINCgNzZXQYASABKARIABIYCgVyZXNldBgCIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIASJhCgtTZXREdXJhdGlvbhIoCgNzZXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIYCgVyZXNldBgCIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIASJDCghTZXRCeXRlcxINCgNzZXQYASABKAxIABIYCgVyZXNldBgCIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
 
 /**
  * What is known about the settings of a context as a whole. Settings have no ID.
@@ -475,4 +475,41 @@ export type SetDuration = Message<"idsvc.settings.object.v3alpha.SetDuration"> &
  */
 export const SetDurationSchema: GenMessage<SetDuration> = /*@__PURE__*/
   messageDesc(file_idsvc_settings_object_v3alpha_object, 13);
+
+/**
+ * Sets or resets a property that is a file. Each property says how large it may be, and how it is read.
+ *
+ * @generated from message idsvc.settings.object.v3alpha.SetBytes
+ */
+export type SetBytes = Message<"idsvc.settings.object.v3alpha.SetBytes"> & {
+  /**
+   * Exactly one choice is required.
+   *
+   * @generated from oneof idsvc.settings.object.v3alpha.SetBytes.value
+   */
+  value: {
+    /**
+     * What the file holds.
+     *
+     * @generated from field: bytes set = 1;
+     */
+    value: Uint8Array;
+    case: "set";
+  } | {
+    /**
+     * Return to the value of the parent context. Must be true when used.
+     *
+     * @generated from field: bool reset = 2;
+     */
+    value: boolean;
+    case: "reset";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.settings.object.v3alpha.SetBytes.
+ * Use `create(SetBytesSchema)` to create a new message.
+ */
+export const SetBytesSchema: GenMessage<SetBytes> = /*@__PURE__*/
+  messageDesc(file_idsvc_settings_object_v3alpha_object, 14);
 

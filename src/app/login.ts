@@ -1,0 +1,58 @@
+import type { CallService } from "../authz/service.ts";
+import type { Deps } from "../projection/module.ts";
+import { appReader } from "../resources/app/index.ts";
+import { brandingReader } from "../settings/branding/index.ts";
+import { languageReader } from "../settings/language/index.ts";
+import { loginSettingsReader } from "../settings/login/index.ts";
+import { passwordPolicyReader } from "../settings/password/index.ts";
+import { securitySettingsReader } from "../settings/security/index.ts";
+import { createDevelopmentMail, createLogin, isLanguage } from "../login/index.ts";
+import { instanceFacts } from "../resources/instance/index.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+// Only whoever sits at the machine reaches these: there a page shows the mails.
+const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** The login, over the slices of the service. */
+export function openLogin(
+  deps: Deps,
+  parts: { call: CallService; externalUrl: URL; logger: Logger },
+): ReturnType<typeof createLogin> {
+  const { db, events, secrets, organizations, newId, now } = deps;
+  const policy = loginSettingsReader(db);
+  const passwords = passwordPolicyReader(db);
+  const security = securitySettingsReader(db);
+  const branding = brandingReader(db);
+  const languages = languageReader(db);
+  const apps = appReader(db);
+  const instance = instanceFacts(db);
+  const mail = developers.has(parts.externalUrl.hostname) ? createDevelopmentMail(now) : undefined;
+
+  return createLogin({
+    ...{ db, events, secrets, organizations, newId, now, deps },
+    call: parts.call,
+    policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
+    async passwordRulesOf({ instanceId, organizationId }) {
+      const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+      return passwords(instanceId, home);
+    },
+    async brandingOf({ instanceId, organizationId }) {
+      const { logo, ...look } = await branding(instanceId, organizationId);
+      return logo === undefined ? look : { ...look, logo: logo.path };
+    },
+    async languagesOf({ instanceId, organizationId }) {
+      const { allowed, default: first } = await languages(instanceId, organizationId);
+      return { allowed: allowed.filter(isLanguage), default: isLanguage(first) ? first : "en" };
+    },
+    frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
+    async appOf(instanceId, clientId) {
+      return apps.byClientId(instanceId, clientId);
+    },
+    async notify(message) {
+      if (mail !== undefined) return mail.notify(message);
+      const { channel, instanceId } = message;
+      parts.logger.warn({ channel, instanceId }, "no provider sends this message");
+    },
+    developmentMail: mail,
+  });
+}

@@ -1,0 +1,118 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { SecretStore } from "../eventstore/secret-store.ts";
+import type { Deps } from "../projection/module.ts";
+import { equalInConstantTime } from "../crypto/digests.ts";
+import { and, eq } from "../storage/drizzle.ts";
+import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
+import { userAgents } from "./tables.ts";
+
+/** A browser: what it holds as its cookie, and the sessions of users who logged in with it. */
+export type Agent = {
+  id: string;
+  /** The value of its cookie. */
+  cookie: string;
+  sessionIds: readonly string[];
+  createdAt: Date;
+};
+
+export type Agents = {
+  /** The browser that holds one of our cookies; undefined without, and for every other value. */
+  load(instanceId: string, cookies: string, isTls: boolean): Promise<Agent | undefined>;
+  /** A browser that is seen for the first time. */
+  create(instanceId: string): Promise<Agent>;
+  /**
+   * The same browser with another cookie and these sessions; the cookie before it is dead. To be called whenever the
+   * browser may do something that it might not before, so that nobody who knew its cookie may do it too (D55).
+   */
+  renew(instanceId: string, agent: Agent, sessionIds: readonly string[]): Promise<Agent>;
+};
+
+const lifeMs = 365 * 24 * 60 * 60_000;
+const strangerLifeMs = 24 * 60 * 60_000;
+const mostSessions = 20;
+const cookieForm = /^[\w-]{43}$/;
+
+/** Under TLS the name binds the cookie to the host: no neighbour and no cleartext can plant one (RFC 6265bis). */
+const cookieName = (isTls: boolean): string => (isTls ? "__Host-idsvc-browser" : "idsvc-browser");
+
+/** What the browser is told to keep. */
+export const agentCookie = ({ cookie }: Agent, isTls: boolean): string =>
+  [
+    `${cookieName(isTls)}=${cookie}`,
+    "Path=/",
+    `Max-Age=${lifeMs / 1000}`,
+    "HttpOnly",
+    "SameSite=Lax",
+    ...(isTls ? ["Secure"] : []),
+  ].join("; ");
+
+/** The token of the forms of a browser: it follows from the cookie, which no page can read, and changes with it. */
+export const csrfTokenOf = ({ cookie }: Agent): string =>
+  createHmac("sha256", cookie).update("csrf").digest("base64url");
+
+export const isCsrfTokenOf = (agent: Agent, token: string): boolean =>
+  equalInConstantTime(Buffer.from(token), Buffer.from(csrfTokenOf(agent)));
+
+/** The value of a cookie in a `Cookie` header; of several of one name the first. */
+export function readCookie(header: string, name: string): string | undefined {
+  for (const part of header.split(";")) {
+    const at = part.indexOf("=");
+    if (at !== -1 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+export function createAgents(
+  { db, secrets, now }: Pick<Deps, "db" | "now"> & { secrets: SecretStore },
+  newId: () => string,
+): Agents {
+  const t = db.table(userAgents);
+  const digestOf = (instanceId: string, cookie: string) =>
+    secrets.digest(instanceId, `browser:${cookie}`);
+  const write = (instanceId: string, changes: RowChange[]) =>
+    db.commit({ instanceId, expect: [], claims: [], events: [], changes });
+
+  async function row(instanceId: string, { id, cookie, sessionIds, createdAt }: Agent) {
+    const digest = await digestOf(instanceId, cookie);
+    // A browser in which nobody ever logged in is soon forgotten.
+    const livesMs = sessionIds.length === 0 ? strangerLifeMs : lifeMs;
+    const expiresAt = new Date(now().getTime() + livesMs);
+    return { instanceId, digest, id, sessionIds: [...sessionIds], createdAt, expiresAt };
+  }
+  const newCookie = () => randomBytes(32).toString("base64url");
+
+  return {
+    async load(instanceId, cookies, isTls) {
+      const cookie = readCookie(cookies, cookieName(isTls));
+      if (cookie === undefined || !cookieForm.test(cookie)) return undefined;
+      const digest = await digestOf(instanceId, cookie);
+      const [found] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)));
+      if (found === undefined || found.expiresAt <= now()) return undefined;
+      const { id, sessionIds, createdAt } = found;
+      return { id, cookie, sessionIds, createdAt };
+    },
+
+    async create(instanceId) {
+      const agent = { id: newId(), cookie: newCookie(), sessionIds: [], createdAt: now() };
+      await write(instanceId, [insertRow(userAgents, await row(instanceId, agent))]);
+      return agent;
+    },
+
+    async renew(instanceId, agent, sessionIds) {
+      const renewed = {
+        ...agent,
+        cookie: newCookie(),
+        sessionIds: [...new Set(sessionIds)].slice(-mostSessions),
+      };
+      const digest = await digestOf(instanceId, agent.cookie);
+      await write(instanceId, [
+        deleteRows(userAgents, { instanceId, digest }),
+        putRow(userAgents, await row(instanceId, renewed)),
+      ]);
+      return renewed;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { InnerCaller } from "../authz/service.ts";
+import type { Visit } from "./visit.ts";
+
+/** The service calls itself as a user, who may do to himself what users may: a proof or a code is asked of him. */
+export const asUser = (
+  { at: { instanceId, issuer, requestId } }: Visit,
+  user: { id: string; organizationId: string },
+): InnerCaller => ({
+  instanceId,
+  issuer,
+  requestId,
+  as: { userId: user.id, organizationId: user.organizationId },
+});

@@ -1,0 +1,50 @@
+import type { AuthorizationRequest, LogoutRequest, Missing } from "../oidc/core/ports.ts";
+
+/**
+ * What is known of a login while it goes on. Nothing in it is a proof: those are in the session, which counts for the
+ * browser only when the login has ended.
+ */
+export type FlowData = {
+  /** The application that waits, if one does. */
+  request?: AuthorizationRequest;
+  /** What it begins with, where the provider found that out. */
+  begin?: Missing;
+  logout?: LogoutRequest;
+  /** The device that waits (RFC 8628): the digest of its user code. */
+  device?: { userCode: string };
+  /** What was typed as login name. */
+  loginName?: string;
+  /** Who was found by it, if anybody was. */
+  userId?: string;
+  /** The session in which he proves himself. */
+  sessionId?: string;
+  /** Proofs count from then on (milliseconds since the epoch): the login is asked for although there is a session. */
+  freshSince?: number;
+  /** An account was chosen or typed, so that nobody is asked again. */
+  isChosen?: boolean;
+  /** The password is right and must be changed. */
+  mustChangePassword?: boolean;
+  /** The address that was given at registration. */
+  email?: string;
+  /** The e-mail address is to be proven before it goes on. */
+  mustVerifyEmail?: boolean;
+  hasConsented?: boolean;
+  /** The challenge of a passkey that any user may answer, and the domain it is for. */
+  passkey?: { challenge: string; domain: string };
+  /** The challenge of a key as second factor, as options for the browser. */
+  key?: { options: Record<string, unknown> };
+  /** A second factor that is being set up. */
+  setup?:
+    | { kind: "totp"; totpId: string; uri: string; secret: string }
+    | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
+  /** How it ended. */
+  outcome?: "done" | "denied";
+};
+
+export type Flow = {
+  id: string;
+  agentId: string;
+  version: number;
+  data: FlowData;
+  createdAt: Date;
+};

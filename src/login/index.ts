@@ -1,0 +1,115 @@
+import type { Browsers, Interactions } from "../oidc/core/ports.ts";
+import { DomainError } from "../errors.ts";
+import { userChecks } from "../resources/user/index.ts";
+import { createAdvance } from "./advance.ts";
+import { createAgents } from "./agents.ts";
+import { assetAt } from "./assets.ts";
+import { createConsents } from "./consents.ts";
+import { createFlowStore } from "./flow-store.ts";
+import { loginInteractions } from "./interactions.ts";
+import { paths } from "./paths.ts";
+import { createPeople } from "./people.ts";
+import type { LoginPorts } from "./ports.ts";
+import type { Route, RouteParts } from "./route.ts";
+import { accountsRoute } from "./routes/accounts.ts";
+import { beginRoute } from "./routes/begin.ts";
+import { changePasswordRoute } from "./routes/change-password.ts";
+import { endRoutes } from "./routes/ends.ts";
+import { loginNameRoute } from "./routes/login-name.ts";
+import { passkeyRoute } from "./routes/passkey.ts";
+import { passwordResetRoutes } from "./routes/password-reset.ts";
+import { passwordRoute } from "./routes/password.ts";
+import { registerRoutes } from "./routes/register.ts";
+import { secondFactorRoutes } from "./routes/second-factor.ts";
+import { setupRoutes } from "./routes/setup.ts";
+import { loginSessions } from "./sessions.ts";
+import { openVisit, PageRefused, showError } from "./visit.ts";
+import type { LoginEndpoint } from "./web.ts";
+
+export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
+export { allLanguages, isLanguage } from "./languages.ts";
+export type { LoginPorts } from "./ports.ts";
+
+/** The pages, and what the provider asks of the login. */
+export function createLogin(ports: LoginPorts): {
+  pages: LoginEndpoint[];
+  browsers: Browsers;
+  interactions: Interactions;
+} {
+  const agents = createAgents(ports, ports.newId);
+  const flows = createFlowStore(ports);
+  const people = createPeople(ports);
+  const sessions = loginSessions(ports);
+  const consents = createConsents(ports);
+  const base = { ...ports, agents, flows, people, sessions, consents };
+  const { browsers, interactions } = loginInteractions(base);
+  const checks = userChecks(ports.deps);
+  const parts: RouteParts = { ...base, browsers, checks, advance: createAdvance(base) };
+  const routes: Route[] = [
+    beginRoute(parts),
+    loginNameRoute(parts),
+    passwordRoute(parts),
+    accountsRoute(parts),
+    passkeyRoute(parts),
+    ...secondFactorRoutes(parts),
+    ...setupRoutes(parts),
+    ...registerRoutes(parts),
+    ...passwordResetRoutes(parts),
+    changePasswordRoute(parts),
+    ...endRoutes(parts),
+  ];
+  const pages = [...routes.map((route) => endpointOf(parts, route)), assets];
+  return { pages, browsers, interactions };
+}
+
+function endpointOf(parts: RouteParts, { path, get, post }: Route): LoginEndpoint {
+  return {
+    path,
+    methods: [...(get ? (["GET"] as const) : []), ...(post ? (["POST"] as const) : [])],
+    crossOrigin: "none",
+    async handle(request, at) {
+      try {
+        const act = request.method === "POST" ? post : get;
+        if (at.isBlocked) throw new PageRefused("UNAVAILABLE", 503);
+        if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
+        return await act(await openVisit(parts, request, at));
+      } catch (error) {
+        if (error instanceof PageRefused) {
+          const { code, status } = error;
+          return showError(parts, request, at, { code, status });
+        }
+        if (!(error instanceof DomainError) || error.kind === "internal") throw error;
+        const isBusy = error.kind === "unavailable" || error.kind === "resourceExhausted";
+        const code = isBusy ? "UNAVAILABLE" : "REQUEST_INVALID";
+        return showError(parts, request, at, {
+          code,
+          status: isBusy ? 503 : 400,
+          detail: `${error.reason}: ${error.message}`,
+        });
+      }
+    },
+  };
+}
+
+const assets: LoginEndpoint = {
+  path: `${paths.assets}/:name`,
+  methods: ["GET"],
+  crossOrigin: "none",
+  async handle({ url }) {
+    const asset = assetAt(new URL(url, "http://localhost").pathname);
+    if (asset === undefined) {
+      return {
+        status: 404,
+        headers: { "content-type": "text/plain" },
+        body: "there is no such file",
+      };
+    }
+    const { contentType, body, cacheControl } = asset;
+    const headers = {
+      "content-type": contentType,
+      "cache-control": cacheControl,
+      "x-content-type-options": "nosniff",
+    };
+    return { status: 200, headers, body };
+  },
+};

@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto";
+import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
+import { endSession } from "../resources/session/index.ts";
+import { agentCookie, type Agents } from "./agents.ts";
+import type { Consents } from "./consents.ts";
+import type { FlowData } from "./flow.ts";
+import type { FlowStore } from "./flow-store.ts";
+import { pageHeaders } from "./headers.ts";
+import { chooseLanguage } from "./languages.ts";
+import type { Page } from "./page.ts";
+import { type ErrorCode, errorPage } from "./pages/error.ts";
+import { formPostPage } from "./pages/form-post.ts";
+import { paths } from "./paths.ts";
+import type { People } from "./people.ts";
+import type { LoginPorts } from "./ports.ts";
+import { type LoginSessions, toBrowserSession } from "./sessions.ts";
+import { missingProof } from "./steps.ts";
+import { texts } from "./texts.ts";
+
+type Parts = LoginPorts & {
+  agents: Agents;
+  flows: FlowStore;
+  people: People;
+  sessions: LoginSessions;
+  consents: Consents;
+};
+
+const isTlsAt = ({ issuer }: At): boolean => issuer.startsWith("https:");
+
+/** What the provider asks of browsers and of the login: its ports `browsers` and `interactions`. */
+export function loginInteractions(parts: Parts): {
+  browsers: Browsers;
+  interactions: Interactions;
+} {
+  const { agents, flows, people, sessions, consents, now } = parts;
+
+  async function sessionsOf(at: At, cookies: string): Promise<BrowserSession[]> {
+    const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
+    if (agent === undefined) return [];
+    const found = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
+    return found.flatMap((session) => (session && toBrowserSession(session)) ?? []);
+  }
+
+  const browsers: Browsers = {
+    sessionsOf,
+    async endSessions(at, sessionIds) {
+      for (const sessionId of sessionIds) {
+        const { instanceId, requestId } = at;
+        const editor = { editorId: "system:login", service: "login", clientId: "" };
+        await parts.events.transact({ instanceId, requestId, ...editor }, (tx) =>
+          endSession(parts, tx, { instanceId, sessionId }, "deleted"),
+        );
+      }
+    },
+  };
+
+  async function pageFor(
+    at: At,
+    headers: { get(name: string): string | null },
+    organizationId: string | undefined,
+  ): Promise<Page> {
+    const place = { instanceId: at.instanceId, organizationId };
+    const offered = await parts.languagesOf(place);
+    const language = chooseLanguage({
+      acceptLanguage: headers.get("accept-language") ?? undefined,
+      allowed: offered.allowed,
+      default: offered.default,
+    });
+    return {
+      language,
+      languages: offered.allowed,
+      t: texts(language),
+      nonce: randomBytes(16).toString("base64url"),
+      branding: await parts.brandingOf(place),
+      csrf: "",
+    };
+  }
+
+  const interactions: Interactions = {
+    async missing(at, request, session) {
+      const { instanceId } = at;
+      const { user } = session;
+      const policy = await parts.policyOf({ instanceId, organizationId: user.organizationId });
+      const proven = await sessions.find(instanceId, session.id);
+      const missing = missingProof({
+        policy,
+        proofs: proven?.proofs,
+        factors: await people.factors(instanceId, user.id, policy.secondFactors),
+        freshSince: undefined,
+        now: now(),
+      });
+      if (missing !== undefined) return "login";
+      return (await consents.isDue(instanceId, user, request)) ? "consent" : undefined;
+    },
+
+    async keep({ instanceId }, request) {
+      return (await flows.create(instanceId, "", { request })).id;
+    },
+
+    async begin(at, id, missing, cookies) {
+      const { instanceId } = at;
+      const known = await agents.load(instanceId, cookies, isTlsAt(at));
+      const agent = known ?? (await agents.create(instanceId));
+      const flow = await flows.load(instanceId, id);
+      if (flow?.data.request === undefined) throw new Error(`the kept request ${id} is gone`);
+      const { request } = flow.data;
+      const data: FlowData = { ...flow.data, begin: missing };
+      const { prompt, maxAgeSeconds, hintedUserId } = request;
+      const candidates = (await sessionsOf(at, cookies)).filter(
+        ({ user }) => hintedUserId === undefined || user.id === hintedUserId,
+      );
+      const [only, ...others] = candidates;
+      // Who is meant is clear: he is asked for what is missing, and not for his name.
+      if (missing !== "create" && missing !== "select_account" && others.length === 0) {
+        if (only !== undefined) data.sessionId = only.id;
+        else if (hintedUserId !== undefined) {
+          data.userId = hintedUserId;
+          data.loginName = (await people.account(instanceId, hintedUserId)).loginName;
+        }
+      }
+      const isAsked = prompt.includes("login") || maxAgeSeconds !== undefined;
+      if (missing === "login" && isAsked) data.freshSince = now().getTime();
+      await flows.save(instanceId, flow, data, agent.id);
+      const location = `${paths.begin}?flow=${encodeURIComponent(id)}`;
+      return {
+        location,
+        cookies: known === undefined ? [agentCookie(agent, isTlsAt(at))] : [],
+      };
+    },
+
+    async load(at, id, cookies) {
+      const flow = await flows.load(at.instanceId, id);
+      if (flow?.data.request === undefined) return undefined;
+      if (flow.agentId !== "") {
+        const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
+        if (agent?.id !== flow.agentId) return undefined;
+      }
+      const { request, outcome, sessionId = "" } = flow.data;
+      if (outcome === "denied") return { request, outcome };
+      if (outcome === undefined) return { request, outcome: undefined };
+      const session = await sessions.find(at.instanceId, sessionId);
+      const proven = session && toBrowserSession(session);
+      return proven && { request, outcome: { session: proven } };
+    },
+
+    take: ({ instanceId }, id) => flows.take(instanceId, id),
+
+    async errorPage(at, { code, description, about }, headers) {
+      const page = await pageFor(at, headers, undefined);
+      const view = {
+        code: pageCodes[about ?? code] ?? "REQUEST_INVALID",
+        detail: `${code}: ${description}`,
+      };
+      return {
+        headers: pageHeaders({ nonce: page.nonce, isTls: isTlsAt(at), hasForms: false }),
+        body: errorPage(page, { ...view, requestId: at.requestId }),
+      };
+    },
+
+    async formPostPage(at, redirectUri, fields, headers) {
+      const page = await pageFor(at, headers, undefined);
+      const view = { app: new URL(redirectUri).host, action: redirectUri, parameters: [...fields] };
+      return {
+        headers: pageHeaders({
+          nonce: page.nonce,
+          isTls: isTlsAt(at),
+          formTargets: [redirectUri],
+          hasForms: false,
+        }),
+        body: formPostPage(page, view),
+      };
+    },
+
+    async confirmLogout(at, logout, cookies) {
+      const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
+      const { id } = await flows.create(at.instanceId, agent?.id ?? "", { logout });
+      return `${paths.logout}?flow=${encodeURIComponent(id)}`;
+    },
+
+    loggedOutLocation: async () => paths.loggedOut,
+  };
+
+  return { browsers, interactions };
+}
+
+const pageCodes: Readonly<Record<string, ErrorCode>> = {
+  client: "CLIENT_UNKNOWN",
+  redirect_uri: "REDIRECT_URI_INVALID",
+  temporarily_unavailable: "UNAVAILABLE",
+  server_error: "INTERNAL",
+};

@@ -1,0 +1,79 @@
+import { assetPath } from "./assets.ts";
+import { paletteOf } from "./branding.ts";
+import { attributes, html, type Html, type Value } from "./html.ts";
+import { isLanguage, languages } from "./languages.ts";
+import { inFlow, type Page } from "./page.ts";
+import { icon } from "./parts/icon.ts";
+import { problemSummary } from "./parts/problem.ts";
+
+export type Shape = {
+  title: string;
+  /** What stands under the title. */
+  lead?: Value;
+  /** Scripts of ours that the page uses; it works without them. */
+  scripts?: readonly ("login.js" | "passkey.js")[];
+  /** A wide page holds a list instead of a form. */
+  isWide?: boolean;
+  /** The code of the error that the page tells of, for programs. */
+  error?: string;
+};
+
+/** A whole page around its content. */
+export function layout(page: Page, shape: Shape, content: Value): string {
+  const { t, branding, notice } = page;
+  return html`<!doctype html>
+<html lang="${page.language}" dir="ltr" data-theme="${branding.theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${shape.title} · ${branding.productName}</title>
+<link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
+<link rel="stylesheet" href="${assetPath("login.css")}">
+${colours(page)}
+${shape.scripts?.map((name) => html`<script src="${assetPath(name)}" nonce="${page.nonce}" defer></script>`)}
+</head>
+<body>
+<a class="skip" href="#main">${t("common.skip")}</a>
+<div class="sheet">
+<header class="brand">${brand(page)}</header>
+<main ${attributes({ id: "main", class: shape.isWide ? "card wide" : "card", "data-error": shape.error })}>
+<div class="head"><h1>${shape.title}</h1>${shape.lead !== undefined && html`<p class="lead">${shape.lead}</p>`}</div>
+${notice !== undefined && html`<p class="notice" role="status">${icon("check")}<span>${t(`notice.${notice}`)}</span></p>`}
+${problemSummary(page)}
+${content}
+</main>
+<footer class="foot">${languageChooser(page)}</footer>
+</div>
+</body>
+</html>
+`.toString();
+}
+
+function brand({ branding }: Page): Html {
+  const { logo, productName } = branding;
+  if (logo !== undefined) return html`<img class="logo" src="${logo}" alt="${productName}">`;
+  return html`${icon("mark")}<span class="product">${productName}</span>`;
+}
+
+// Works without scripts: a disclosure with links.
+function languageChooser(page: Page): Html | undefined {
+  const { self, t } = page;
+  if (self === undefined || page.languages.length < 2) return undefined;
+  const choice = page.languages.filter(isLanguage).map((language) => {
+    const current = language === page.language ? "true" : undefined;
+    const path = inFlow(page, self, { ui_locales: language });
+    return html`<li><a ${attributes({ href: path, lang: language, hreflang: language, "aria-current": current })}>${languages[language]}</a></li>`;
+  });
+  return html`<details class="languages"><summary>${icon("globe")}<span class="hidden">${t("common.language")}: </span>${languages[page.language]}</summary><ul>${choice}</ul></details>`;
+}
+
+// The style sheet chooses between the two themes.
+function colours({ branding, nonce }: Page): Html {
+  const light = paletteOf(branding, "light");
+  const dark = paletteOf(branding, "dark");
+  return html`<style nonce="${nonce}">:root {
+--light-ground: ${light.ground}; --light-on-ground: ${light.onGround}; --light-brand: ${light.brand}; --light-on-brand: ${light.onBrand}; --light-accent: ${light.accent};
+--dark-ground: ${dark.ground}; --dark-on-ground: ${dark.onGround}; --dark-brand: ${dark.brand}; --dark-on-brand: ${dark.onBrand}; --dark-accent: ${dark.accent};
+}</style>`;
+}

@@ -1,0 +1,46 @@
+import type { Branding } from "./branding.ts";
+import type { Language } from "./languages.ts";
+import type { TextKey, Translate } from "./texts.ts";
+
+type CodeOf<Prefix extends string> = TextKey extends infer Key
+  ? Key extends `${Prefix}.${infer Code}`
+    ? Code
+    : never
+  : never;
+
+export type ProblemCode = CodeOf<"problem">;
+export type NoticeCode = CodeOf<"notice">;
+
+/** What is wrong with a form that comes back: with one field, by its name, or with all of it. */
+export type Problem = {
+  code: ProblemCode;
+  field?: string;
+  /** PASSWORD_TOO_SHORT: how many characters there must be. */
+  count?: number;
+};
+
+/** What every page has, whatever it shows. */
+export type Page = {
+  language: Language;
+  /** Those to choose from. */
+  languages: readonly Language[];
+  t: Translate;
+  nonce: string;
+  branding: Branding;
+  /** Path (and query, but not the flow) that shows this page again; without one no other language is offered. */
+  self?: string;
+  csrf: string;
+  flow?: string;
+  /** What went well just before. */
+  notice?: NoticeCode;
+  problems?: readonly Problem[];
+};
+
+/** A page of the same flow. */
+export const inFlow = (page: Page, path: string, query: Record<string, string> = {}): string => {
+  const [pathname = "", before] = path.split("?", 2);
+  const all = new URLSearchParams(before);
+  if (page.flow !== undefined) all.set("flow", page.flow);
+  for (const [name, value] of Object.entries(query)) all.set(name, value);
+  return all.size === 0 ? pathname : `${pathname}?${all}`;
+};

@@ -1,0 +1,45 @@
+import { html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { emblem } from "../parts/emblem.ts";
+import { outwardLink } from "../parts/form.ts";
+
+/** Errors that end at a page of ours, each with a phrase that is the same in every language. */
+export const errorPhrases = {
+  FLOW_NOT_FOUND: "the login flow is unknown, over, or of another browser",
+  FORM_REFUSED: "the form did not come from this page",
+  CLIENT_UNKNOWN: "client_id is not registered",
+  REDIRECT_URI_INVALID: "redirect_uri is not registered for this client",
+  REQUEST_INVALID: "the request is not valid",
+  NOT_ALLOWED: "the user may not use this application",
+  REGISTRATION_OFF: "registration is switched off",
+  PROVIDER_FAILED: "the identity provider did not answer as expected",
+  NOT_FOUND: "there is no such page",
+  METHOD_NOT_ALLOWED: "the method is not allowed",
+  RATE_LIMITED: "too many requests",
+  UNAVAILABLE: "the service is unavailable",
+  INTERNAL: "internal error",
+} as const;
+
+export type ErrorCode = keyof typeof errorPhrases;
+
+export type ErrorView = {
+  code: ErrorCode;
+  /** What exactly was wrong, for whoever runs the application, in English. */
+  detail?: string;
+  requestId: string;
+  /** An address of the application that is known to be its own. */
+  back?: { app: string; url: string };
+};
+
+/** Tells what happened and what to do. Programs find the code in `data-error` of `main`. */
+export function errorPage(page: Page, { code, detail, requestId, back }: ErrorView): string {
+  const { t } = page;
+  return layout(
+    page,
+    { title: t(`error.${code}.title`), lead: t(`error.${code}.text`), error: code },
+    html`${emblem("alert", "grave")}
+${back !== undefined && outwardLink(back.url, t("loggedOut.back", { app: back.app }), "button plain")}
+<div class="reference"><p class="small">${t("error.what")}</p><p lang="en" id="error-phrase">${errorPhrases[code]}</p>${detail !== undefined && html`<p lang="en" id="error-detail">${detail}</p>`}<p><code id="request-id">${requestId}</code></p></div>`,
+  );
+}

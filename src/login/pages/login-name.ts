@@ -1,0 +1,82 @@
+import { html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { field } from "../parts/field.ts";
+import { button, form, link, submit } from "../parts/form.ts";
+import { passkeyForm } from "../parts/passkey.ts";
+import { paths } from "../paths.ts";
+
+export type LoginNameView = {
+  /** What stands in the field: `login_hint`, or what was typed. */
+  loginName?: string;
+  /** The application that waits. */
+  app?: string;
+  /** The organization that the login is bound to. */
+  organization?: string;
+  /** False where nobody may log in by name. */
+  allowsLoginName: boolean;
+  allowsRegister: boolean;
+  /** Request options of WebAuthn for any passkey of this host; without them none is offered. */
+  passkeyOptions?: object;
+  providers: readonly { id: string; name: string }[];
+};
+
+/**
+ * Asks who logs in. Sends `login_name` to itself, `credential` to the page of passkeys, `idp` to that of providers.
+ */
+export function loginNamePage(page: Page, view: LoginNameView): string {
+  const { t } = page;
+  const { app, organization, passkeyOptions, providers } = view;
+  const byName =
+    view.allowsLoginName &&
+    form(
+      page,
+      { action: paths.loginName },
+      html`${field(page, {
+        name: "login_name",
+        label: "field.loginName",
+        autocomplete: "username webauthn",
+        value: view.loginName,
+        inputmode: "email",
+        isFirst: true,
+      })}
+${submit(t("common.continue"))}`,
+    );
+  const byPasskey =
+    passkeyOptions !== undefined &&
+    passkeyForm(page, {
+      action: paths.passkey,
+      options: passkeyOptions,
+      kind: "get",
+      label: t("loginName.passkey"),
+      look: "plain",
+      isConditional: view.allowsLoginName,
+    });
+  const byProvider =
+    providers.length > 0 &&
+    form(
+      page,
+      { action: paths.provider },
+      providers.map(({ id, name }) =>
+        button(t("loginName.provider", { provider: name }), {
+          name: "idp",
+          value: id,
+          look: "plain",
+        }),
+      ),
+    );
+  const lead = html`${app !== undefined && t("common.to", { app })}${organization !== undefined && html`<span class="organization">${t("loginName.organization", { organization })}</span>`}`;
+  const hasOthers = passkeyOptions !== undefined || providers.length > 0;
+  return layout(
+    page,
+    {
+      title: t("loginName.title"),
+      ...(app !== undefined || organization !== undefined ? { lead } : {}),
+      scripts: ["passkey.js"],
+    },
+    html`${byName}
+${byName && hasOthers && html`<p class="${providers.length > 0 ? "or" : "or with-script"}"><span>${t("common.or")}</span></p>`}
+${hasOthers && html`<div class="ways">${byPasskey}${byProvider}</div>`}
+${view.allowsRegister && html`<p class="aside">${t("loginName.noAccount")} ${link(page, paths.register, t("loginName.register"))}</p>`}`,
+  );
+}

@@ -1,0 +1,40 @@
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { html } from "../html.ts";
+import { type Account, accountLine } from "../parts/account.ts";
+import { choice, choices } from "../parts/choice.ts";
+import { form } from "../parts/form.ts";
+import type { IconName } from "../parts/icon.ts";
+import { paths } from "../paths.ts";
+
+export type Factor = "totp" | "passkey" | "email" | "sms" | "recovery";
+
+export const factorIcons: Record<Factor, IconName> = {
+  totp: "phone",
+  passkey: "key",
+  email: "mail",
+  sms: "message",
+  recovery: "lifebuoy",
+};
+
+export type MfaView = { account: Account; factors: readonly Factor[] };
+
+/** Lets choose a second factor. Sends `factor`: choosing may send a message, so it is no link. */
+export function mfaPage(page: Page, { account, factors }: MfaView): string {
+  const { t } = page;
+  const rows = factors.map((factor) =>
+    choice({
+      icon: factorIcons[factor],
+      title: t(`mfa.${factor}`),
+      hint: t(`mfa.${factor}Hint`),
+      name: "factor",
+      value: factor,
+    }),
+  );
+  return layout(
+    page,
+    { title: t("mfa.title"), lead: t("mfa.text") },
+    html`${accountLine(account)}
+${form(page, { action: paths.mfa }, choices(rows))}`,
+  );
+}

@@ -1,0 +1,27 @@
+import { html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { type Account, accountLine } from "../parts/account.ts";
+import { field } from "../parts/field.ts";
+import { form, link, submit } from "../parts/form.ts";
+import { paths } from "../paths.ts";
+
+export type PasswordView = { account: Account; allowsReset: boolean };
+
+/** Asks for the password of who was named. Sends `password`. */
+export function passwordPage(page: Page, { account, allowsReset }: PasswordView): string {
+  const { t } = page;
+  return layout(
+    page,
+    { title: t("password.title"), scripts: ["login.js"] },
+    html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
+${form(
+  page,
+  { action: paths.password },
+  html`<input type="text" autocomplete="username" value="${account.loginName}" hidden readonly>
+${field(page, { name: "password", label: "field.password", type: "password", autocomplete: "current-password", isFirst: true })}
+${submit(t("password.submit"))}`,
+)}
+${allowsReset && html`<p class="aside">${link(page, paths.forgotPassword, t("password.forgot"))}</p>`}`,
+  );
+}

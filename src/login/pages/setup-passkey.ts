@@ -1,0 +1,26 @@
+import { html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { type Account, accountLine } from "../parts/account.ts";
+import { link } from "../parts/form.ts";
+import { passkeyForm, withoutPasskeys } from "../parts/passkey.ts";
+import { paths } from "../paths.ts";
+
+export type SetupPasskeyView = {
+  account: Account;
+  /** Creation options of WebAuthn. */
+  options: object;
+};
+
+/** Creates a passkey. Sends `credential`. */
+export function setupPasskeyPage(page: Page, { account, options }: SetupPasskeyView): string {
+  const { t } = page;
+  return layout(
+    page,
+    { title: t("setupPasskey.title"), lead: t("setupPasskey.text"), scripts: ["passkey.js"] },
+    html`${accountLine(account)}
+${withoutPasskeys(page)}
+${passkeyForm(page, { action: paths.setupPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
+<p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`,
+  );
+}

@@ -1,0 +1,45 @@
+import { encode } from "uqr";
+import { html, type Html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { field } from "../parts/field.ts";
+import { form, link, submit } from "../parts/form.ts";
+import { paths } from "../paths.ts";
+
+export type SetupTotpView = {
+  /** `otpauth://` */
+  uri: string;
+  /** The secret in Base32, for those who type. */
+  secret: string;
+};
+
+/** Shows the secret of an authenticator app and asks for its first code. Sends `code`. */
+export function setupTotpPage(page: Page, { uri, secret }: SetupTotpView): string {
+  const { t } = page;
+  const groups = secret.match(/.{1,4}/g) ?? [];
+  return layout(
+    page,
+    { title: t("setupTotp.title") },
+    html`<ol class="steps">
+<li><p>${t("setupTotp.scan")}</p>${picture(uri, t("setupTotp.picture"))}
+<p class="small" id="manual">${t("setupTotp.manual")}</p><p class="secret" aria-labelledby="manual">${groups.map((group) => html`<span>${group}</span>`)}</p></li>
+<li><p id="enter">${t("setupTotp.enter")}</p>
+${form(
+  page,
+  { action: paths.setupTotp },
+  html`${field(page, { name: "code", label: "field.code", autocomplete: "one-time-code", inputmode: "numeric", maxLength: 12, isCode: true, describedBy: "enter" })}
+${submit(t("common.continue"))}`,
+)}</li>
+</ol>
+<p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`,
+  );
+}
+
+// A code of dark squares on white, in either theme: readers want it so.
+function picture(text: string, label: string): Html {
+  const { data, size } = encode(text, { ecc: "M", border: 4 });
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")))
+    .join("");
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#000" d="${path}"/></svg>`;
+}

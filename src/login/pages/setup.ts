@@ -1,0 +1,39 @@
+import { html } from "../html.ts";
+import { layout } from "../layout.ts";
+import type { Page } from "../page.ts";
+import { type Account, accountLine } from "../parts/account.ts";
+import { choice, choices } from "../parts/choice.ts";
+import { button, form } from "../parts/form.ts";
+import { paths } from "../paths.ts";
+import { type Factor, factorIcons } from "./mfa.ts";
+
+export type SetupView = {
+  account: Account;
+  factors: readonly Exclude<Factor, "recovery">[];
+  /** False where a second factor is demanded. */
+  canSkip: boolean;
+};
+
+/** Lets choose a second factor to set up. Sends `factor`, or `skip`. */
+export function setupPage(page: Page, { account, factors, canSkip }: SetupView): string {
+  const { t } = page;
+  const rows = factors.map((factor) =>
+    choice({
+      icon: factorIcons[factor],
+      title: t(`mfa.${factor}`),
+      hint: t(`mfa.${factor}Hint`),
+      name: "factor",
+      value: factor,
+    }),
+  );
+  return layout(
+    page,
+    { title: t("setup.title"), lead: t("setup.text") },
+    html`${accountLine(account)}
+${form(
+  page,
+  { action: paths.setup },
+  html`${choices(rows)}${canSkip && button(t("setup.skip"), { name: "skip", value: "true", look: "quiet" })}`,
+)}`,
+  );
+}

@@ -1,0 +1,67 @@
+import { attributes, html, type Html, type Value } from "../html.ts";
+import { inFlow, type Page } from "../page.ts";
+
+export type FormShape = {
+  /** Path that it is sent to. */
+  action: string;
+  class?: string;
+  /** For a script that makes a passkey of it. */
+  data?: Record<`data-${string}`, string | undefined>;
+  /** Shown by a script only. */
+  needsScript?: boolean;
+};
+
+/** A form with what proves that it came from us, and the flow that it belongs to. */
+export function form(page: Page, shape: FormShape, content: Value): Html {
+  const own = {
+    method: "post",
+    action: shape.action,
+    class: shape.class ?? "form",
+    hidden: shape.needsScript,
+    ...shape.data,
+  };
+  return html`<form ${attributes(own)}>
+<input type="hidden" name="csrf" value="${page.csrf}">
+${page.flow !== undefined && html`<input type="hidden" name="flow" value="${page.flow}">`}
+${content}
+</form>`;
+}
+
+export type ButtonShape = {
+  /** What is sent when this one is pressed. */
+  name?: string;
+  value?: string;
+  look?: "primary" | "plain" | "quiet";
+  id?: string;
+  /** Does not ask for the fields of its form. */
+  skipsFields?: boolean;
+};
+
+/** A button that sends its form. */
+export const button = (label: Value, shape: ButtonShape = {}): Html =>
+  html`<button ${attributes({
+    type: "submit",
+    id: shape.id,
+    class: `button ${shape.look ?? "primary"}`,
+    name: shape.name,
+    value: shape.value,
+    formnovalidate: shape.skipsFields,
+  })}>${label}</button>`;
+
+/** The button of the page: the one that is found as `#submit`. */
+export const submit = (label: Value, shape: ButtonShape = {}): Html =>
+  button(label, { id: "submit", ...shape });
+
+/** A link to another page of the same flow. */
+export const link = (page: Page, path: string, label: Value, look = "link"): Html =>
+  html`<a class="${look}" href="${inFlow(page, path)}">${label}</a>`;
+
+/** A link to elsewhere; only its label where the address is none of the web. */
+export function outwardLink(url: string, label: Value, look = "link"): Html {
+  return isOfTheWeb(url)
+    ? html`<a class="${look}" href="${url}" rel="noreferrer">${label}</a>`
+    : html`${label}`;
+}
+
+export const isOfTheWeb = (url: string): boolean =>
+  ["https:", "http:"].includes(URL.parse(url)?.protocol ?? "");

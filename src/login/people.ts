@@ -1,0 +1,125 @@
+import type { Deps } from "../projection/module.ts";
+import { instanceFacts } from "../resources/instance/index.ts";
+import { verifiedDomains } from "../resources/org/index.ts";
+import {
+  activeUserReader,
+  authenticatorReader,
+  loginNameReader,
+  user,
+  userNamesReader,
+} from "../resources/user/index.ts";
+import type { SecondFactor } from "../settings/login/index.ts";
+import type { Factor } from "./pages/mfa.ts";
+import type { Account } from "./parts/account.ts";
+
+/** What the login asks of users and organizations. */
+export type People = {
+  /**
+   * Who logs in by a name: `<username>@<domain>`, or the username alone within the organization that the login is bound
+   * to, else within the default organization.
+   */
+  find(
+    instanceId: string,
+    typed: string,
+    organizationId: string | undefined,
+  ): Promise<string | undefined>;
+  /** The organization of an active user. */
+  organizationOf(instanceId: string, userId: string): Promise<string | undefined>;
+  /** What he is told of things by, as far as it is proven to be his; undefined for a machine. */
+  contacts(
+    instanceId: string,
+    userId: string,
+  ): Promise<{ email?: string; phone?: string } | undefined>;
+  /** Where one-time passwords are sent to. */
+  otpAddress(
+    instanceId: string,
+    userId: string,
+    channel: "email" | "sms",
+  ): Promise<string | undefined>;
+  account(instanceId: string, userId: string): Promise<Account>;
+  /** What the user can prove himself with beside his password, as far as the settings let it count. */
+  factors(
+    instanceId: string,
+    userId: string,
+    allowed: readonly SecondFactor[],
+  ): Promise<readonly Factor[]>;
+  /** Who has registered a passkey or a key. */
+  byCredential(instanceId: string, credentialId: string): Promise<string | undefined>;
+};
+
+const kinds: readonly { setting: SecondFactor; kind: string; factor: Factor }[] = [
+  { setting: "totp", kind: "totp", factor: "totp" },
+  { setting: "u2f", kind: "web_authn", factor: "passkey" },
+  { setting: "otp_email", kind: "otp_email", factor: "email" },
+  { setting: "otp_sms", kind: "otp_sms", factor: "sms" },
+  { setting: "recovery_code", kind: "recovery_codes", factor: "recovery" },
+];
+
+export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">): People {
+  const { db, events } = deps;
+  const activeUser = activeUserReader(deps);
+  const byLoginName = loginNameReader(deps);
+  const names = userNamesReader(db);
+  const authenticators = authenticatorReader(db);
+  const domainsOf = verifiedDomains(db);
+  const instance = instanceFacts(db);
+
+  return {
+    async find(instanceId, typed, organizationId) {
+      const exact = await byLoginName(instanceId, typed);
+      if (exact !== undefined) return exact;
+      const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+      const [domain] = await domainsOf(instanceId, home);
+      return domain === undefined ? undefined : byLoginName(instanceId, `${typed}@${domain}`);
+    },
+
+    async organizationOf(instanceId, userId) {
+      return (await activeUser(instanceId, userId))?.organizationId;
+    },
+
+    async contacts(instanceId, userId) {
+      const { state } = await events.load(user, instanceId, userId);
+      if (state === undefined || state.schemaType === "machine") return undefined;
+      const { email, phone } = state;
+      return {
+        ...(email?.isVerified === true ? { email: email.address } : {}),
+        ...(phone?.isVerified === true ? { phone: phone.number } : {}),
+      };
+    },
+
+    async otpAddress(instanceId, userId, channel) {
+      const { state } = await events.load(user, instanceId, userId);
+      const kind = channel === "email" ? "otp_email" : "otp_sms";
+      const held = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
+      return held?.at(-1)?.address;
+    },
+
+    async account(instanceId, userId) {
+      const found = await names.of(instanceId, userId);
+      return { loginName: found?.loginName ?? userId, displayName: found?.displayName };
+    },
+
+    async factors(instanceId, userId, allowed) {
+      const held = (await authenticators.ofUsers(instanceId, [userId])).get(userId) ?? [];
+      const verified = new Set(held.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
+      const found = kinds.filter(
+        ({ setting, kind }) => allowed.includes(setting) && verified.has(kind),
+      );
+      // Recovery codes alone are no second factor: they stand in for one.
+      const others = found.filter(({ factor }) => factor !== "recovery");
+      return others.length === 0 ? [] : found.map(({ factor }) => factor);
+    },
+
+    async byCredential(instanceId, credentialId) {
+      return (await authenticators.byLookup(instanceId, "web_authn", credentialId))?.userId;
+    },
+  };
+}
+
+/** As much of an address as may be shown to somebody who has proven no more than a password. */
+export function masked(address: string): string {
+  const at = address.lastIndexOf("@");
+  return at > 0
+    ? `${address.slice(0, 1)}…${address.slice(at)}`
+    : `${address.slice(0, 3)} … ${address.slice(-2)}`;
+}

@@ -1,0 +1,33 @@
+import type { CallService } from "../authz/service.ts";
+import type { Deps } from "../projection/module.ts";
+import type { LoginPolicy } from "../settings/login/index.ts";
+import type { Branding } from "./branding.ts";
+import type { Language } from "./languages.ts";
+import type { DevelopmentMail } from "./development-mail.ts";
+import type { Notify } from "./notify.ts";
+import type { PasswordRules } from "./parts/new-password.ts";
+
+/** Where a page is asked for. */
+export type Place = { instanceId: string; organizationId: string | undefined };
+
+/** What the login needs of the rest of the service. */
+export type LoginPorts = Pick<
+  Deps,
+  "db" | "events" | "secrets" | "organizations" | "newId" | "now"
+> & {
+  deps: Deps;
+  call: CallService;
+  policyOf(place: Place): Promise<LoginPolicy>;
+  passwordRulesOf(place: Place): Promise<PasswordRules>;
+  brandingOf(place: Place): Promise<Branding>;
+  languagesOf(place: Place): Promise<{ allowed: readonly Language[]; default: Language }>;
+  frameOriginsOf(instanceId: string): Promise<readonly string[]>;
+  /** The app that waits: what it is called, and which organization and project it belongs to. */
+  appOf(
+    instanceId: string,
+    clientId: string,
+  ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
+  notify: Notify;
+  /** Only where nobody else can reach the service. */
+  developmentMail: DevelopmentMail | undefined;
+};

@@ -1,0 +1,91 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { ChecksSchema } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
+import type {
+  Challenges,
+  RequestChallengesSchema,
+} from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { DomainError } from "../errors.ts";
+import type { RouteParts } from "./route.ts";
+import type { Visit } from "./visit.ts";
+
+type Checks = MessageInitShape<typeof ChecksSchema>;
+
+/** What came of a check. Wrong, unknown, locked and throttled are one answer (D49). */
+export type Proved = { isRight: false } | { isRight: true; mustChangePassword: boolean };
+
+const nobody = "0";
+
+/**
+ * Proves the password of whoever the flow is about: in his session where there is one, else in a new one. Nobody (no user
+ * of the name) is judged as everybody else.
+ */
+export async function provePassword(
+  parts: RouteParts,
+  visit: Visit,
+  password: string,
+): Promise<Proved> {
+  const { data } = visit.flow;
+  if (data.sessionId !== undefined) {
+    return proveInSession(parts, visit, data.sessionId, { password: { password } });
+  }
+  const { userId = nobody } = data;
+  return createSession(parts, visit, {
+    user: { search: { case: "userId", value: userId } },
+    password: { password },
+  });
+}
+
+async function createSession(
+  { call, policyOf }: RouteParts,
+  visit: Visit,
+  checks: Checks,
+): Promise<Proved> {
+  const { sessionLifetimeMs } = await policyOf(visit.place);
+  return judged(async () => {
+    const session = { checks, lifetime: durationFromMs(sessionLifetimeMs) };
+    const made = await call(SessionService.method.createSession, { session }, visit.asService());
+    await visit.save({ ...visit.flow.data, sessionId: made.sessionId });
+  });
+}
+
+/** Checks something in a session that is there. */
+export const proveInSession = (
+  { call }: RouteParts,
+  visit: Visit,
+  id: string,
+  checks: Checks,
+): Promise<Proved> =>
+  judged(async () => {
+    const request = { id, session: { checks } };
+    await call(SessionService.method.patchSession, request, visit.asService());
+  });
+
+/** Has a code sent, or asks for a key. */
+export async function challengeIn(
+  { call }: RouteParts,
+  visit: Visit,
+  id: string,
+  challenges: MessageInitShape<typeof RequestChallengesSchema>,
+): Promise<Challenges | undefined> {
+  const request = { id, session: { challenges } };
+  return (await call(SessionService.method.patchSession, request, visit.asService())).challenges;
+}
+
+async function judged(work: () => Promise<void>): Promise<Proved> {
+  try {
+    await work();
+    return { isRight: true, mustChangePassword: false };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    if (error.reason === "PASSWORD_CHANGE_REQUIRED") {
+      return { isRight: true, mustChangePassword: true };
+    }
+    // What is no valid form of a password or a code is a wrong one.
+    if (error.kind === "invalidArgument" || error.reason === "SESSION_NOT_FOUND") {
+      return { isRight: false };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { DomainError } from "../errors.ts";
+import type { Browsers } from "../oidc/core/ports.ts";
+import type { UserChecks } from "../resources/user/index.ts";
+import type { Advance } from "./advance.ts";
+import type { Agents } from "./agents.ts";
+import type { Consents } from "./consents.ts";
+import type { FlowStore } from "./flow-store.ts";
+import type { Problem, ProblemCode } from "./page.ts";
+import type { People } from "./people.ts";
+import type { LoginPorts } from "./ports.ts";
+import type { LoginSession, LoginSessions } from "./sessions.ts";
+import { isTextKey } from "./texts.ts";
+import { PageRefused, type Shown, type Visit } from "./visit.ts";
+import type { LoginAnswer } from "./web.ts";
+
+/** Everything that routes stand on. */
+export type RouteParts = LoginPorts & {
+  agents: Agents;
+  flows: FlowStore;
+  people: People;
+  sessions: LoginSessions;
+  consents: Consents;
+  advance: Advance;
+  browsers: Browsers;
+  checks: UserChecks;
+};
+
+/** A page of the login: what shows it, and what its form does. */
+export type Route = {
+  path: string;
+  get?: (visit: Visit) => Promise<LoginAnswer>;
+  post?: (visit: Visit) => Promise<LoginAnswer>;
+};
+
+/** The session of the flow, where the page makes no sense without one. @throws PageRefused */
+export async function requireSession({ advance }: RouteParts, visit: Visit): Promise<LoginSession> {
+  const session = await advance.sessionOf(visit);
+  if (session === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+  return session;
+}
+
+/** The problem that another page sent the browser here with. */
+export function problemsOf({ query }: Visit): Pick<Shown, "problems"> {
+  const code = query.get("problem") ?? "";
+  return isTextKey(`problem.${code}`) ? { problems: [{ code: code as ProblemCode }] } : {};
+}
+
+/** What a form says, without the spaces around it. */
+export const valueOf = ({ form }: Visit, name: string): string => (form.get(name) ?? "").trim();
+
+/** Names of fields of the service, as forms call them. */
+const fieldNames: readonly [ending: RegExp, name: string][] = [
+  [/password/, "new_password"],
+  [/email|address/, "email"],
+  [/username/, "login_name"],
+  [/given_name/, "given_name"],
+  [/family_name/, "family_name"],
+  [/code/, "code"],
+];
+
+/**
+ * What a refusal of the service means to the person at the form. What is the service's own fault, or that of the flow, is
+ * no problem of the form.
+ */
+export function toProblems(error: unknown): readonly Problem[] {
+  if (!(error instanceof DomainError)) throw error;
+  if (error.kind === "resourceExhausted") return [{ code: "RATE_LIMITED" }];
+  if (error.kind !== "invalidArgument" && error.kind !== "alreadyExists") throw error;
+  if (error.violations.length === 0) return [toProblem(error.reason, "", error.metadata)];
+  return error.violations.map(({ field, reason }) =>
+    toProblem(reason ?? error.reason, field, error.metadata),
+  );
+}
+
+function toProblem(reason: string, field: string, metadata: Record<string, string>): Problem {
+  const name = fieldNames.find(([ending]) => ending.test(field))?.[1];
+  const least = Number(metadata["min_length"] ?? metadata["minimum"]);
+  return {
+    code: codeOf(reason),
+    ...(name === undefined ? {} : { field: name }),
+    ...(Number.isNaN(least) ? {} : { count: least }),
+  };
+}
+
+function codeOf(reason: string): ProblemCode {
+  if (isTextKey(`problem.${reason}`)) return reason as ProblemCode;
+  if (reason.endsWith("max_len")) return "FIELD_TOO_LONG";
+  if (reason.endsWith("min_len")) return "FIELD_MISSING";
+  return "FIELD_INVALID";
+}
+
+/** On whose behalf the login writes by itself. */
+export const writing = ({ at: { instanceId, requestId } }: Visit, editorId: string) => ({
+  instanceId,
+  requestId,
+  editorId,
+  service: "login",
+  clientId: "",
+});
+
+/** Whom the request does not mean is nobody here: another than the hinted user, or one of another organization. */
+export async function isMeant(
+  { people }: RouteParts,
+  { flow, place, at }: Visit,
+  userId: string,
+): Promise<boolean> {
+  const { hintedUserId, organization } = flow.data.request ?? {};
+  if (hintedUserId !== undefined && hintedUserId !== userId) return false;
+  if (organization === undefined) return true;
+  const home = await people.organizationOf(at.instanceId, userId);
+  return place.organizationId !== undefined && home === place.organizationId;
+}

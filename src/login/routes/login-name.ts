@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { hostName } from "../../authz/host.ts";
+import { loginNamePage } from "../pages/login-name.ts";
+import { paths } from "../paths.ts";
+import { isMeant, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
+import { passkeyOptions } from "../passkey-options.ts";
+import type { Visit } from "../visit.ts";
+
+const longestName = 400;
+
+/** Who logs in. A name of nobody goes on like every other (D49). */
+export function loginNameRoute(parts: RouteParts): Route {
+  const { people, advance, policyOf, sessions } = parts;
+
+  async function show(visit: Visit, shown = problemsOf(visit), typed?: string) {
+    const policy = await policyOf(visit.place);
+    const { data } = visit.hasFlow ? visit.flow : await visit.save({});
+    const domain = hostName(new URL(visit.at.issuer).host);
+    const challenge = data.passkey?.challenge ?? randomBytes(32).toString("base64url");
+    if (data.passkey === undefined) await visit.save({ ...data, passkey: { challenge, domain } });
+    const app = data.request && (await parts.appOf(visit.at.instanceId, data.request.clientId));
+    const loginName = typed ?? data.loginName ?? data.request?.loginHint;
+    const view = {
+      ...(loginName === undefined ? {} : { loginName }),
+      ...(app === undefined ? {} : { app: app.name }),
+      allowsLoginName: policy.allowUsernamePassword,
+      allowsRegister: policy.allowRegister,
+      ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
+      providers: [],
+    };
+    return visit.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
+  }
+
+  return {
+    path: paths.loginName,
+    get: (visit) => show(visit),
+    async post(visit) {
+      const typed = valueOf(visit, "login_name").slice(0, longestName);
+      if (typed === "") {
+        const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
+        return show(visit, { problems }, typed);
+      }
+      const { instanceId } = visit.at;
+      const { data } = visit.hasFlow ? visit.flow : await visit.save({});
+      const userId = await people.find(instanceId, typed, visit.place.organizationId);
+      const fits = userId !== undefined && (await isMeant(parts, visit, userId));
+      const { sessionId: _, userId: __, ...rest } = data;
+      const known = fits ? await ownSession(visit, userId) : undefined;
+      await visit.save({
+        ...rest,
+        loginName: typed,
+        isChosen: true,
+        ...(fits ? { userId } : {}),
+        ...(known === undefined ? {} : { sessionId: known }),
+      });
+      return advance.next(visit);
+    },
+  };
+
+  /** The session that he has in this browser already. */
+  async function ownSession({ agent, at }: Visit, userId: string): Promise<string | undefined> {
+    for (const id of agent.sessionIds.toReversed()) {
+      const session = await sessions.find(at.instanceId, id);
+      if (session?.user.id === userId) return id;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { openProvenSession } from "../../resources/session/index.ts";
+import { evenly } from "../../resources/user/index.ts";
+import { passkeyPage } from "../pages/passkey.ts";
+import { paths } from "../paths.ts";
+import { passkeyOptions } from "../passkey-options.ts";
+import { proveInSession } from "../prove.ts";
+import { isMeant, type Route, type RouteParts, writing } from "../route.ts";
+import type { Shown, Visit } from "../visit.ts";
+
+/**
+ * Passkeys and keys: as second factor of who is known already, or as the only one, of whoever the passkey says it belongs
+ * to.
+ */
+export function passkeyRoute(parts: RouteParts): Route {
+  const { advance, people, checks, policyOf } = parts;
+
+  async function show(visit: Visit, shown: Shown) {
+    const { data } = visit.flow;
+    const session = await advance.sessionOf(visit);
+    if (data.key === undefined || session === undefined) {
+      if (data.passkey === undefined) return visit.go(paths.loginName);
+      const options = passkeyOptions(data.passkey.challenge, data.passkey.domain);
+      const view = { kind: "passkey", options, otherWay: "loginName" } as const;
+      return visit.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
+    }
+    const account = await people.account(visit.at.instanceId, session.user.id);
+    const { options } = data.key;
+    const view = { kind: "securityKey", account, options, otherWay: "mfa" } as const;
+    return visit.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
+  }
+
+  /** Whose passkey it is, it says itself; the session is his. */
+  async function openByPasskey(
+    visit: Visit,
+    credential: JsonObject,
+    asked: { challenge: string; domain: string },
+  ): Promise<boolean> {
+    const { instanceId } = visit.at;
+    const userId = await people.byCredential(instanceId, String(credential["id"]));
+    const at = writing(visit, userId ?? "login");
+    const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
+    if (!outcome.isRight || userId === undefined) return false;
+    if (!(await isMeant(parts, visit, userId))) return false;
+    const { sessionLifetimeMs, passkeysAllowed } = await policyOf(visit.place);
+    if (!passkeysAllowed) return false;
+    const { webAuthNId, isUserVerified } = outcome;
+    const proof = { kind: "webauthn", webAuthNId, isUserVerified } as const;
+    const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
+    const sessionId = await openProvenSession(parts, at, opened);
+    if (sessionId === undefined) return false;
+    await visit.save({ ...visit.flow.data, sessionId, isChosen: true });
+    return true;
+  }
+
+  return {
+    path: paths.passkey,
+    get: (visit) => show(visit, {}),
+    async post(visit) {
+      const { data } = visit.flow;
+      const credential = readCredential(visit.form.get("credential"));
+      const session = await advance.sessionOf(visit);
+      const { key, passkey, ...rest } = data;
+      // Whatever comes of it, a challenge counts once.
+      await visit.save(rest);
+      let isRight = false;
+      if (credential !== undefined && key !== undefined && session !== undefined) {
+        const checks = { webAuthN: { credentialAssertionData: credential } };
+        const proved = await evenly(() => proveInSession(parts, visit, session.id, checks));
+        ({ isRight } = proved);
+      } else if (credential !== undefined && passkey !== undefined) {
+        isRight = await openByPasskey(visit, credential, passkey);
+      }
+      if (isRight) return advance.next(visit);
+      const problem = "WEB_AUTH_N_INVALID";
+      return visit.go(session === undefined ? paths.loginName : paths.mfa, { problem });
+    },
+  };
+}
+
+export function readCredential(json: string | undefined): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(json ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { asUser } from "../as-user.ts";
+import { forgotPasswordPage } from "../pages/forgot-password.ts";
+import { resetPasswordPage } from "../pages/reset-password.ts";
+import { paths } from "../paths.ts";
+import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { tell } from "../send.ts";
+import type { Problem } from "../page.ts";
+import { PageRefused, type Shown, type Visit } from "../visit.ts";
+
+// Long enough for all that is done for somebody: nobody's answer takes as long.
+const stepMs = 300;
+
+async function evenlyDone<T>(work: () => Promise<T>): Promise<T> {
+  const begin = performance.now();
+  try {
+    return await work();
+  } finally {
+    await delay(stepMs - ((performance.now() - begin) % stepMs));
+  }
+}
+
+/** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
+export function passwordResetRoutes(parts: RouteParts): Route[] {
+  const { advance, people, call, policyOf, passwordRulesOf } = parts;
+
+  async function requireAllowed(visit: Visit): Promise<void> {
+    if ((await policyOf(visit.place)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
+  }
+
+  async function send(visit: Visit, loginName: string): Promise<void> {
+    const { instanceId } = visit.at;
+    const userId = await people.find(instanceId, loginName, visit.place.organizationId);
+    if (userId === undefined) return;
+    const contacts = await people.contacts(instanceId, userId);
+    const organizationId = await people.organizationOf(instanceId, userId);
+    if (contacts?.email === undefined || organizationId === undefined) return;
+    const request = { id: userId, medium: { medium: { case: "returnCode", value: {} } } } as const;
+    const { verificationCode } = await call(
+      UserService.method.requestPasswordReset,
+      request,
+      visit.asService(),
+    );
+    if (verificationCode === undefined) return;
+    const account = await people.account(instanceId, userId);
+    const query = new URLSearchParams({ login_name: account.loginName, code: verificationCode });
+    await tell(parts, visit, {
+      to: contacts.email,
+      organizationId,
+      kind: "passwordReset",
+      loginName: account.loginName,
+      code: verificationCode,
+      link: `${visit.at.issuer}${paths.resetPassword}?${query}`,
+    });
+  }
+
+  async function showForgot(visit: Visit, shown: Shown, typed?: string) {
+    const loginName = typed ?? (visit.hasFlow ? visit.flow.data.loginName : undefined);
+    const view = loginName === undefined ? {} : { loginName };
+    return visit.show((page) => forgotPasswordPage(page, view), {
+      ...shown,
+      self: paths.forgotPassword,
+    });
+  }
+
+  async function showReset(visit: Visit, shown: Shown) {
+    const loginName = valueOf(visit, "login_name") || (visit.query.get("login_name") ?? "");
+    if (loginName === "") return visit.go(paths.forgotPassword);
+    const rules = await passwordRulesOf(visit.place);
+    const code = valueOf(visit, "code") || visit.query.get("code");
+    const view = { loginName, rules, ...(code === undefined ? {} : { code }) };
+    const self = `${paths.resetPassword}?${new URLSearchParams({ login_name: loginName })}`;
+    return visit.show((page) => resetPasswordPage(page, view), { ...shown, self });
+  }
+
+  /** What is wrong with the new password or its code; nothing when it is set. */
+  async function reset(visit: Visit): Promise<readonly Problem[]> {
+    const { instanceId } = visit.at;
+    const loginName = valueOf(visit, "login_name");
+    const code = valueOf(visit, "code");
+    const password = visit.form.get("new_password") ?? "";
+    const userId = await people.find(instanceId, loginName, visit.place.organizationId);
+    const organizationId = userId && (await people.organizationOf(instanceId, userId));
+    // Machines have no passwords.
+    const contacts = userId && (await people.contacts(instanceId, userId));
+    if (userId === undefined || organizationId === undefined || contacts === undefined) {
+      return [{ code: "CODE_INVALID", field: "code" }];
+    }
+    const newPassword = {
+      type: { case: "password", value: password },
+      verification: { case: "verificationCode", value: code },
+    } as const;
+    try {
+      const caller = asUser(visit, { id: userId, organizationId });
+      await call(UserService.method.setPassword, { id: userId, newPassword }, caller);
+      return [];
+    } catch (error) {
+      return toProblems(error);
+    }
+  }
+
+  return [
+    {
+      path: paths.forgotPassword,
+      async get(visit) {
+        await requireAllowed(visit);
+        if (!visit.hasFlow) await visit.save({});
+        return showForgot(visit, {});
+      },
+      async post(visit) {
+        await requireAllowed(visit);
+        const loginName = valueOf(visit, "login_name");
+        if (loginName === "") {
+          const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
+          return showForgot(visit, { problems }, "");
+        }
+        await evenlyDone(() => send(visit, loginName));
+        return visit.go(paths.resetPassword, { login_name: loginName });
+      },
+    },
+    {
+      path: paths.resetPassword,
+      async get(visit) {
+        await requireAllowed(visit);
+        if (!visit.hasFlow) await visit.save({});
+        return showReset(visit, {});
+      },
+      async post(visit) {
+        await requireAllowed(visit);
+        if (valueOf(visit, "resend") !== "") {
+          await evenlyDone(() => send(visit, valueOf(visit, "login_name")));
+          return showReset(visit, { notice: "CODE_SENT" });
+        }
+        const problems = await evenlyDone(() => reset(visit));
+        if (problems.length > 0) return showReset(visit, { problems });
+        // Every session of his has ended with the old password.
+        await visit.renew(visit.agent.sessionIds);
+        const { sessionId: _, mustChangePassword: __, ...rest } = visit.flow.data;
+        const loginName = valueOf(visit, "login_name");
+        const userId = await people.find(
+          visit.at.instanceId,
+          loginName,
+          visit.place.organizationId,
+        );
+        await visit.save({ ...rest, loginName, ...(userId === undefined ? {} : { userId }) });
+        return advance.next(visit);
+      },
+    },
+  ];
+}

@@ -1,0 +1,46 @@
+import { evenly } from "../../resources/user/index.ts";
+import { passwordPage } from "../pages/password.ts";
+import { paths } from "../paths.ts";
+import { provePassword } from "../prove.ts";
+import { problemsOf, type Route, type RouteParts } from "../route.ts";
+import type { Shown, Visit } from "../visit.ts";
+
+// Everything that is done for a wrong password fits in one step, whatever is wrong with it.
+const stepMs = 250;
+
+/** The password. Unknown, locked, without a password, wrong: one answer in one time (D49). */
+export function passwordRoute(parts: RouteParts): Route {
+  const { advance, people, policyOf } = parts;
+
+  async function show(visit: Visit, shown: Shown) {
+    const { data } = visit.flow;
+    const session = await advance.sessionOf(visit);
+    if (session === undefined && data.loginName === undefined) return advance.next(visit);
+    const policy = await policyOf(visit.place);
+    // Of nobody and of somebody the page shows what was typed.
+    const account =
+      session === undefined
+        ? { loginName: data.loginName ?? "" }
+        : await people.account(visit.at.instanceId, session.user.id);
+    const view = { account, allowsReset: !policy.hidePasswordReset };
+    return visit.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
+  }
+
+  return {
+    path: paths.password,
+    get: (visit) => show(visit, problemsOf(visit)),
+    async post(visit) {
+      const { data } = visit.flow;
+      if (data.sessionId === undefined && data.loginName === undefined) return advance.next(visit);
+      const password = visit.form.get("password") ?? "";
+      const proved = await evenly(() => provePassword(parts, visit, password), stepMs);
+      if (!proved.isRight) {
+        return show(visit, { problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
+      }
+      if (proved.mustChangePassword) {
+        await visit.save({ ...visit.flow.data, mustChangePassword: true });
+      }
+      return advance.next(visit);
+    },
+  };
+}

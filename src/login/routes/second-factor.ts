@@ -1,0 +1,121 @@
+import { evenly } from "../../resources/user/index.ts";
+import { hostName } from "../../authz/host.ts";
+import { emailCodePage } from "../pages/email-code.ts";
+import { type Factor, mfaPage } from "../pages/mfa.ts";
+import { recoveryCodePage } from "../pages/recovery-code.ts";
+import { smsCodePage } from "../pages/sms-code.ts";
+import { totpPage } from "../pages/totp.ts";
+import { paths } from "../paths.ts";
+import { challengeIn, proveInSession } from "../prove.ts";
+import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import type { LoginSession } from "../sessions.ts";
+import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { masked } from "../people.ts";
+import { sendCode } from "../send.ts";
+import type { LoginAnswer } from "../web.ts";
+
+type CodeFactor = Exclude<Factor, "passkey">;
+
+const pathOf: Readonly<Record<Factor, string>> = {
+  totp: paths.totp,
+  email: paths.emailCode,
+  sms: paths.smsCode,
+  recovery: paths.recoveryCode,
+  passkey: paths.passkey,
+};
+
+/** The second factors: which one, and a page for each that is a code. */
+export function secondFactorRoutes(parts: RouteParts): Route[] {
+  const { advance, people } = parts;
+
+  /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
+  async function begin(visit: Visit, { id, user }: LoginSession, factor: Factor): Promise<void> {
+    if (factor === "email" || factor === "sms") return sendCode(parts, visit, { id, user }, factor);
+    if (factor !== "passkey") return;
+    const domain = hostName(new URL(visit.at.issuer).host);
+    const asked = await challengeIn(parts, visit, id, { webAuthN: { domain } });
+    const options = asked?.webAuthN?.publicKeyCredentialRequestOptions ?? {};
+    await visit.save({ ...visit.flow.data, key: { options } });
+  }
+
+  async function factorsOf(visit: Visit): Promise<readonly Factor[]> {
+    return (await advance.progressOf(visit)).factors;
+  }
+
+  async function choose(visit: Visit, factor: Factor): Promise<LoginAnswer> {
+    const session = await requireSession(parts, visit);
+    if (!(await factorsOf(visit)).includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    await begin(visit, session, factor);
+    return visit.go(pathOf[factor]);
+  }
+
+  async function showCode(visit: Visit, factor: CodeFactor, shown: Shown): Promise<LoginAnswer> {
+    const { user } = await requireSession(parts, visit);
+    const account = await people.account(visit.at.instanceId, user.id);
+    const hasOthers = (await factorsOf(visit)).length > 1;
+    const channel = factor === "sms" ? factor : "email";
+    const sentTo = await people.otpAddress(visit.at.instanceId, user.id, channel);
+    const address = masked(sentTo ?? "");
+    const view = { account, hasOthers };
+    return visit.show(
+      (page) => {
+        if (factor === "totp") return totpPage(page, view);
+        if (factor === "email") return emailCodePage(page, { ...view, address });
+        if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
+        return recoveryCodePage(page, view);
+      },
+      { ...shown, self: pathOf[factor] },
+    );
+  }
+
+  const codeRoute = (factor: CodeFactor): Route => ({
+    path: pathOf[factor],
+    get: (visit) => showCode(visit, factor, {}),
+    async post(visit) {
+      const session = await requireSession(parts, visit);
+      if (valueOf(visit, "resend") !== "") {
+        await begin(visit, session, factor);
+        return showCode(visit, factor, { notice: "CODE_SENT" });
+      }
+      const code = valueOf(visit, "code").replaceAll(" ", "");
+      if (code === "") {
+        return showCode(visit, factor, { problems: [{ code: "FIELD_MISSING", field: "code" }] });
+      }
+      const check = {
+        totp: { totp: { code } },
+        email: { otpEmail: { code } },
+        sms: { otpSms: { code } },
+        recovery: { recoveryCode: { code } },
+      }[factor];
+      const proved = await evenly(() => proveInSession(parts, visit, session.id, check));
+      if (proved.isRight) return advance.next(visit);
+      return showCode(visit, factor, { problems: [{ code: "CODE_INVALID", field: "code" }] });
+    },
+  });
+
+  return [
+    {
+      path: paths.mfa,
+      async get(visit) {
+        const { user } = await requireSession(parts, visit);
+        const factors = await factorsOf(visit);
+        const [only, ...others] = factors;
+        // Codes that are sent are asked for by a form alone.
+        if (only === "totp" && others.every((factor) => factor === "recovery")) {
+          return visit.go(paths.totp);
+        }
+        const account = await people.account(visit.at.instanceId, user.id);
+        return visit.show((page) => mfaPage(page, { account, factors }), { self: paths.mfa });
+      },
+      async post(visit) {
+        const wanted = valueOf(visit, "factor");
+        const factor = (await factorsOf(visit)).find((one) => one === wanted);
+        return factor === undefined ? visit.go(paths.mfa) : choose(visit, factor);
+      },
+    },
+    codeRoute("totp"),
+    codeRoute("email"),
+    codeRoute("sms"),
+    codeRoute("recovery"),
+  ];
+}

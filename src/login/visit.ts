@@ -1,0 +1,273 @@
+import { randomBytes } from "node:crypto";
+import type { InnerCaller } from "../authz/service.ts";
+import {
+  type Agent,
+  agentCookie,
+  type Agents,
+  csrfTokenOf,
+  isCsrfTokenOf,
+  readCookie,
+} from "./agents.ts";
+import type { Flow, FlowData } from "./flow.ts";
+import type { FlowStore } from "./flow-store.ts";
+import { pageHeaders } from "./headers.ts";
+import { chooseLanguage, isLanguage, type Language } from "./languages.ts";
+import type { Page, Problem, NoticeCode } from "./page.ts";
+import { type ErrorCode, errorPage } from "./pages/error.ts";
+import type { LoginPorts, Place } from "./ports.ts";
+import { texts } from "./texts.ts";
+import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
+
+const languageCookie = "idsvc-language";
+const longestValue = 10_000;
+
+/** A page that cannot be shown, and the error page in its place. */
+export class PageRefused extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  constructor(code: ErrorCode, status: number, detail?: string) {
+    super(detail ?? code);
+    this.name = "PageRefused";
+    this.code = code;
+    this.status = status;
+  }
+}
+
+export type Shown = {
+  problems?: readonly Problem[];
+  notice?: NoticeCode | undefined;
+  /** Addresses that the form may lead to, beside that of the app that waits. */
+  formTargets?: readonly string[];
+  /** Path and query that show this page again. */
+  self?: string;
+  status?: number;
+  hasForms?: boolean;
+};
+
+/** One request of a browser to the login, with everything that is known of it. */
+export type Visit = {
+  readonly at: LoginPlace;
+  readonly isTls: boolean;
+  readonly query: ReadonlyMap<string, string>;
+  readonly form: ReadonlyMap<string, string>;
+  readonly agent: Agent;
+  readonly place: Place;
+  readonly language: Language;
+  /** The flow that the page belongs to. @throws PageRefused where there is none */
+  readonly flow: Flow;
+  readonly hasFlow: boolean;
+  save(data: FlowData): Promise<Flow>;
+  /** Gives the browser a new cookie with these sessions. */
+  renew(sessionIds: readonly string[]): Promise<void>;
+  show(render: (page: Page) => string, shown?: Shown): Promise<LoginAnswer>;
+  go(path: string, query?: Record<string, string>): LoginAnswer;
+  asService(organizationId?: string): InnerCaller;
+};
+
+type Parts = LoginPorts & { agents: Agents; flows: FlowStore };
+
+/**
+ * Opens a request: the browser by its cookie (or a new one), the flow that it names, the language. A form counts only when
+ * it came from a page of ours, in this browser (D57).
+ *
+ * @throws PageRefused
+ */
+export async function openVisit(
+  parts: Parts,
+  request: LoginRequest,
+  at: LoginPlace,
+): Promise<Visit> {
+  const isTls = at.issuer.startsWith("https:");
+  const cookies = request.headers.get("cookie") ?? "";
+  const query = single(request.url.split("?", 2)[1] ?? "");
+  const form = request.method === "POST" ? await readForm(request) : new Map<string, string>();
+  const known = await parts.agents.load(at.instanceId, cookies, isTls);
+  if (request.method === "POST") requireOwnForm(request, at, known, form);
+  let agent = known ?? (await parts.agents.create(at.instanceId));
+  let isNew = known === undefined;
+
+  const flowId = form.get("flow") ?? query.get("flow");
+  const found = flowId === undefined ? undefined : await parts.flows.load(at.instanceId, flowId);
+  if (flowId !== undefined && found?.agentId !== agent.id) {
+    throw new PageRefused("FLOW_NOT_FOUND", 400);
+  }
+  let flow = found;
+
+  const organizationId = await organizationOf(parts, at.instanceId, flow?.data);
+  const place: Place = { instanceId: at.instanceId, organizationId };
+  const offered = await parts.languagesOf(place);
+  const wished = query.get("ui_locales");
+  const language = chooseLanguage({
+    uiLocales: wished ?? flow?.data.request?.uiLocales.join(" "),
+    cookie: readCookie(cookies, languageCookie),
+    acceptLanguage: request.headers.get("accept-language") ?? undefined,
+    allowed: offered.allowed,
+    default: offered.default,
+  });
+
+  function cookiesToSet(): string[] {
+    const set = isNew ? [agentCookie(agent, isTls)] : [];
+    if (wished === undefined || !isLanguage(language)) return set;
+    const secure = isTls ? "; Secure" : "";
+    return [
+      ...set,
+      `${languageCookie}=${language}; Path=/ui/login; Max-Age=31536000; SameSite=Lax${secure}`,
+    ];
+  }
+
+  return {
+    at,
+    isTls,
+    query,
+    form,
+    place,
+    language,
+    get agent() {
+      return agent;
+    },
+    get flow() {
+      if (flow === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+      return flow;
+    },
+    get hasFlow() {
+      return flow !== undefined;
+    },
+    async save(data) {
+      if (flow === undefined) flow = await parts.flows.create(at.instanceId, agent.id, data);
+      else flow = await parts.flows.save(at.instanceId, flow, data);
+      return flow;
+    },
+    async renew(sessionIds) {
+      agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
+      isNew = true;
+    },
+    async show(render, shown = {}) {
+      const nonce = randomBytes(16).toString("base64url");
+      const { problems, notice, self } = shown;
+      const page: Page = {
+        language,
+        languages: offered.allowed,
+        t: texts(language),
+        nonce,
+        branding: await parts.brandingOf(place),
+        csrf: csrfTokenOf(agent),
+        ...(flow === undefined ? {} : { flow: flow.id }),
+        ...(self === undefined ? {} : { self }),
+        ...(notice === undefined ? {} : { notice }),
+        ...(problems === undefined ? {} : { problems }),
+      };
+      const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
+      const headers = pageHeaders({
+        nonce,
+        isTls,
+        formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
+        frameOrigins: await parts.frameOriginsOf(at.instanceId),
+        hasForms: shown.hasForms ?? true,
+      });
+      const status = shown.status ?? 200;
+      return { status, headers, body: render(page), cookies: cookiesToSet() };
+    },
+    go(path, more = {}) {
+      const all = new URLSearchParams({
+        ...(flow === undefined ? {} : { flow: flow.id }),
+        ...more,
+      });
+      const location = all.size === 0 ? path : `${path}?${all}`;
+      const headers = {
+        location,
+        "cache-control": "no-store",
+        "referrer-policy": "same-origin",
+      };
+      return { status: 303, headers, body: "", cookies: cookiesToSet() };
+    },
+    asService: (ofOrganization) => ({
+      instanceId: at.instanceId,
+      issuer: at.issuer,
+      requestId: at.requestId,
+      as: { system: "login" },
+      ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
+    }),
+  };
+}
+
+/** The error page; it needs no flow and no cookie. */
+export async function showError(
+  parts: LoginPorts,
+  request: LoginRequest,
+  at: LoginPlace,
+  error: { code: ErrorCode; status: number; detail?: string | undefined },
+): Promise<LoginAnswer> {
+  const isTls = at.issuer.startsWith("https:");
+  const place: Place = { instanceId: at.instanceId, organizationId: undefined };
+  const offered = await parts.languagesOf(place);
+  const language = chooseLanguage({
+    cookie: readCookie(request.headers.get("cookie") ?? "", languageCookie),
+    acceptLanguage: request.headers.get("accept-language") ?? undefined,
+    allowed: offered.allowed,
+    default: offered.default,
+  });
+  const nonce = randomBytes(16).toString("base64url");
+  const page: Page = {
+    language,
+    languages: offered.allowed,
+    t: texts(language),
+    nonce,
+    branding: await parts.brandingOf(place),
+    csrf: "",
+  };
+  const { code, status, detail } = error;
+  const view = { code, requestId: at.requestId, ...(detail === undefined ? {} : { detail }) };
+  return {
+    status,
+    headers: pageHeaders({ nonce, isTls, hasForms: false }),
+    body: errorPage(page, view),
+  };
+}
+
+async function organizationOf(
+  { db, organizations }: LoginPorts,
+  instanceId: string,
+  data: FlowData | undefined,
+): Promise<string | undefined> {
+  const wanted = data?.request?.organization;
+  if (wanted === undefined) return undefined;
+  await db.catchUp();
+  const found =
+    "id" in wanted
+      ? await organizations.byId(instanceId, wanted.id)
+      : await organizations.byDomain(instanceId, wanted.primaryDomain.toLowerCase());
+  return found?.id;
+}
+
+/** @throws PageRefused FORM_REFUSED */
+function requireOwnForm(
+  { headers }: LoginRequest,
+  { issuer }: LoginPlace,
+  agent: Agent | undefined,
+  form: ReadonlyMap<string, string>,
+): void {
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
+  const isOwn =
+    origin === null || origin === "null"
+      ? site === "same-origin" || (origin === null && site === null)
+      : origin === issuer;
+  if (!isOwn || agent === undefined || !isCsrfTokenOf(agent, form.get("csrf") ?? "")) {
+    throw new PageRefused("FORM_REFUSED", 403);
+  }
+}
+
+async function readForm(request: LoginRequest): Promise<ReadonlyMap<string, string>> {
+  const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") throw new PageRefused("FORM_REFUSED", 415);
+  return single(await request.text());
+}
+
+/** Of a name that comes twice the first counts: forms of ours send none twice. */
+function single(encoded: string): ReadonlyMap<string, string> {
+  const all = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(encoded)) {
+    if (!all.has(name)) all.set(name, value.slice(0, longestValue));
+  }
+  return all;
+}

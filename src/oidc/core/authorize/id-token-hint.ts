@@ -1,0 +1,44 @@
+import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
+import type { At, Keys } from "../ports.ts";
+
+/** What an ID token says that was sent back to us: its user, his session, and whom it was made for. */
+export type Hint = { userId: string; sessionId: string | undefined; clientId: string | undefined };
+
+const longest = 16_384;
+const decoder = new TextDecoder();
+
+/**
+ * Reads an ID token that this instance issued, also one that has expired: it is a hint and opens nothing (OpenID Connect
+ * Core 1.0 section 3.1.2.2). Undefined for everything else, access tokens and logout tokens included.
+ */
+export async function readIdTokenHint(
+  keys: Keys,
+  at: At,
+  token: string | undefined,
+): Promise<Hint | undefined> {
+  if (token === undefined || token.length > longest) return undefined;
+  try {
+    const { kid, alg, typ = "JWT" } = decodeProtectedHeader(token);
+    if (typ !== "JWT") return undefined;
+    const key = (await keys.publicKeys(at)).find((each) => each.kid === kid && each.alg === alg);
+    if (key === undefined) return undefined;
+    const { payload } = await compactVerify(token, await importJWK(key as JWK, key.alg), {
+      algorithms: [key.alg],
+    });
+    return hintOf(JSON.parse(decoder.decode(payload)), at.issuer);
+  } catch {
+    return undefined;
+  }
+}
+
+function hintOf(claims: Record<string, unknown>, issuer: string): Hint | undefined {
+  const { iss, sub, sid, azp, aud } = claims;
+  if (iss !== issuer || typeof sub !== "string" || "events" in claims) return undefined;
+  const audience = Array.isArray(aud) ? aud[0] : aud;
+  const client = azp ?? audience;
+  return {
+    userId: sub,
+    sessionId: typeof sid === "string" ? sid : undefined,
+    clientId: typeof client === "string" ? client : undefined,
+  };
+}

@@ -1,0 +1,16 @@
+import type { Parameters } from "../form.ts";
+import { refuse } from "./refusal.ts";
+
+/** Seconds since the user last proved himself; 0 makes him do it again. @throws invalid_request for no whole number */
+export function maxAgeOf(parameters: Parameters): number | undefined {
+  const asked = parameters.get("max_age");
+  if (asked === undefined) return undefined;
+  const seconds = /^\d{1,16}$/.test(asked) ? Number(asked) : Number.NaN;
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw refuse("invalid_request", "max_age must be a whole number of seconds, 0 or more");
+}
+
+/** Whether what the user proved is too old for the request. */
+export const isStale = (maxAgeSeconds: number | undefined, authTime: Date, now: Date): boolean =>
+  maxAgeSeconds !== undefined &&
+  (maxAgeSeconds === 0 || now.getTime() - authTime.getTime() > maxAgeSeconds * 1000);

@@ -1,0 +1,86 @@
+import { type Hint, readIdTokenHint } from "./authorize/id-token-hint.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { invalidRequest } from "./errors.ts";
+import { collect, type Parameters, readFormBody } from "./form.ts";
+import { type OidcAnswer, redirect, targetOf } from "./http.ts";
+import type { At, BrowserSession, LogoutRequest, Ports } from "./ports.ts";
+
+export const endSessionPath = "/oidc/v1/end_session";
+
+const longestQuery = 32_768;
+
+/**
+ * Logout by the client (OpenID Connect RP-Initiated Logout 1.0). A genuine hint for a session of this browser ends that
+ * session; everybody else is asked first, so that no page of another site logs anybody out. Whether the browser goes back
+ * to the client depends on its URI alone, and the logout on neither.
+ */
+export function endSessionEndpoint(ports: Ports): Endpoint {
+  const { clients, keys, browsers, interactions } = ports;
+
+  /** Where the browser goes afterwards: a URI that is registered for the client which the request proves. */
+  async function destination(
+    at: At,
+    parameters: Parameters,
+    hint: Hint | undefined,
+  ): Promise<LogoutRequest> {
+    const state = parameters.get("state");
+    const uri = parameters.get("post_logout_redirect_uri");
+    const named = parameters.get("client_id");
+    const clientId = hint?.clientId ?? named;
+    const agree = named === undefined || named === clientId;
+    const client = clientId === undefined || !agree ? undefined : await clients.byId(at, clientId);
+    const isRegistered = uri !== undefined && client?.postLogoutRedirectUris.includes(uri);
+    return { redirectUri: isRegistered ? uri : undefined, state };
+  }
+
+  return {
+    metadata: "end_session_endpoint",
+    path: endSessionPath,
+    methods: ["GET", "POST"],
+    caller: "browser",
+    crossOrigin: "none",
+    async handle(http, at) {
+      const { query } = targetOf(http);
+      if (http.method === "POST") return asGet(await readFormBody(http), query);
+      const { parameters } = collect(query);
+      const hint = await readIdTokenHint(keys, at, parameters.get("id_token_hint"));
+      const request = await destination(at, parameters, hint);
+      const cookies = http.headers.get("cookie") ?? "";
+      const sessions = await browsers.sessionsOf(at, cookies);
+      const meant = hint === undefined ? [] : sessionsOf(sessions, hint);
+      if (meant.length === 0 && sessions.length > 0) {
+        return redirect(await interactions.confirmLogout(at, request, cookies));
+      }
+      await browsers.endSessions(
+        at,
+        meant.map(({ id }) => id),
+      );
+      return loggedOut(at, request);
+    },
+  };
+
+  async function loggedOut(at: At, request: LogoutRequest): Promise<OidcAnswer> {
+    return redirect(afterLogout(request) ?? (await interactions.loggedOutLocation(at)));
+  }
+}
+
+/** Cookies do not come with a post from another site; with our own redirect they do. */
+function asGet(body: string, query: string): OidcAnswer {
+  const all = [query, body].filter((part) => part !== "").join("&");
+  if (all.length > longestQuery) throw invalidRequest("the logout request is too long");
+  const encoded = new URLSearchParams(all).toString();
+  return redirect(encoded === "" ? endSessionPath : `${endSessionPath}?${encoded}`);
+}
+
+/** The sessions of the browser that a hint means: the named one, else those of its user. */
+function sessionsOf(sessions: readonly BrowserSession[], hint: Hint): readonly BrowserSession[] {
+  const named = sessions.filter(({ id }) => id === hint.sessionId);
+  return named.length > 0 ? named : sessions.filter(({ user }) => user.id === hint.userId);
+}
+
+/** The address of the client with the state it sent, unless it must not be gone to. */
+export function afterLogout({ redirectUri, state }: LogoutRequest): string | undefined {
+  if (redirectUri === undefined || state === undefined) return redirectUri;
+  const text = new URLSearchParams({ state }).toString();
+  return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${text}`;
+}

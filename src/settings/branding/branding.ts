@@ -1,0 +1,63 @@
+import type { Database } from "../../storage/database.ts";
+import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { defineSettings, type SettingValue } from "../object/settings.ts";
+import { type Logo, logoPath, logoReader, partsOf } from "./logo.ts";
+
+export const themes = ["auto", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+/** What counts where no context sets a property. An empty colour is left to the login, as no logo is. */
+export const builtInBranding = {
+  product_name: "idsvc",
+  primary_color: "",
+  background_color: "",
+  theme: "auto",
+  logo: "",
+} satisfies Record<string, SettingValue>;
+
+/** How the pages of the login look, set for an instance or for an organization. */
+export const brandingSettings = defineSettings(
+  "branding",
+  ["instance", "org"],
+  Object.keys(builtInBranding),
+);
+
+export type Branding = {
+  productName: string;
+  /** `#rrggbb`, or empty. */
+  primaryColor: string;
+  backgroundColor: string;
+  theme: Theme;
+  logo?: {
+    mediaType: string;
+    /** Changes with the logo. */
+    etag: string;
+    /** Where it is served on every host of the instance. */
+    path: string;
+    /** Reads it now; undefined when it was replaced since. */
+    read(): Promise<Logo | undefined>;
+  };
+};
+
+/** How the pages look: of an organization, or of the instance where none is known. The logo itself is read on demand. */
+export function brandingReader(db: Database): SettingsReader<Branding> {
+  const readLogo = logoReader(db);
+  return settingsReader(db, brandingSettings, builtInBranding, (value, instanceId): Branding => {
+    const logo = partsOf(value("logo"));
+    const theme = value("theme");
+    return {
+      productName: String(value("product_name")),
+      primaryColor: String(value("primary_color")),
+      backgroundColor: String(value("background_color")),
+      theme: themes.find((each) => each === theme) ?? "auto",
+      ...(logo && {
+        logo: {
+          mediaType: logo.mediaType,
+          etag: logo.digest,
+          path: logoPath(logo.digest),
+          read: () => readLogo(instanceId, logo.digest),
+        },
+      }),
+    };
+  });
+}

@@ -1,0 +1,27 @@
+import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { requireOnContext } from "../../resources/org/index.ts";
+import { brandingSettings } from "./branding.ts";
+import { brandingSettingsHandlers } from "./handlers.ts";
+import { logos, removeContentsOfBranding } from "./logo.ts";
+
+export { type Branding, brandingReader, type Theme } from "./branding.ts";
+export { type Logo, logoPath, logoReader } from "./logo.ts";
+
+/** How the pages of the login look (resources, Settings services). */
+export const brandingSettingsModule: Module = {
+  events: [brandingSettings.events],
+  projections: [brandingSettings.projection],
+  state: [logos],
+  services: (deps) => {
+    const check = requireOnContext(deps);
+    return [
+      service(BrandingSettingsService, brandingSettingsHandlers(deps), {
+        setBrandingSettings: check,
+        resolveBrandingSettings: check,
+      }),
+    ];
+  },
+  contents: removeContentsOfBranding,
+};

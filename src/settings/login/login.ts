@@ -1,0 +1,80 @@
+import type { Database } from "../../storage/database.ts";
+import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { millisecondsOf, textsOf } from "../object/convert.ts";
+import { defineSettings, type SettingValue } from "../object/settings.ts";
+
+/** In the order in which a login offers them. */
+export const secondFactors = ["totp", "otp_sms", "otp_email", "u2f", "recovery_code"] as const;
+export type SecondFactor = (typeof secondFactors)[number];
+
+/** What counts where no context sets a property (resources, Settings services). */
+export const builtInLogin = {
+  allow_username_password: true,
+  allow_register: true,
+  allow_external_idp: true,
+  force_mfa: false,
+  passkeys_allowed: true,
+  hide_password_reset: false,
+  ignore_unknown_usernames: true,
+  validate_org_domains: false,
+  password_check_lifetime: "864000s",
+  mfa_check_lifetime: "43200s",
+  session_lifetime: "86400s",
+  max_password_attempts: "10",
+  default_redirect_uri: "",
+  second_factors: [...secondFactors],
+} satisfies Record<string, SettingValue>;
+
+/** How people log in, set for an instance or for an organization. */
+export const loginSettings = defineSettings(
+  "login",
+  ["instance", "org"],
+  Object.keys(builtInLogin),
+);
+
+/** How people of an organization log in. */
+export type LoginPolicy = {
+  allowUsernamePassword: boolean;
+  allowRegister: boolean;
+  allowExternalIdp: boolean;
+  forceMfa: boolean;
+  passkeysAllowed: boolean;
+  hidePasswordReset: boolean;
+  /** An unknown login name is answered like a known one. */
+  ignoreUnknownUsernames: boolean;
+  /** A domain counts only once it is proven. */
+  validateOrgDomains: boolean;
+  /** How long a password, and a second factor, counts since it was checked. */
+  passwordCheckLifetimeMs: number;
+  mfaCheckLifetimeMs: number;
+  sessionLifetimeMs: number;
+  /** From this number of wrong passwords in a row on nothing is judged for a while. */
+  maxPasswordAttempts: number;
+  /** http or https; empty where there is none. */
+  defaultRedirectUri: string;
+  secondFactors: readonly SecondFactor[];
+};
+
+export type LoginPolicyReader = SettingsReader<LoginPolicy>;
+
+/** How people log in: to an organization, or to the instance where none is known. */
+export const loginSettingsReader = (db: Database): LoginPolicyReader =>
+  settingsReader(db, loginSettings, builtInLogin, (value): LoginPolicy => {
+    const chosen = textsOf(value("second_factors"));
+    return {
+      allowUsernamePassword: value("allow_username_password") === true,
+      allowRegister: value("allow_register") === true,
+      allowExternalIdp: value("allow_external_idp") === true,
+      forceMfa: value("force_mfa") === true,
+      passkeysAllowed: value("passkeys_allowed") === true,
+      hidePasswordReset: value("hide_password_reset") === true,
+      ignoreUnknownUsernames: value("ignore_unknown_usernames") === true,
+      validateOrgDomains: value("validate_org_domains") === true,
+      passwordCheckLifetimeMs: millisecondsOf(value("password_check_lifetime")),
+      mfaCheckLifetimeMs: millisecondsOf(value("mfa_check_lifetime")),
+      sessionLifetimeMs: millisecondsOf(value("session_lifetime")),
+      maxPasswordAttempts: Number(value("max_password_attempts")),
+      defaultRedirectUri: String(value("default_redirect_uri")),
+      secondFactors: secondFactors.filter((factor) => chosen.includes(factor)),
+    };
+  });

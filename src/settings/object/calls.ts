@@ -1,0 +1,127 @@
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { DetailsSchema } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { EventStore } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
+import { current } from "../../storage/read-cache.ts";
+import { changeSettings, requireLevel, settingsChain } from "./contexts.ts";
+import {
+  type Setter,
+  toChange,
+  toResolvedBool,
+  toResolvedDuration,
+  toResolvedString,
+  toResolvedStrings,
+  toResolvedUInt64,
+  toSettingsDetails,
+} from "./convert.ts";
+import {
+  type Change,
+  type Resolved,
+  resolve,
+  type SettingsGroup,
+  type SettingValue,
+} from "./settings.ts";
+
+type Told = { details: MessageInitShape<typeof DetailsSchema> };
+
+/** A property whose fields are of no generic value type. */
+export type OwnType = {
+  /** @throws INVALID_ARGUMENT for what the rules of the schema cannot see */
+  wish(setter: unknown): Change | undefined;
+  tell(resolved: Resolved, scope: Scope): object;
+};
+
+export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
+  set: S;
+  resolved: R;
+  builtIn: Readonly<Record<string, SettingValue>>;
+  ownTypes?: Readonly<Record<string, OwnType>>;
+};
+
+/** The two calls of a group whose messages have a field for each property, of its name. */
+export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
+  set(settings: MessageShape<S> | undefined, scope: Scope): Promise<Told>;
+  resolve(scope: Scope): Promise<Told & { settings: MessageInitShape<R> }>;
+};
+
+const resolvedTypes: Readonly<Record<string, (resolved: Resolved, scope: Scope) => object>> = {
+  "idsvc.settings.object.v3alpha.ResolvedBool": toResolvedBool,
+  "idsvc.settings.object.v3alpha.ResolvedString": toResolvedString,
+  "idsvc.settings.object.v3alpha.ResolvedStrings": toResolvedStrings,
+  "idsvc.settings.object.v3alpha.ResolvedUInt64": toResolvedUInt64,
+  "idsvc.settings.object.v3alpha.ResolvedDuration": toResolvedDuration,
+};
+
+/**
+ * The calls of a group of settings.
+ *
+ * @param during what else is asked, and done, in the unit that writes them
+ * @throws Error at start, when a property has no field of its name, or a field no property
+ */
+export function settingsCalls<S extends DescMessage, R extends DescMessage>(
+  { db, events }: { db: Database; events: EventStore },
+  group: SettingsGroup,
+  messages: SettingsMessages<S, R>,
+  during?: (
+    tx: Transaction,
+    scope: Scope,
+    asked: { settings: MessageShape<S> | undefined; changed: ReadonlySet<string> },
+  ) => Promise<void>,
+): SettingsCalls<S, R> {
+  const { set, resolved, builtIn, ownTypes = {} } = messages;
+  const chainOf = current(db, settingsChain(db, group));
+  for (const { fields, typeName } of [set, resolved]) {
+    const names = fields.map(({ name }) => name).toSorted();
+    if (names.join() === [...group.properties].toSorted().join()) continue;
+    throw new Error(`the fields of ${typeName} are not the properties of ${group.name} settings`);
+  }
+  const answers = resolved.fields.map(({ name, localName, message }) => {
+    const convert = ownTypes[name]?.tell ?? resolvedTypes[message?.typeName ?? ""];
+    const value = builtIn[name];
+    if (convert === undefined || value === undefined) {
+      throw new Error(`the field ${name} of ${resolved.typeName} cannot be resolved`);
+    }
+    return { name, localName, convert, value };
+  });
+
+  return {
+    async set(settings, scope) {
+      const wished: Record<string, Change> = {};
+      for (const { name, localName } of set.fields) {
+        const setter: unknown = Reflect.get(Object(settings), localName);
+        // A field that has no type of its own is a setter: the names of the value types come in pairs.
+        const own = ownTypes[name];
+        const change = own ? own.wish(setter) : toChange(setter as Setter | undefined);
+        if (change !== undefined) wished[name] = change;
+      }
+      const written = await changeSettings(events, group, scope, wished, async (tx, changed) =>
+        during?.(tx, scope, { settings, changed }),
+      );
+      return { details: toSettingsDetails(written) };
+    },
+
+    async resolve(scope) {
+      requireLevel(group, scope);
+      const { instanceId, context } = scope;
+      const chain = await chainOf(
+        instanceId,
+        context.type === "organization" ? context.organizationId : undefined,
+      );
+      const [own] = chain;
+      if (own === undefined) throw new Error("a chain of contexts has at least one");
+      const settings = Object.fromEntries(
+        answers.map(({ name, localName, convert, value }) => [
+          localName,
+          convert(resolve(chain, name, value), scope),
+        ]),
+      );
+      // The pairing of fields and values is checked above, at start.
+      return {
+        details: toSettingsDetails(own),
+        settings: settings as MessageInitShape<R>,
+      };
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { securitySettingsHandlers } from "./handlers.ts";
+import { securitySettings } from "./security.ts";
+
+export { type SecurityPolicy, securitySettingsReader } from "./security.ts";
+
+/** What an instance allows that is forbidden by default (resources, Settings services). */
+export const securitySettingsModule: Module = {
+  events: [securitySettings.events],
+  projections: [securitySettings.projection],
+  services: (deps) => [service(SecuritySettingsService, securitySettingsHandlers(deps))],
+};

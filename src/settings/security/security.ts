@@ -1,0 +1,34 @@
+import type { Database } from "../../storage/database.ts";
+import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { textsOf } from "../object/convert.ts";
+import { defineSettings, type SettingValue } from "../object/settings.ts";
+
+/** What counts where the instance does not set a property (resources, Settings services). */
+export const builtInSecurity = {
+  enable_impersonation: false,
+  allowed_frame_origins: [],
+} satisfies Record<string, SettingValue>;
+
+/** What an instance allows that is forbidden by default. No organization decides that for the others. */
+export const securitySettings = defineSettings(
+  "security",
+  ["instance"],
+  Object.keys(builtInSecurity),
+);
+
+export type SecurityPolicy = {
+  enableImpersonation: boolean;
+  /** Fit for `frame-ancestors` as they are: scheme, host and port, nothing else. */
+  allowedFrameOrigins: readonly string[];
+};
+
+export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
+  settingsReader(
+    db,
+    securitySettings,
+    builtInSecurity,
+    (value): SecurityPolicy => ({
+      enableImpersonation: value("enable_impersonation") === true,
+      allowedFrameOrigins: textsOf(value("allowed_frame_origins")),
+    }),
+  );

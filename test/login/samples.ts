@@ -1,0 +1,240 @@
+import type { Branding } from "../../src/login/branding.ts";
+import { isLanguage, type Language, languages } from "../../src/login/languages.ts";
+import type { Page, Problem } from "../../src/login/page.ts";
+import { accountsPage } from "../../src/login/pages/accounts.ts";
+import { blockedPage } from "../../src/login/pages/blocked.ts";
+import { changePasswordPage } from "../../src/login/pages/change-password.ts";
+import { consentPage } from "../../src/login/pages/consent.ts";
+import { developmentMailPage } from "../../src/login/pages/development-mail.ts";
+import { deviceConfirmPage } from "../../src/login/pages/device-confirm.ts";
+import { deviceDonePage } from "../../src/login/pages/device-done.ts";
+import { devicePage } from "../../src/login/pages/device.ts";
+import { emailCodePage } from "../../src/login/pages/email-code.ts";
+import { errorPage } from "../../src/login/pages/error.ts";
+import { forgotPasswordPage } from "../../src/login/pages/forgot-password.ts";
+import { formPostPage } from "../../src/login/pages/form-post.ts";
+import { loggedOutPage } from "../../src/login/pages/logged-out.ts";
+import { loginNamePage } from "../../src/login/pages/login-name.ts";
+import { logoutPage } from "../../src/login/pages/logout.ts";
+import { mfaPage } from "../../src/login/pages/mfa.ts";
+import { passkeyPage } from "../../src/login/pages/passkey.ts";
+import { passwordPage } from "../../src/login/pages/password.ts";
+import { recoveryCodePage } from "../../src/login/pages/recovery-code.ts";
+import { registerPage } from "../../src/login/pages/register.ts";
+import { resetPasswordPage } from "../../src/login/pages/reset-password.ts";
+import { setupPasskeyPage } from "../../src/login/pages/setup-passkey.ts";
+import { setupRecoveryCodesPage } from "../../src/login/pages/setup-recovery-codes.ts";
+import { setupTotpPage } from "../../src/login/pages/setup-totp.ts";
+import { setupPage } from "../../src/login/pages/setup.ts";
+import { signedInPage } from "../../src/login/pages/signed-in.ts";
+import { smsCodePage } from "../../src/login/pages/sms-code.ts";
+import { totpPage } from "../../src/login/pages/totp.ts";
+import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
+import { texts } from "../../src/login/texts.ts";
+
+export type SampleOptions = {
+  language?: Language;
+  branding?: Partial<Branding>;
+  nonce?: string;
+  /** Takes the place of every text that comes from outside. */
+  say?: (text: string) => string;
+};
+
+const rules = {
+  minLength: 12,
+  requiresUppercase: true,
+  requiresLowercase: true,
+  requiresNumber: true,
+  requiresSymbol: false,
+};
+
+export const requestOptions = { challenge: "Y2hhbGxlbmdl", rpId: "localhost", timeout: 60_000 };
+export const creationOptions = {
+  challenge: "Y2hhbGxlbmdl",
+  rp: { id: "localhost", name: "idsvc" },
+  user: { id: "dXNlcg", name: "anna@acme.example", displayName: "Anna Lindqvist" },
+  pubKeyCredParams: [{ type: "public-key", alg: -7 }],
+  authenticatorSelection: { residentKey: "required", userVerification: "required" },
+};
+
+/** Every page there is, by a name for its picture. */
+export function samples(options: SampleOptions = {}): Map<string, string> {
+  const say = options.say ?? ((text: string) => text);
+  const language = options.language ?? "en";
+  const page = (own: Partial<Page> = {}): Page => ({
+    language,
+    languages: Object.keys(languages).filter(isLanguage),
+    t: texts(language),
+    nonce: options.nonce ?? "",
+    branding: { productName: say("Acme"), theme: "auto", ...options.branding },
+    self: say("/ui/login/loginname"),
+    csrf: say("csrf-token"),
+    flow: say("flow-1"),
+    ...own,
+  });
+  const wrong = (...problems: Problem[]) => page({ problems });
+  const app = say("Northwind Orders");
+  const account = { loginName: say("anna@acme.example"), displayName: say("Anna Lindqvist") };
+  const providers = [
+    { id: say("1"), name: say("GitHub") },
+    { id: say("2"), name: say("Contoso Entra ID") },
+  ];
+  const loginName = { allowsLoginName: true, allowsRegister: true, providers };
+  const back = { app, url: say("https://northwind.example/") };
+  const code = { account, hasOthers: true };
+  const register = { values: {}, rules, allowsPassword: true, allowsPasskey: true };
+  const scopes = ["openid", "profile", "email", "offline_access", say("orders:read")];
+  return new Map([
+    ["login-name", loginNamePage(page(), { ...loginName, app, passkeyOptions: requestOptions })],
+    [
+      "login-name-plain",
+      loginNamePage(page(), { ...loginName, providers: [], allowsRegister: false }),
+    ],
+    [
+      "login-name-organization",
+      loginNamePage(page({ notice: "PASSWORD_CHANGED" }), {
+        ...loginName,
+        organization: say("Acme Rotterdam"),
+        loginName: account.loginName,
+      }),
+    ],
+    ["password", passwordPage(page(), { account, allowsReset: true })],
+    [
+      "password-wrong",
+      passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), { account, allowsReset: true }),
+    ],
+    [
+      "accounts",
+      accountsPage(page(), {
+        app,
+        accounts: [
+          { ...account, id: say("s1"), isSignedIn: true },
+          { loginName: say("anna.l@very-long-company-name.example"), id: "s2", isSignedIn: false },
+        ],
+      }),
+    ],
+    ["mfa", mfaPage(page(), { account, factors: ["totp", "passkey", "email", "sms", "recovery"] })],
+    ["totp", totpPage(page(), code)],
+    ["totp-wrong", totpPage(wrong({ code: "CODE_INVALID", field: "code" }), code)],
+    [
+      "email-code",
+      emailCodePage(page({ notice: "CODE_SENT" }), { ...code, address: say("a…@acme.example") }),
+    ],
+    ["sms-code", smsCodePage(page(), { ...code, phone: say("+41 … 12") })],
+    ["recovery-code", recoveryCodePage(page(), code)],
+    [
+      "passkey",
+      passkeyPage(page(), { account, kind: "passkey", options: requestOptions, otherWay: "mfa" }),
+    ],
+    ["security-key", passkeyPage(page(), { kind: "securityKey", options: requestOptions })],
+    [
+      "setup",
+      setupPage(page(), { account, factors: ["totp", "passkey", "email", "sms"], canSkip: true }),
+    ],
+    [
+      "setup-totp",
+      setupTotpPage(page(), {
+        uri: say(
+          "otpauth://totp/Acme:anna%40acme.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Acme",
+        ),
+        secret: say("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"),
+      }),
+    ],
+    ["setup-passkey", setupPasskeyPage(page(), { account, options: creationOptions })],
+    [
+      "setup-recovery-codes",
+      setupRecoveryCodesPage(page(), {
+        codes: Array.from({ length: 10 }, (_, at) => say(`BCDF-GHJK-${at}LM${at}`)),
+      }),
+    ],
+    ["register", registerPage(page(), { ...register, app })],
+    [
+      "register-wrong",
+      registerPage(
+        wrong(
+          { code: "USERNAME_TAKEN", field: "login_name" },
+          { code: "PASSWORD_TOO_SHORT", field: "new_password", count: 12 },
+          { code: "PASSWORD_NEEDS_NUMBER", field: "new_password" },
+        ),
+        {
+          ...register,
+          organization: say("Acme Rotterdam"),
+          values: {
+            givenName: say("Anna"),
+            familyName: say("Lindqvist"),
+            email: say("anna@acme.example"),
+            loginName: say("anna"),
+          },
+        },
+      ),
+    ],
+    ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
+    ["forgot-password", forgotPasswordPage(page(), { loginName: account.loginName })],
+    ["reset-password", resetPasswordPage(page(), { loginName: account.loginName, rules })],
+    [
+      "change-password",
+      changePasswordPage(page(), { account, why: "expired", asksCurrent: true, rules }),
+    ],
+    [
+      "consent",
+      consentPage(page(), {
+        app,
+        account,
+        scopes,
+        policyUri: say("https://northwind.example/privacy"),
+        termsUri: say("https://northwind.example/terms"),
+      }),
+    ],
+    ["device", devicePage(page(), { userCode: say("") })],
+    [
+      "device-confirm",
+      deviceConfirmPage(page(), {
+        app,
+        account,
+        userCode: say("WDJB-MJHT"),
+        scopes: ["openid", "profile"],
+      }),
+    ],
+    ["device-done", deviceDonePage(page(), { outcome: "allowed" })],
+    ["device-denied", deviceDonePage(page(), { outcome: "denied" })],
+    ["logout", logoutPage(page(), { accounts: [account, { loginName: say("ben@acme.example") }] })],
+    ["logged-out", loggedOutPage(page(), { back })],
+    ["signed-in", signedInPage(page(), { account })],
+    [
+      "error",
+      errorPage(page(), {
+        code: "REDIRECT_URI_INVALID",
+        detail: say("https://other.example/callback"),
+        requestId: say("aGVsbG8gd29y-1f"),
+      }),
+    ],
+    ["error-flow", errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back })],
+    ["blocked", blockedPage(page())],
+    [
+      "form-post",
+      formPostPage(page(), {
+        app,
+        action: "https://northwind.example/callback",
+        parameters: [
+          [say("code"), say("a1b2c3")],
+          ["state", say("xyz")],
+        ],
+      }),
+    ],
+    [
+      "development-mail",
+      developmentMailPage(page(), {
+        messages: [
+          {
+            to: say("anna@acme.example"),
+            subject: say("Your code"),
+            text: say(
+              "Hello Anna,\n\nyour code is BCDFGH. It is valid for an hour.\nhttps://login.acme.example/ui/login/verify?code=BCDFGH\n",
+            ),
+            sentAt: new Date("2026-11-21T17:00:00Z"),
+          },
+        ],
+      }),
+    ],
+  ]);
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { images } from "../settings/branding/images.ts";
+
+type Send = (method: string, path: string, body: JsonObject) => Promise<{ status: number }>;
+
+/** A value of every property, by the path of its service; those of the instance alone say so. */
+const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
+  [
+    "passwords",
+    {
+      ...{ min_length: "9", max_age: "60s", blocklist: false },
+      ...{ requires_uppercase: true, requires_lowercase: true },
+      ...{ requires_number: true, requires_symbol: true },
+    },
+  ],
+  [
+    "login",
+    {
+      ...{ allow_username_password: false, allow_register: false, allow_external_idp: false },
+      ...{ force_mfa: true, passkeys_allowed: false, hide_password_reset: true },
+      ...{ ignore_unknown_usernames: false, validate_org_domains: true },
+      ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
+      ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
+      second_factors: { value: ["totp"] },
+    },
+  ],
+  [
+    "branding",
+    {
+      ...{ product_name: "Acme", primary_color: "#1d4ed8", background_color: "#ffffff" },
+      ...{ theme: "dark", logo: images["image/png"].toString("base64") },
+    },
+  ],
+  [
+    "security",
+    {
+      enable_impersonation: true,
+      allowed_frame_origins: { value: ["https://app.example.com"] },
+    },
+    true,
+  ],
+  [
+    "oidc",
+    {
+      ...{ access_token_lifetime: "3600s", id_token_lifetime: "3600s" },
+      ...{ refresh_token_idle_expiration: "3600s", refresh_token_expiration: "7200s" },
+      ...{ authorization_code_lifetime: "30s", key_rotation_period: "86400s" },
+    },
+    true,
+  ],
+];
+
+/** Languages have setters of their own. */
+const ofLanguages: JsonObject[] = [
+  {
+    default_language: { key: "de" },
+    restricted_languages: { languages: [{ key: "de" }, { key: "en" }] },
+  },
+  { reset_default_language: true, restricted_languages: {} },
+];
+
+/** Sets and resets every property of settings, in all contexts that have them. */
+export async function rareSettings(send: Send, organizationId: string): Promise<void> {
+  const everywhere = ["", `?ctx.org_id=${organizationId}`];
+  const make = async (path: string, changes: JsonObject[], contexts = everywhere) => {
+    for (const context of contexts) {
+      for (const change of changes) {
+        const { status } = await send("PATCH", `/settings/v3alpha/${path}${context}`, change);
+        assert.equal(status, 200, `${path}${context}`);
+      }
+    }
+  };
+  for (const [path, values, isOfInstanceOnly] of groups) {
+    const changes = [
+      Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }])),
+      Object.fromEntries(Object.keys(values).map((name) => [name, { reset: true }])),
+    ];
+    await make(path, changes, isOfInstanceOnly ? [""] : everywhere);
+  }
+  await make("languages", ofLanguages);
+}

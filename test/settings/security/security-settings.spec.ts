@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { securitySettingsReader } from "../../../src/settings/security/index.ts";
+import { addCaller } from "../../support/app.ts";
+import { bodyOf } from "../../support/peer.ts";
+import { assertRefused } from "../../support/refusal.ts";
+import { allBuiltIn, assertDenied, of, startSettingsPeer } from "../settings-peer.ts";
+
+const service = await startSettingsPeer("security");
+const { app, deps, set, resolve, settingsOf, instanceId, instance, addOrganization } = service;
+const { addMember, eventsOf } = service;
+after(() => service[Symbol.asyncDispose]());
+
+const builtIn = allBuiltIn({ enable_impersonation: false, allowed_frame_origins: [] });
+const frames = (...value: string[]) => ({ allowed_frame_origins: { set: { value } } });
+const reset = {
+  enable_impersonation: { reset: true },
+  allowed_frame_origins: { reset: true },
+};
+
+describe("security settings", () => {
+  it("are the built-in ones, owned by the system, where nobody set any", async () => {
+    assert.deepEqual(bodyOf(await resolve()), {
+      details: { sequence: "0", owner: instance },
+      settings: builtIn,
+    });
+  });
+
+  it("are set one by one for the instance, read in one piece, and reset", async () => {
+    const read = securitySettingsReader(deps.db);
+    const usual = { enableImpersonation: false, allowedFrameOrigins: [] };
+    assert.deepEqual(await read(instanceId), usual);
+    const origin = "https://app.example.com";
+    const first = bodyOf(await set(frames(origin)));
+    assert.deepEqual(bodyOf(await resolve()), {
+      ...first,
+      settings: { ...builtIn, allowed_frame_origins: { value: [origin] } },
+    });
+    assert.deepEqual(bodyOf(await set(frames(origin))), first, "nothing differs");
+    bodyOf(await set({ enable_impersonation: { set: true } }));
+    assert.deepEqual(await read(instanceId), {
+      enableImpersonation: true,
+      allowedFrameOrigins: [origin],
+    });
+    bodyOf(await set(reset));
+    assert.deepEqual(await settingsOf(), builtIn);
+    assert.deepEqual(await read(instanceId), usual);
+    assert.deepEqual(await eventsOf("security", instanceId), [
+      ["security.instance.allowed_frame_origins.set", { value: [origin] }],
+      ["security.instance.enable_impersonation.set", { value: true }],
+      ["security.instance.enable_impersonation.reset", {}],
+      ["security.instance.allowed_frame_origins.reset", {}],
+    ]);
+  });
+
+  it("need iam.policy.write on the instance, and iam.policy.read to be read", async () => {
+    const change = { enable_impersonation: { set: true } };
+    const viewer = await addCaller(app, ["IAM_OWNER_VIEWER"]);
+    const owner = await addMember(await addOrganization(), ["ORG_OWNER"]);
+    bodyOf(await resolve("", viewer));
+    assertDenied(await set(change, "", viewer), "iam.policy.write");
+    for (const other of [owner, await addCaller(app, ["IAM_ORG_MANAGER"])]) {
+      assertDenied(await set(change, "", other), "iam.policy.write");
+      assertDenied(await resolve("", other), "iam.policy.read");
+    }
+  });
+
+  it("are of the instance alone: no organization has any", async () => {
+    const organization = await addOrganization();
+    const refused = { code: 3, reason: "VALIDATION_FAILED", field: "ctx" };
+    assertRefused((await set({}, of(organization))).refusal, refused);
+    assertRefused((await resolve(of(organization))).refusal, refused);
+    const headers = { "x-idsvc-orgid": organization };
+    const byHeader = { code: 3, reason: "CONTEXT_INVALID", field: "ctx" };
+    assertRefused((await set({}, "", { headers })).refusal, byHeader);
+    assertRefused((await resolve("", { headers })).refusal, byHeader);
+  });
+
+  for (const wrong of [
+    "",
+    "*",
+    "null",
+    "https:",
+    "app.example.com",
+    "https://",
+    "https://*.example.com",
+    "https://app.example.com/",
+    "https://app.example.com/path",
+    "https://App.example.com",
+    "https://user@app.example.com",
+    "https://app.example.com:0",
+    "https://app.example.com:65536",
+    "https://app.example.com:",
+    "https://-app.example.com",
+    "https://app..example.com",
+    "https://app.example.com;script-src *",
+    "https://app.example.com https://evil.test",
+    "https://app.example.com,https://evil.test",
+    "https://app.example.com\r\nx: y",
+    "https://app.example.com\n",
+    "ftp://app.example.com",
+    "javascript:alert(1)",
+    `https://${"a.".repeat(150)}com`,
+  ]) {
+    it(`refuse to be framed by ${JSON.stringify(wrong).slice(0, 60)} (D78)`, async () => {
+      const { refusal } = await set(frames("https://app.example.com", wrong));
+      const field = "settings.allowed_frame_origins";
+      assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+    });
+  }
+
+  it("refuse an origin twice, more than 100, and neither set nor reset", async () => {
+    const field = "settings.allowed_frame_origins";
+    const many = Array.from({ length: 101 }, (_, at) => `https://a${at}.example.com`);
+    for (const change of [frames("http://localhost", "http://localhost"), frames(...many)]) {
+      assertRefused((await set(change)).refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+    }
+    const { refusal } = await set({ enable_impersonation: {} });
+    const choice = "settings.enable_impersonation.value";
+    assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field: choice });
+    bodyOf(await set(frames(...many.slice(1))));
+    bodyOf(await set(reset));
+  });
+
+  it("take names, addresses and ports", async () => {
+    const all = [
+      "https://app.example.com",
+      "http://localhost:3000",
+      "https://xn--bcher-kva.example:65535",
+      "http://127.0.0.1:8080",
+      "http://[::1]:8080",
+    ];
+    bodyOf(await set(frames(...all)));
+    assert.deepEqual((await settingsOf()).allowed_frame_origins, { value: all });
+    bodyOf(await set(reset));
+  });
+});
