@@ -2,20 +2,18 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { decodeJwt } from "jose";
-import { createProvider } from "../../src/oidc/core/provider.ts";
 import {
   type Answer,
   assertRefused,
   basic,
   type MadeClient,
   paths,
-  read,
   startOidc,
 } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
 
 const service = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
-const { issuer, ports, at, addClient, addPerson, tokensFor, introspect, post, events } = service;
+const { issuer, addClient, addPerson, tokensFor, introspect, post, events } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`;
@@ -40,22 +38,22 @@ const actorOf = (actor_token: string, kind = "access_token") => ({
 const ask = (form: Record<string, string>, by: MadeClient = web) =>
   service.send(paths.token, { grant_type, ...form }, basic(by));
 
-// The same provider over the same store, on an instance that allows impersonation.
-const allowing = createProvider({
-  ...ports,
-  settings: { ...ports.settings, isImpersonationOn: () => true },
-});
-const askAllowing = async (form: Record<string, string>, by = web): Promise<Answer> =>
-  read(
-    await allowing.fetch(
-      new Request(`${issuer}${paths.token}`, {
-        method: "POST",
-        headers: basic(by),
-        body: new URLSearchParams({ grant_type, ...form }),
-      }),
-      at,
-    ),
+const impersonation = (change: object) =>
+  service.peer.rest(
+    "PATCH",
+    "/settings/v3alpha/security",
+    { enable_impersonation: { ...change } },
+    { token: service.app.token },
   );
+/** The same on an instance that allows impersonation. */
+async function askAllowing(form: Record<string, string>, by = web): Promise<Answer> {
+  await impersonation({ set: true });
+  try {
+    return await ask(form, by);
+  } finally {
+    await impersonation({ reset: true });
+  }
+}
 async function addImpersonator(role = "ORG_END_USER_IMPERSONATOR"): Promise<string> {
   const id = await addPerson();
   const ctx = { org_id: service.app.made.organization_id };
