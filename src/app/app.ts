@@ -74,6 +74,7 @@ export async function startApp(
     now,
     limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
     proveDomain: createDomainProof(outside),
+    egress: outside,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,

@@ -59,6 +59,8 @@ export type Client = {
   /** How far the clock of the client may be ahead: `nbf` and `iat` are set back by it. */
   clockSkewMs: number;
   idTokenAlg: string;
+  /** Where it wants to be told of logouts; empty for none. */
+  backChannelLogoutUri: string;
   /** Assertions must name the issuer; the address of the token endpoint does not do (RFC 7523bis). */
   strictAssertionAudience: boolean;
 };

@@ -65,6 +65,7 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
     idTokenUserinfoAssertion: oidc.idTokenUserinfoAssertion,
     clockSkewMs: oidc.clockSkewMs,
     idTokenAlg: idTokenSignedResponseAlg,
+    backChannelLogoutUri: oidc.backChannelLogoutUri,
     strictAssertionAudience: oidc.strictAssertionAudience,
   };
 }
@@ -81,5 +82,6 @@ const noLogin = {
   idTokenUserinfoAssertion: false,
   clockSkewMs: 0,
   idTokenAlg: "RS256",
+  backChannelLogoutUri: "",
   strictAssertionAudience: false,
 } as const;

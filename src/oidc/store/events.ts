@@ -14,6 +14,8 @@ export type OidcSessionAdded = {
   actor?: Actor;
   parents: readonly Parent[];
   expiresAt: number;
+  /** Of whom the app wants to be told when the session ends. */
+  logoutIssuer?: string;
 };
 
 export type OidcSessionEnding = EndReason | "expired";
