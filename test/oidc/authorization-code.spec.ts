@@ -66,7 +66,7 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     const { verifier, challenge } = pkce();
     const wanted = { nonce: "once", codeChallenge: challenge };
     const code = await codeFor(client, user, wanted);
-    const answer = new URL(`${redirectUri}?code=${code}&state=s`);
+    const answer = new URL(`${redirectUri}?code=${code}&state=s&iss=${issuer}`);
     const tokens = await oidc.authorizationCodeGrant(config, answer, {
       ...{ pkceCodeVerifier: verifier, expectedNonce: "once", expectedState: "s" },
       idTokenExpected: true,

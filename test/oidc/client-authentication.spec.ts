@@ -137,7 +137,8 @@ describe("client authentication (RFC 6749 section 2.3)", () => {
     }
     for (const each of times) medians.push(each.toSorted((a, b) => a - b)[75] ?? 0);
     assert.equal(bodies.size, 1);
-    assert.ok(Math.max(...medians) / Math.min(...medians) < 2, medians.join(" "));
+    // 10 %, and as much again for a machine that does other things beside.
+    assert.ok(Math.max(...medians) / Math.min(...medians) < 1.2, medians.join(" "));
     const inBody = { client_id: "404", client_secret: "x" };
     const byBody = await send(paths.token, { ...nothing, ...inBody });
     assertRefused(byBody, 401, "invalid_client");

@@ -35,7 +35,7 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     const config = await relyingParty(service, machine.clientId, auth);
     const tokens = await oidc.clientCredentialsGrant(config, { scope: "openid" });
     assert.equal(tokens.token_type, "bearer");
-    assert.equal(tokens.expiresIn(), 43_200);
+    assert.ok(Math.abs((tokens.expiresIn() ?? 0) - 43_200) <= 1);
   });
 
   it("opens the APIs by the scope of the service's own project, and only by it (decisions B5)", async () => {

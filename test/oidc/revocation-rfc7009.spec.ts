@@ -61,7 +61,7 @@ describe("revocation (RFC 7009)", () => {
     });
     const config = await relyingParty(service, spa.clientId, oidc.None());
     const code = await service.codeFor(spa, user);
-    const answer = new URL(`https://rp.test/cb?code=${code}`);
+    const answer = new URL(`https://rp.test/cb?code=${code}&iss=${service.issuer}`);
     const tokens = await oidc.authorizationCodeGrant(config, answer);
     assert.equal((await service.userinfo(tokens.access_token)).status, 200);
     await oidc.tokenRevocation(config, tokens.access_token);

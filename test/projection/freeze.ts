@@ -16,6 +16,7 @@ import { fingerprint, replay } from "./frozen-replay.ts";
 import { rareChecks } from "./rare-checks.ts";
 import { rareEvents } from "./rare-events.ts";
 import { rareSessions } from "./rare-sessions.ts";
+import { rareTokens } from "./rare-tokens.ts";
 
 // `node test/projection/freeze.ts`: writes the state and the rows of every frozen stream anew, and freezes streams with
 // the events of which there are none yet. They come from a running service, to which every sample of the matrix and what
@@ -66,6 +67,7 @@ if (missing.size > 0) {
     });
     if (status !== 200) throw new Error(JSON.stringify(json));
   });
+  await rareTokens(told.deps(), app.made);
   // What a deleted instance leaves goes after a minute.
   if (missing.has("instance.contents.removed")) await delay(75_000);
   await freezeMissing(app);

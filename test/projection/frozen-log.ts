@@ -2,6 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Aggregate } from "../../src/eventstore/aggregate.ts";
 import type { OwnerRef } from "../../src/eventstore/event.ts";
+import {
+  accessToken,
+  deviceAuthorization,
+  oidcSession,
+  refreshToken,
+} from "../../src/oidc/store/events.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";
 import { app } from "../../src/resources/app/app.ts";
@@ -70,6 +76,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
     ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
-    ...[languageSettings.aggregate],
+    ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

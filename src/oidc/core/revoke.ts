@@ -38,10 +38,13 @@ export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
   },
 });
 
-/** The client, or the machine user, who is one by himself. */
+/** The client; a machine user, who is one by himself, where no app has the id. */
 async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Promise<string> {
-  const machine = await authenticateMachine(parts, at, credentials);
-  if (machine !== undefined) return machine.clientId;
+  const { clientId = "" } = credentials;
+  if ((await parts.clients.byId(at, clientId)) === undefined) {
+    const machine = await authenticateMachine(parts, at, credentials);
+    if (machine !== undefined) return machine.clientId;
+  }
   const { client, spend } = await authenticateClient(parts, at, credentials);
   for (const assertion of spend) {
     if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(false);

@@ -6,12 +6,15 @@ import {
   problemsOfRedirect,
 } from "../../resources/app/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
+import { evenly } from "../../resources/user/index.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now">;
 
 // No app has it: ids are numbers.
 const nobody = "";
+// Longer than it takes to look a secret up, whether it is remembered or not.
+const refusalStepMs = 10;
 
 /** The apps of an instance as OAuth clients. */
 export function clientStore({ db, secrets, now }: Parts): Clients {
@@ -27,7 +30,10 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
     },
 
     isSecret: ({ instanceId }, client, secret) =>
-      isClientSecretOf(secrets, { instanceId, appId: client?.appId ?? nobody }, secret),
+      evenly(
+        () => isClientSecretOf(secrets, { instanceId, appId: client?.appId ?? nobody }, secret),
+        refusalStepMs,
+      ),
 
     async keyOf({ instanceId }, { appId }, kid) {
       const key = await apps.keyOf(instanceId, appId, kid);

@@ -1,7 +1,8 @@
 import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { insertRow } from "../../storage/row-change.ts";
-import type { DeviceGrant, Tokens } from "../core/ports.ts";
+import type { DeviceGrant } from "../core/device-ports.ts";
+import type { Tokens } from "../core/ports.ts";
 import { authorizationCodes, type StoredDeviceGrant, type StoredGrant } from "./tables.ts";
 
 const keptBeyondMs = 24 * 60 * 60 * 1000;

@@ -2,18 +2,19 @@ import { aggregate } from "../../eventstore/aggregate.ts";
 import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
 import type { Actor, EndReason, Parent } from "../core/ports.ts";
 
-/** What a user allowed a client. Times are milliseconds since the epoch. */
+/** What a user allowed a client. */
 export type OidcSessionAdded = {
   clientId: string;
   userId: string;
   sessionId: string;
   scope: readonly string[];
   audience: readonly string[];
-  authTime?: number;
+  authTime?: string;
   amr: readonly string[];
   actor?: Actor;
   parents: readonly Parent[];
-  expiresAt: number;
+  /** From when nothing of it can live. */
+  expirationDate: string;
   /** Of whom the app wants to be told when the session ends. */
   logoutIssuer?: string;
 };
@@ -47,12 +48,13 @@ export const oidcSession = aggregate<OidcSessionEvent, OidcSessionState>(
 );
 
 type Issued = { userId: string; clientId: string; oidcSessionId: string };
+type Added = Issued & { expirationDate: string };
 
 /** Facts about access tokens. Each is the first or the last of its token: nothing is loaded to write it. */
 export const tokenEvents = defineEvents(
   "user",
   {
-    "token.added": payload<Issued & { expiresAt: number }>(),
+    "token.added": payload<Added & { scope: readonly string[] }>(),
     "token.removed": payload<Issued>(),
     /** `actor` is the user who acts for `userId` now. */
     impersonated: payload<Issued & { actor: Actor }>(),
@@ -64,8 +66,8 @@ export const tokenEvents = defineEvents(
 export const refreshTokenEvents = defineEvents(
   "user",
   {
-    "human.refresh.token.added": payload<Issued & { expiresAt: number }>(),
-    "human.refresh.token.renewed": payload<Issued & { expiresAt: number }>(),
+    "human.refresh.token.added": payload<Added>(),
+    "human.refresh.token.renewed": payload<Added>(),
     "human.refresh.token.removed": payload<Issued>(),
   },
   "refresh_token",

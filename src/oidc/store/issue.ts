@@ -72,7 +72,11 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
           ...{ scope: [...scope], audience: [...audience], isJwt, issuedAt, expiresAt },
         }),
       );
-      const added = tokenEvents["token.added"]({ ...about, expiresAt: expiresAt.getTime() });
+      const added = tokenEvents["token.added"]({
+        ...about,
+        scope,
+        expirationDate: expiresAt.toISOString(),
+      });
       tx.record(accessToken, tx.begin(accessToken, id), [added], ownedBy(user));
     }
     for (const spent of wanted.spend) {
@@ -94,7 +98,10 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       tx.write(insertRow(refreshTokens, { ...row, idleExpiresAt, expiresAt }));
       const isRenewed = wanted.spend.some(({ kind }) => kind === "refresh_token");
       const name = isRenewed ? "human.refresh.token.renewed" : "human.refresh.token.added";
-      const happened = refreshTokenEvents[name]({ ...about, expiresAt: expiresAt.getTime() });
+      const happened = refreshTokenEvents[name]({
+        ...about,
+        expirationDate: expiresAt.toISOString(),
+      });
       tx.record(refreshToken, tx.begin(refreshToken, id), [happened], ownedBy(user));
     }
   }
@@ -150,8 +157,8 @@ function open(
   const { authTime, actor, claims } = session;
   const added = oidcSessionEvents.added({
     ...{ clientId, userId, sessionId, scope, audience, amr, parents },
-    expiresAt: expiresAt.getTime(),
-    ...(authTime === undefined ? {} : { authTime: authTime.getTime() }),
+    expirationDate: expiresAt.toISOString(),
+    ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),
     ...(actor === undefined ? {} : { actor }),
     ...(logoutIssuer === undefined ? {} : { logoutIssuer }),
   });

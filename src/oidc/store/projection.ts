@@ -31,7 +31,7 @@ export const oidcSessionProjection = projection(
   [oidcSessions, oidcLineage],
   on(oidcSessionEvents, {
     "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
-      const { authTime, actor, parents, expiresAt, logoutIssuer: _, ...same } = payload;
+      const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...same } = payload;
       return [
         insertRow(oidcSessions, {
           ...{ instanceId, id, part: onlyPart },
@@ -42,7 +42,7 @@ export const oidcSessionProjection = projection(
           parents: [...parents],
           organizationId: owner.id,
           loggedInUserId: same.sessionId === "" ? "" : same.userId,
-          expiresAt: new Date(expiresAt),
+          expiresAt: new Date(expirationDate),
           ...(authTime === undefined ? {} : { authTime: new Date(authTime) }),
           ...(actor === undefined ? {} : { actor }),
         }),

@@ -11,7 +11,8 @@ import {
   table,
   text,
 } from "../../storage/table.ts";
-import type { Actor, CodeGrant, DeviceGrant, Parent } from "../core/ports.ts";
+import type { DeviceGrant } from "../core/device-ports.ts";
+import type { Actor, CodeGrant, Parent } from "../core/ports.ts";
 
 /**
  * Tables with a column `part` are read on every call with a token. It holds one constant: what adds rows, or removes

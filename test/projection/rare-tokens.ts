@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import type { Bootstrap } from "../../src/app/bootstrap.ts";
+import type { Issue, OidcSession } from "../../src/oidc/core/ports.ts";
+import { clientPorts } from "../../src/oidc/store/index.ts";
+import type { Deps } from "../../src/projection/module.ts";
+
+const hour = 3_600_000;
+
+/** Makes the events of tokens: issued, renewed, exchanged, revoked; and of devices. */
+export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
+  const { tokens, devices, users, newId, newSecret, now } = clientPorts({
+    ...deps,
+    features: { isOn: () => true },
+  });
+  const at = { instanceId: made.instance_id, issuer: made.issuer, requestId: "frozen" };
+  const user = await users.byId(at, made.admin.user_id);
+  const other = made.machine.user_id;
+  assert.ok(user !== undefined);
+  const clientId = "123@sample";
+  const scope = ["openid", "offline_access"];
+  const after = (ms: number) => new Date(now().getTime() + ms);
+  const actor = { iss: at.issuer, sub: other };
+  const session = (id: string, more: Partial<OidcSession> = {}): OidcSession => ({
+    ...{ id, clientId, userId: user.id, organizationId: user.organizationId, sessionId: "" },
+    ...{ scope, audience: [clientId], nonce: undefined, authTime: now(), amr: ["pwd"] },
+    ...{ claims: undefined, actor: undefined, parents: [] },
+    ...more,
+  });
+  const issue = async (
+    of: { open: OidcSession } | { id: string } | undefined,
+    spend: Issue["spend"],
+    impersonation?: Issue["impersonation"],
+  ) => {
+    const [value, refresh] = [newSecret("access_token"), newSecret("refresh_token")];
+    const from = of !== undefined && "open" in of ? of.open : session(of?.id ?? "");
+    const { userId, audience, authTime, amr, claims, sessionId, parents } = from;
+    const token = {
+      ...{ id: newId(), clientId, userId, oidcSessionId: from.id, scope, audience, isJwt: false },
+      ...{ authTime, amr, actor: from.actor, claims, sessionId, parents },
+      ...{ issuedAt: now(), expiresAt: after(hour) },
+    };
+    const issued = await tokens.issue(at, {
+      ...{ user, clientId, spend, impersonation },
+      session: of !== undefined && "open" in of ? { ...of, expiresAt: after(3 * hour) } : of,
+      accessToken: { value, token },
+      refreshToken: of && {
+        value: refresh,
+        idleExpiresAt: after(hour),
+        expiresAt: after(2 * hour),
+      },
+    });
+    assert.equal(issued.outcome, "issued");
+    return { value, refresh };
+  };
+
+  const first = newId();
+  const claims = { userinfo: { email: null } };
+  const given = await issue({ open: session(first, { claims }) }, []);
+  const spend = [{ kind: "refresh_token" as const, value: given.refresh }];
+  const renewed = await issue({ id: first }, spend);
+  const parents = [{ id: first, userId: user.id }];
+  await issue({ open: session(newId(), { actor, parents }) }, [], { actor });
+  const alone = await issue(undefined, []);
+  await tokens.revoke(at, alone.value);
+  await tokens.revoke(at, renewed.refresh);
+
+  const wanted = { clientId, scope, expiresAt: after(hour), intervalMs: 5_000 };
+  for (const userCode of ["BCDFGHJK", "LMNPQRST"]) {
+    const deviceCode = newSecret("device_code");
+    assert.ok(await devices.begin(at, { ...wanted, userCode, deviceCode }));
+    const request = await devices.byUserCode(at, userCode);
+    assert.ok(request !== undefined);
+    if (userCode.startsWith("L")) {
+      await devices.deny(at, request.id);
+      continue;
+    }
+    const { id, ...grant } = session(newId());
+    await devices.approve(at, request.id, grant);
+    await issue({ open: { id, ...grant } }, [
+      { kind: "device_code", value: deviceCode, requestId: request.id },
+    ]);
+  }
+}
