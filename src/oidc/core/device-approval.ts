@@ -1,5 +1,6 @@
 import { audienceOf } from "./audience.ts";
-import type { At, BrowserSession, DeviceRequest, Ports } from "./ports.ts";
+import type { DeviceRequest } from "./device-ports.ts";
+import type { At, BrowserSession, Ports } from "./ports.ts";
 
 /** Requests of devices, for the page on which somebody lets them in (RFC 8628 section 3.3). */
 export type DeviceApproval = {
