@@ -12,9 +12,11 @@ import { json, table, text } from "../storage/table.ts";
 import type { LoginPorts } from "./ports.ts";
 
 /** Facts about what people let apps of other organizations have. */
-export const consentEvents = defineEvents("consent", {
-  given: payload<{ userId: string; clientId: string; scope: string[] }>(),
-});
+export const consentEvents = defineEvents(
+  "user",
+  { "consent.granted": payload<{ userId: string; clientId: string; scope: string[] }>() },
+  "consent",
+);
 
 type ConsentEvent = EventOf<typeof consentEvents>;
 
@@ -29,7 +31,7 @@ export const consentProjection = projection(
   "consents",
   [consentRows],
   on(consentEvents, {
-    "consent.given": ({ instanceId, payload: { userId, clientId, scope } }) => [
+    "user.consent.granted": ({ instanceId, payload: { userId, clientId, scope } }) => [
       putRow(consentRows, { instanceId, userId, clientId, scope }),
     ],
   }),
@@ -83,7 +85,7 @@ export function createConsents(parts: LoginPorts): Consents {
         const loaded = await tx.load(consent, id);
         const given = { userId: user.id, clientId, scope: [...scope] };
         const owner = { type: "org", id: user.organizationId } as const;
-        tx.record(consent, loaded, [consentEvents.given(given)], owner);
+        tx.record(consent, loaded, [consentEvents["consent.granted"](given)], owner);
       });
     },
   };

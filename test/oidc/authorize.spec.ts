@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { decodeJwt } from "jose";
-import { addPersonNamed, authorizeUrl, signedIn, signIn } from "../support/login.ts";
+import { authorizeUrl } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, redirectUri, startOidc } from "../support/oidc.ts";
-import { answerOf, errorOf, formOf, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { answerOf, errorOf, formOf, userAgent } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
 let web: MadeClient;
 let spa: MadeClient;
 let imp: MadeClient;
-let alice: { id: string; loginName: string };
 
 const implicit = {
   response_types: ["OIDC_RESPONSE_TYPE_ID_TOKEN", "OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN"],
@@ -24,7 +22,6 @@ before(async () => {
     auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
   });
   imp = await peer.addClient(implicit);
-  alice = await addPersonNamed(peer);
 });
 after(() => peer[Symbol.asyncDispose]());
 
@@ -299,123 +296,4 @@ describe("state", () => {
       assert.doesNotMatch(posted.html, /<script>alert/);
     });
   }
-});
-
-describe("a user who is logged in", () => {
-  let agent: UserAgent;
-  before(async () => {
-    agent = await signedIn(peer, web, alice.loginName);
-  });
-  const told = async (more: Record<string, string | undefined>, client = web) =>
-    answerOf(await ask(more, client, agent));
-  const idTokenOf = async (more: Record<string, string | undefined>) =>
-    decodeJwt(
-      (await told({ response_type: "id_token", nonce: "n", ...more }, imp)).get("id_token") ?? "",
-    );
-
-  it("gets a code without a page, and the state", async () => {
-    const answer = await told({});
-    assert.match(answer.get("code") ?? "", /^idsvc_ac_[\w-]{43}$/);
-    assert.equal(answer.get("state"), "a-state");
-    assert.equal(answer.get("iss"), peer.issuer);
-  });
-
-  it("gets it by POST as well, where the cookie does not come along (section 3.1.2.1)", async () => {
-    const { searchParams, origin, pathname } = new URL(authorizeUrl(peer, web));
-    const shown = await agent.open(origin + pathname, { method: "POST", body: searchParams });
-    assert.match(answerOf(shown).get("code") ?? "", /^idsvc_ac_/);
-  });
-
-  it("gets tokens in the fragment (section 3.2.2.5)", async () => {
-    const shown = await ask({ response_type: "id_token token", nonce: "n" }, imp, agent);
-    assert.equal(shown.left?.search, "");
-    const answer = answerOf(shown);
-    assert.equal(answer.get("token_type"), "Bearer");
-    assert.ok(Number(answer.get("expires_in")) > 0);
-    const claims = decodeJwt(answer.get("id_token") ?? "");
-    assert.equal(claims.sub, alice.id);
-    assert.equal(claims["nonce"], "n");
-    assert.ok(typeof claims["at_hash"] === "string");
-    const { status, body } = await peer.userinfo(answer.get("access_token") ?? "");
-    assert.equal(status, 200);
-    assert.equal(body.sub, alice.id);
-  });
-
-  it("gets no access token for id_token alone, and its scope's claims in the ID token", async () => {
-    const answer = await told(
-      { response_type: "id_token", nonce: "n", scope: "openid profile" },
-      imp,
-    );
-    assert.equal(answer.get("access_token"), null);
-    const claims = decodeJwt(answer.get("id_token") ?? "");
-    assert.equal(claims["given_name"], "Ada");
-    assert.equal(claims["at_hash"], undefined);
-  });
-
-  it("keeps his auth_time with max_age, until it is too old", async () => {
-    const first = await idTokenOf({ max_age: "15000" });
-    const second = await idTokenOf({ max_age: "10000" });
-    assert.ok(typeof first["auth_time"] === "number");
-    assert.equal(second["auth_time"], first["auth_time"]);
-    peer.pass(10_000);
-    const shown = await ask({ max_age: "1" }, web, agent);
-    assert.equal(shown.url.pathname, "/ui/login/password");
-    assert.match(shown.html, new RegExp(alice.loginName.split("@")[0] ?? ""));
-    await refusal("login_required", { max_age: "1", prompt: "none" }, web, agent);
-  });
-
-  it("D10: max_age 0 and prompt login ask again, and auth_time is later", async () => {
-    for (const more of [{ max_age: "0" }, { prompt: "login" }]) {
-      const before = await idTokenOf({});
-      peer.pass(2_000);
-      const asked = { response_type: "id_token", nonce: "n", ...more };
-      const shown = await ask(asked, imp, agent);
-      assert.equal(shown.url.pathname, "/ui/login/password");
-      const after = decodeJwt(answerOf(await signIn(agent, alice.loginName)).get("id_token") ?? "");
-      assert.ok(Number(after["auth_time"]) > Number(before["auth_time"]));
-    }
-  });
-
-  it("is found by an id_token_hint, also by an expired one; nobody else is", async () => {
-    const { id_token: hint } = Object.fromEntries(
-      await told({ response_type: "id_token", nonce: "n" }, imp),
-    );
-    peer.pass(13 * 3_600_000);
-    const fitting = await told({ prompt: "none", id_token_hint: hint });
-    assert.match(fitting.get("code") ?? "", /^idsvc_ac_/);
-    const bob = await addPersonNamed(peer);
-    const ofBob = await signedIn(peer, web, bob.loginName);
-    await refusal("login_required", { prompt: "none", id_token_hint: hint }, web, ofBob);
-  });
-
-  it("chooses among several sessions; silently it is interaction_required", async () => {
-    const both = await signedIn(peer, web, alice.loginName);
-    const bob = await addPersonNamed(peer);
-    await ask({ prompt: "login" }, web, both);
-    await both.open(`/ui/login/loginname?flow=${both.last.url.searchParams.get("flow")}`);
-    await signIn(both, bob.loginName);
-    await refusal("interaction_required", { prompt: "none" }, web, both);
-    const shown = await ask({}, web, both);
-    assert.equal(shown.url.pathname, "/ui/login/accounts");
-    const [, id = ""] = /name="session" value="([^"]+)"/.exec(shown.html) ?? [];
-    assert.match(answerOf(await both.submit({ session: id })).get("code") ?? "", /^idsvc_ac_/);
-  });
-
-  it("prompt select_account and create show their pages", async () => {
-    assert.equal(
-      (await ask({ prompt: "select_account" }, web, agent)).url.pathname,
-      "/ui/login/accounts",
-    );
-    assert.equal((await ask({ prompt: "create" }, web, agent)).url.pathname, "/ui/login/register");
-  });
-
-  it("prompt consent of an app of his own organization needs no page", async () => {
-    assert.match((await told({ prompt: "consent" })).get("code") ?? "", /^idsvc_ac_/);
-  });
-
-  it("does not get in where a role is needed: access_denied", async () => {
-    const client = await peer.addClient();
-    await peer.patch(`/projects/${client.projectId}`, { authorization_required: true });
-    await refusal("access_denied", {}, client, agent);
-  });
 });

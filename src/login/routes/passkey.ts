@@ -37,7 +37,9 @@ export function passkeyRoute(parts: RouteParts): Route {
     asked: { challenge: string; domain: string },
   ): Promise<boolean> {
     const { instanceId } = visit.at;
-    const userId = await people.byCredential(instanceId, String(credential["id"]));
+    const { id } = credential;
+    const credentialId = typeof id === "string" ? id : "";
+    const userId = await people.byCredential(instanceId, credentialId);
     const at = writing(visit, userId ?? "login");
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;
@@ -65,8 +67,8 @@ export function passkeyRoute(parts: RouteParts): Route {
       await visit.save(rest);
       let isRight = false;
       if (credential !== undefined && key !== undefined && session !== undefined) {
-        const checks = { webAuthN: { credentialAssertionData: credential } };
-        const proved = await evenly(() => proveInSession(parts, visit, session.id, checks));
+        const given = { webAuthN: { credentialAssertionData: credential } };
+        const proved = await evenly(() => proveInSession(parts, visit, session.id, given));
         ({ isRight } = proved);
       } else if (credential !== undefined && passkey !== undefined) {
         isRight = await openByPasskey(visit, credential, passkey);

@@ -63,8 +63,8 @@ export const logoutProjection = projection(
           ],
   }),
   on(sessionEvents, {
-    "session.terminated": ({ instanceId, aggregateId: sessionId, createdAt, payload }) => [
-      payload.ending === "expired"
+    "session.terminated": ({ instanceId, aggregateId: sessionId, createdAt, payload: how }) => [
+      how.ending === "expired"
         ? deleteRows(logoutWishes, { instanceId, sessionId })
         : updateRows(logoutWishes, { instanceId, sessionId }, { endedAt: createdAt }),
     ],

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";
+import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
+import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import { uniqueName } from "../support/peer.ts";
+import { answerOf, errorOf } from "../support/user-agent.ts";
+
+let peer: OidcPeer;
+let web: MadeClient;
+let pages: LoginPages;
+
+before(async () => {
+  peer = await startOidc();
+  web = await peer.addClient();
+  pages = loginPages(peer, web);
+});
+after(() => peer[Symbol.asyncDispose]());
+
+describe("registration", () => {
+  const values = (login_name: string, email: string) => ({
+    ...{ given_name: "Nina", family_name: "Simone", login_name, email },
+    new_password: password,
+  });
+
+  it("makes an account, proves the address by a code, and leads back to the app", async () => {
+    const name = uniqueName("nina").replace(" ", "");
+    const agent = await pages.begin({ prompt: "create" });
+    assert.equal(pathOf(agent.last), "/ui/login/register");
+    const asked = await agent.submit(values(name, `${name}@example.test`));
+    assert.equal(pathOf(asked), "/ui/login/verify");
+    const { to, code } = await pages.lastMail();
+    assert.equal(to, `${name}@example.test`);
+    assert.match((await agent.submit({ code: "WRONG" })).html, /wrong or has expired/);
+    codeIn(await agent.submit({ code }));
+  });
+
+  it("tells what is missing or wrong, by the field", async () => {
+    const agent = await pages.begin({ prompt: "create" });
+    assert.match((await agent.submit({})).html, /Please fill in this field/);
+    const shown = await agent.submit({ ...values("x", "no-address"), new_password: "short" });
+    assert.equal(pathOf(shown), "/ui/login/register");
+    assert.match(shown.html, /not an e-mail address|not allowed here|at least/);
+  });
+
+  it("D50: a name that is taken looks like a free one; its owner hears of it by mail", async () => {
+    const email = `${uniqueName("owner").replace(" ", "")}@example.test`;
+    const owner = await addPersonNamed(peer, {
+      contact: { email: { address: email, is_verified: true } },
+    });
+    const [username = ""] = owner.loginName.split("@");
+    const agent = await pages.begin({ prompt: "create" });
+    const shown = await agent.submit(values(username, "somebody.else@example.test"));
+    assert.equal(pathOf(shown), "/ui/login/verify");
+    const mail = await pages.lastMail();
+    assert.equal(mail.to, email);
+    assert.equal(mail.subject, "You have an account already");
+    assert.equal(mail.code, "");
+    const sent = await pages.mails();
+    await agent.submit({ resend: "true" });
+    assert.equal(await pages.mails(), sent);
+    assert.equal((await agent.submit({ code: "BCDFGHJK" })).left, undefined);
+  });
+
+  it("D56: is refused where it is switched off", async () => {
+    await pages.change("login", { allow_register: { set: false } });
+    try {
+      const agent = await pages.begin();
+      assert.doesNotMatch(agent.last.html, /Create an account/);
+      const flow = agent.last.url.searchParams.get("flow");
+      const shown = await agent.open(`/ui/login/register?flow=${flow}`);
+      assert.equal(shown.status, 403);
+      assert.equal(errorOf(shown), "REGISTRATION_OFF");
+    } finally {
+      await pages.change("login", { allow_register: { reset: true } });
+    }
+  });
+});
+
+describe("a forgotten password", () => {
+  const other = "completely different words";
+
+  it("is set anew by a code from the mail, which counts once and ends all sessions", async () => {
+    const email = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    const { loginName } = await addPersonNamed(peer, {
+      contact: { email: { address: email, is_verified: true } },
+    });
+    const elsewhere = await signedIn(peer, web, loginName);
+    const agent = await pages.begin();
+    const flow = agent.last.url.searchParams.get("flow");
+    await agent.open(`/ui/login/password/forgot?flow=${flow}`);
+    const asked = await agent.submit({ login_name: loginName });
+    assert.equal(pathOf(asked), "/ui/login/password/reset");
+    const { to, code, text } = await pages.lastMail();
+    assert.equal(to, email);
+    // D54: what is sent names our own host, whatever a request said.
+    assert.match(text, new RegExp(`${peer.issuer}/ui/login/password/reset`));
+    const wrong = await agent.submit({ code: "WRONGCODE1", new_password: other });
+    assert.match(wrong.html, /wrong or has expired/);
+    const shown = await agent.submit({ code, new_password: other });
+    assert.equal(pathOf(shown), "/ui/login/password");
+    codeIn(await agent.submit({ password: other }));
+    const silent = await elsewhere.open(authorizeUrl(peer, web, { prompt: "none" }));
+    assert.equal(answerOf(silent).get("error"), "login_required");
+    // D53
+    const again = await pages.begin();
+    await again.open(
+      `/ui/login/password/reset?${new URLSearchParams({ login_name: loginName, code }).toString()}`,
+    );
+    assert.match(
+      (await again.submit({ code, new_password: "yet another phrase" })).html,
+      /wrong or has expired/,
+    );
+  });
+
+  it("D50: of nobody, of a machine, and of who has no address looks the same, and sends nothing", async () => {
+    const machine = await peer.addMachine(uniqueName("robot").replace(" ", "-"));
+    const bare = await addPersonNamed(peer);
+    const sent = await pages.mails();
+    for (const name of ["nobody@nowhere.test", machine.clientId, bare.loginName]) {
+      const agent = await pages.begin();
+      await agent.open(`/ui/login/password/forgot?flow=${agent.last.url.searchParams.get("flow")}`);
+      const shown = await agent.submit({ login_name: name });
+      assert.equal(pathOf(shown), "/ui/login/password/reset");
+      assert.match(
+        (await agent.submit({ code: "BCDFGHJKLM", new_password: other })).html,
+        /wrong or has expired/,
+      );
+    }
+    assert.equal(await pages.mails(), sent);
+  });
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { authorizeUrl } from "./login.ts";
+import type { MadeClient, OidcPeer } from "./oidc.ts";
+import { bodyOf } from "./peer.ts";
+import { answerOf, type Shown, type UserAgent, userAgent } from "./user-agent.ts";
+
+export const settingsPath = "/settings/v3alpha";
+
+export type Mail = { to: string; subject: string; code: string; text: string };
+
+/** What tests of the login do again and again, at one app. */
+export type LoginPages = {
+  /** A browser at the first page of a login. */
+  begin(more?: Record<string, string>, client?: MadeClient): Promise<UserAgent>;
+  /** The last mail that the development page shows. */
+  lastMail(): Promise<Mail>;
+  /** How many there are. */
+  mails(): Promise<number>;
+  /** Changes settings of the instance. */
+  change(what: string, values: object): Promise<void>;
+};
+
+export function loginPages(peer: OidcPeer, app: MadeClient): LoginPages {
+  const mailPage = async () => (await userAgent(peer.issuer).open("/ui/dev/mail")).html;
+  return {
+    async begin(more = {}, client = app) {
+      const agent = userAgent(peer.issuer);
+      await agent.open(authorizeUrl(peer, client, more));
+      return agent;
+    },
+    async lastMail() {
+      const [mail = ""] = (await mailPage()).split("<article").slice(1);
+      const text = /<pre>([\s\S]*?)<\/pre>/.exec(mail)?.[1] ?? "";
+      return {
+        to: /<dd>([^<]*)<\/dd>/.exec(mail)?.[1] ?? "",
+        subject: /<h2>([^<]*)<\/h2>/.exec(mail)?.[1] ?? "",
+        code: /Code: (\S+)/.exec(text)?.[1] ?? "",
+        text,
+      };
+    },
+    mails: async () => (await mailPage()).split("<article").length - 1,
+    async change(what, values) {
+      const path = `${settingsPath}/${what}`;
+      bodyOf(await peer.peer.rest("PATCH", path, { ...values }, { token: peer.app.token }));
+    },
+  };
+}
+
+export const pathOf = ({ url }: Shown): string => url.pathname;
+export const codeIn = (shown: Shown): void =>
+  assert.match(answerOf(shown).get("code") ?? "", /^idsvc_ac_/);
