@@ -25,8 +25,8 @@ export type Palette = {
 const pine = "#17594a" as Colour;
 type Base = { surface: Colour; ground: Colour; edge: Colour };
 const bases: Record<Theme, Base> = {
-  light: base("#ffffff", "#f4f2ec", "#000000"),
-  dark: base("#191e1c", "#0f1312", "#ffffff"),
+  light: baseOf("#ffffff", "#f4f2ec", "#000000"),
+  dark: baseOf("#191e1c", "#0f1312", "#ffffff"),
 };
 
 /** The surfaces on which forms stand; the style sheet has the same. */
@@ -61,6 +61,6 @@ function apart(colour: Colour, from: Colour, least: number, towards: Colour): Co
   return steps.find((step) => contrast(step, from) >= least) ?? towards;
 }
 
-function base(surface: string, ground: string, edge: string): Base {
+function baseOf(surface: string, ground: string, edge: string): Base {
   return { surface: surface as Colour, ground: ground as Colour, edge: edge as Colour };
 }

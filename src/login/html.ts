@@ -92,9 +92,9 @@ function placesOf(parts: TemplateStringsArray): Place[] {
         place = "tag";
       }
     }
-    const isBare = place === "tag" && !/\s$/.test(part);
+    const isBare = place === "tag" ? !/\s$/.test(part) : /<\/?$/.test(part);
     if (place === "script" || isBare) refuse(part.slice(-40));
-    return place as Place;
+    return place;
   });
   known.set(parts, places);
   return places;

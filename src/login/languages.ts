@@ -39,17 +39,13 @@ export type Wishes = {
  */
 export function chooseLanguage(wishes: Wishes): Language {
   const allowed = wishes.allowed?.length ? wishes.allowed : allLanguages;
-  // The default stands first, so that it answers a wish for any language.
-  const offered = [...new Set([wishes.default, ...allowed])];
-  const lists = [
-    wishes.uiLocales?.trim().split(/\s+/).join(","),
-    wishes.cookie,
-    wishes.acceptLanguage,
-  ];
-  for (const list of lists) {
-    if (!list) continue;
-    const [best] = new Negotiator({ headers: { "accept-language": list } }).languages(offered);
-    if (best !== undefined && isLanguage(best)) return best;
+  const headers = { "accept-language": wishes.acceptLanguage };
+  const browser = wishes.acceptLanguage ? new Negotiator({ headers }).languages() : [];
+  const tags = [...(wishes.uiLocales?.split(/\s+/) ?? []), wishes.cookie ?? "", ...browser];
+  for (const tag of tags) {
+    if (tag === "*") return wishes.default;
+    const [language = ""] = tag.toLowerCase().split("-");
+    if (isLanguage(language) && allowed.includes(language)) return language;
   }
   return wishes.default;
 }

@@ -30,6 +30,11 @@ export async function startPageServer(): Promise<PageServer> {
         .end(body);
       return;
     }
+    // Browsers ask for it where an answer is no page.
+    if (pathname === "/favicon.ico") {
+      response.writeHead(204).end();
+      return;
+    }
     if (request.method === "POST") {
       let body = "";
       request.setEncoding("utf8").on("data", (part) => (body += part));

@@ -55,7 +55,10 @@ export const creationOptions = {
   challenge: "Y2hhbGxlbmdl",
   rp: { id: "localhost", name: "idsvc" },
   user: { id: "dXNlcg", name: "anna@acme.example", displayName: "Anna Lindqvist" },
-  pubKeyCredParams: [{ type: "public-key", alg: -7 }],
+  pubKeyCredParams: [
+    { type: "public-key", alg: -7 },
+    { type: "public-key", alg: -257 },
+  ],
   authenticatorSelection: { residentKey: "required", userVerification: "required" },
 };
 

@@ -191,6 +191,15 @@ describe("response_type and response_mode (OpenID Connect Core 1.0 sections 3.1.
   it("an unknown mode: invalid_request", async () => {
     await refusal("invalid_request", { response_mode: "carrier_pigeon" });
   });
+  it("form_post to a scheme that browsers do not post to: invalid_request", async () => {
+    const native = await peer.addClient({
+      app_type: "OIDC_APP_TYPE_NATIVE",
+      auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
+      redirect_uris: ["com.example.app:/cb"],
+    });
+    const more = { redirect_uri: "com.example.app:/cb", response_mode: "form_post" };
+    await refusal("invalid_request", more, native);
+  });
   it("form_post: errors are posted too, by a page that works without scripts", async () => {
     const shown = await ask({ response_mode: "form_post", prompt: "none" });
     assert.equal(shown.status, 200);

@@ -7,4 +7,4 @@ const [executablePath = ""] = process.argv.slice(2);
 // The sandbox of Chromium does not run as root.
 const server = await chromium.launchServer({ executablePath, args: ["--no-sandbox"] });
 process.stdout.write(`${server.wsEndpoint()}\n`);
-process.stdin.resume().once("end", () => void server.close());
+process.stdin.resume().once("end", () => void server.close().finally(() => process.exit()));

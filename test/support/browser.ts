@@ -16,13 +16,17 @@ export type TestBrowser = AsyncDisposable & {
   visit(options?: BrowserContextOptions): Promise<Visit>;
 };
 
+// NOTE: Playwright colours the log of an error with a library that sets `__proto__` of functions, which throws in the process
+// of the tests, and the call that failed would never end. Here such a setting makes a property that means nothing.
+// oxlint-disable-next-line no-extend-native -- of the process of a test, for the library that drives the browser
+Object.defineProperty(Function.prototype, "__proto__", { writable: true, value: undefined });
+
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /**
  * A Chromium without a window. Tests that need one fail where there is none.
  *
  * It is driven from a process of its own: Playwright makes functions of texts, which the process of the tests may not.
- * NOTE: for the same reason the message of a Playwright error that has a log is lost; its line in the test is not.
  *
  * @throws Error when no browser is installed
  */
@@ -52,6 +56,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const misdeeds: Misdeed[] = [];
   const note = (kind: Misdeed["kind"], text: string) => void misdeeds.push({ kind, text });

@@ -91,7 +91,7 @@ async function offer(form) {
 const isSupported =
   globalThis.PublicKeyCredential !== undefined && navigator.credentials !== undefined;
 if (isSupported) {
-  for (const form of document.querySelectorAll("form[data-passkey]")) offer(form);
+  for (const form of document.querySelectorAll("form[data-passkey]")) void offer(form);
 } else {
   for (const text of document.querySelectorAll("[data-passkey-unsupported]")) text.hidden = false;
 }

@@ -32,8 +32,14 @@ export async function readAuthorizationRequest(
   const { parameters, repeated } = collect(...encoded);
   const { client, redirectUri } = await proveClient(clients, at, parameters, repeated);
   const state = repeated.has("state") ? undefined : parameters.get("state");
-  const destination = { redirectUri, state, responseMode: responseModeOf(parameters, repeated) };
+  const wanted = responseModeOf(parameters, repeated);
+  const isPostable = /^https?:/i.test(redirectUri);
+  const responseMode = wanted === "form_post" && !isPostable ? "fragment" : wanted;
+  const destination = { redirectUri, state, responseMode };
   onDestination(destination);
+  if (responseMode !== wanted) {
+    throw refuse("invalid_request", "form_post needs a redirect_uri of http or https");
+  }
 
   const [twice] = repeated;
   if (twice !== undefined) throw refuse("invalid_request", `${twice} must be sent once`);
