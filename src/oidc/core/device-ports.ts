@@ -32,5 +32,3 @@ export interface Devices {
     deviceCode: string,
   ): Promise<(DeviceRequest & { grant: DeviceGrant | undefined; tooSoon: boolean }) | undefined>;
 }
-
-export type EndReason = "code_reused" | "refresh_token_reused" | "revoked" | "logged_out";

@@ -247,6 +247,8 @@ export interface Tokens {
   isSessionAlive(at: At, sessionId: string): Awaitable<boolean>;
 }
 
+export type EndReason = "code_reused" | "refresh_token_reused" | "revoked" | "logged_out";
+
 /** A session of a user in this browser, which has not ended. */
 export type BrowserSession = {
   id: string;
