@@ -19,6 +19,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import type { Deps } from "../projection/module.ts";
+import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
@@ -73,6 +74,7 @@ export async function startApp(
     now,
     limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
     proveDomain: createDomainProof(outside),
+    egress: outside,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,
@@ -128,7 +130,8 @@ export async function startApp(
   const call = createCallService(bindings, ports.validator, callDefaults);
   const login = once(async () => {
     const { openLogin } = await import("./login.ts");
-    return openLogin(deps, { call, externalUrl: ports.externalUrl, logger });
+    const devices = deviceApproval(ofProvider);
+    return openLogin(deps, { call, devices, externalUrl: ports.externalUrl, logger });
   });
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...browserPorts(login) }));
   const web = once(async () => {

@@ -1,4 +1,5 @@
 import type { CallService } from "../authz/service.ts";
+import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
@@ -16,7 +17,12 @@ const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1
 /** The login, over the slices of the service. */
 export function openLogin(
   deps: Deps,
-  parts: { call: CallService; externalUrl: URL; logger: Logger },
+  parts: {
+    call: CallService;
+    devices: DeviceApproval;
+    externalUrl: URL;
+    logger: Logger;
+  },
 ): ReturnType<typeof createLogin> {
   const { db, events, secrets, organizations, newId, now } = deps;
   const policy = loginSettingsReader(db);
@@ -31,6 +37,7 @@ export function openLogin(
   return createLogin({
     ...{ db, events, secrets, organizations, newId, now, deps },
     call: parts.call,
+    devices: parts.devices,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;

@@ -6,7 +6,7 @@ export type Branding = {
   primaryColor?: string | undefined;
   backgroundColor?: string | undefined;
   theme: "auto" | "light" | "dark";
-  /** Address on our host. */
+  /** A path on our host; anything else is not shown. */
   logo?: string | undefined;
 };
 

@@ -14,6 +14,7 @@ import type { Route, RouteParts } from "./route.ts";
 import { accountsRoute } from "./routes/accounts.ts";
 import { beginRoute } from "./routes/begin.ts";
 import { changePasswordRoute } from "./routes/change-password.ts";
+import { deviceRoutes } from "./routes/device.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
 import { passkeyRoute } from "./routes/passkey.ts";
@@ -56,6 +57,7 @@ export function createLogin(ports: LoginPorts): {
     ...registerRoutes(parts),
     ...passwordResetRoutes(parts),
     changePasswordRoute(parts),
+    ...deviceRoutes(parts),
     ...endRoutes(parts),
   ];
   const pages = [...routes.map((route) => endpointOf(parts, route)), assets];

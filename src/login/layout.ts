@@ -2,7 +2,7 @@ import { assetPath } from "./assets.ts";
 import { paletteOf } from "./branding.ts";
 import { attributes, html, type Html, type Value } from "./html.ts";
 import { isLanguage, languages } from "./languages.ts";
-import { inFlow, type Page } from "./page.ts";
+import { inFlow, isOwnPath, type Page } from "./page.ts";
 import { icon } from "./parts/icon.ts";
 import { problemSummary } from "./parts/problem.ts";
 
@@ -52,7 +52,8 @@ ${content}
 
 function brand({ branding }: Page): Html {
   const { logo, productName } = branding;
-  if (logo !== undefined) return html`<img class="logo" src="${logo}" alt="${productName}">`;
+  if (logo !== undefined && isOwnPath(logo))
+    return html`<img class="logo" src="${logo}" alt="${productName}">`;
   return html`${icon("mark")}<span class="product">${productName}</span>`;
 }
 

@@ -36,9 +36,12 @@ export type Page = {
   problems?: readonly Problem[];
 };
 
-/** A page of the same flow. */
+/** Whether an address is a path on our host, and can lead nowhere else. */
+export const isOwnPath = (address: string): boolean => /^\/(?![/\\])/.test(address);
+
+/** The address of a page of the same flow. What is no path of ours leads to the root. */
 export const inFlow = (page: Page, path: string, query: Record<string, string> = {}): string => {
-  const [pathname = "", before] = path.split("?", 2);
+  const [pathname = "", before] = (isOwnPath(path) ? path : "/").split("?", 2);
   const all = new URLSearchParams(before);
   if (page.flow !== undefined) all.set("flow", page.flow);
   for (const [name, value] of Object.entries(query)) all.set(name, value);

@@ -1,4 +1,5 @@
 import type { CallService } from "../authz/service.ts";
+import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
@@ -27,6 +28,7 @@ export type LoginPorts = Pick<
     instanceId: string,
     clientId: string,
   ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
+  devices: DeviceApproval;
   notify: Notify;
   /** Only where nobody else can reach the service. */
   developmentMail: DevelopmentMail | undefined;

@@ -1,5 +1,6 @@
 import type { DomainChallenge, DomainProof, OrganizationReader } from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
+import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
@@ -30,6 +31,8 @@ export type Deps = {
     challenge: DomainChallenge,
     signal: AbortSignal | undefined,
   ) => Promise<DomainProof>;
+  /** The guarded way out (decisions D13). */
+  egress: Pick<EgressClient, "call">;
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };

@@ -61,7 +61,7 @@ const rows: Record<string, Row> = {
 
   projection: {
     band: "kernel",
-    mayImport: ["authz", "eventstore", "jobs", "storage", "errors.ts"],
+    mayImport: ["authz", "eventstore", "jobs", "storage", "egress", "errors.ts"],
   },
   jobs: { band: "kernel", mayImport: ["eventstore", "storage", "errors.ts"] },
   authz: { band: "kernel", mayImport: ["eventstore", "errors.ts"] },

@@ -36,6 +36,8 @@ export type SampleOptions = {
   language?: Language;
   branding?: Partial<Branding>;
   nonce?: string;
+  /** Where the page of form_post leads. */
+  postTo?: string;
   /** Takes the place of every text that comes from outside. */
   say?: (text: string) => string;
 };
@@ -214,7 +216,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "form-post",
       formPostPage(page(), {
         app,
-        action: "https://northwind.example/callback",
+        action: options.postTo ?? "https://northwind.example/callback",
         parameters: [
           [say("code"), say("a1b2c3")],
           ["state", say("xyz")],

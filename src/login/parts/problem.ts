@@ -17,11 +17,8 @@ export function problemSummary(page: Page): Html | undefined {
   if (problems.length === 0) return undefined;
   const general = problems.filter(({ field }) => field === undefined);
   const others = problems.filter(({ field }) => field !== undefined);
-  return html`<div role="alert" aria-live="assertive">
+  return html`<div class="${general.length > 0 ? "problems" : "problems hidden"}" role="alert">
 ${general.map((problem) => html`<p class="problem">${icon("alert")}<span>${problemText(page, problem)}</span></p>`)}
-${
-  others.length > 0 &&
-  html`<div class="hidden"><p>${page.t("common.problems", { count: others.length })}</p><ul>${others.map((problem) => html`<li>${problemText(page, problem)}</li>`)}</ul></div>`
-}
+${others.length > 0 && html`<div class="hidden"><p>${page.t("common.problems", { count: others.length })}</p><ul>${others.map((problem) => html`<li>${problemText(page, problem)}</li>`)}</ul></div>`}
 </div>`;
 }

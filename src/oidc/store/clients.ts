@@ -71,6 +71,7 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
     idTokenUserinfoAssertion: oidc.idTokenUserinfoAssertion,
     clockSkewMs: oidc.clockSkewMs,
     idTokenAlg: idTokenSignedResponseAlg,
+    backChannelLogoutUri: oidc.backChannelLogoutUri,
     strictAssertionAudience: oidc.strictAssertionAudience,
   };
 }
@@ -87,5 +88,6 @@ const noLogin = {
   idTokenUserinfoAssertion: false,
   clockSkewMs: 0,
   idTokenAlg: "RS256",
+  backChannelLogoutUri: "",
   strictAssertionAudience: false,
 } as const;

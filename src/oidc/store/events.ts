@@ -15,6 +15,8 @@ export type OidcSessionAdded = {
   parents: readonly Parent[];
   /** From when nothing of it can live. */
   expirationDate: string;
+  /** Of whom the app wants to be told when the session ends. */
+  logoutIssuer?: string;
 };
 
 export type OidcSessionEnding = EndReason | "expired";

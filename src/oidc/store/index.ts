@@ -7,6 +7,7 @@ import { deviceStore } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
 import { keyStore } from "./keys.ts";
 import { oidcSessionProjection } from "./projection.ts";
+import { logoutEvents, logoutJobs, logoutProjection, startLogouts } from "./logouts.ts";
 import { newSecret } from "./secrets.ts";
 import { sweepOidcSessions } from "./sessions.ts";
 import { settingStore } from "./settings.ts";
@@ -32,13 +33,15 @@ const expiring = [
 
 /** What the OpenID Provider keeps. */
 export const oidcModule: Module = {
-  events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents],
-  projections: [oidcSessionProjection],
+  events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents, logoutEvents],
+  projections: [oidcSessionProjection, logoutProjection],
   state: expiring,
   sweeps: (deps) => [
     ...expiring.map((rows) => sweepExpiredRows(deps, rows)),
     sweepOidcSessions(deps),
   ],
+  jobs: (deps) => logoutJobs({ ...deps, clients: clientStore(deps), keys: keyStore(deps) }, deps),
+  background: (deps, onError) => startLogouts(deps, onError),
 };
 
 /** The ports of what clients call. */

@@ -3,7 +3,7 @@ import type { Deps } from "../../projection/module.ts";
 import { sessions } from "../../resources/session/index.ts";
 import { users } from "../../resources/user/index.ts";
 import { insertRow } from "../../storage/row-change.ts";
-import type { At, Issue, OidcSession, Tokens, User } from "../core/ports.ts";
+import type { At, Issue, OidcSession, Ports, Tokens, User } from "../core/ports.ts";
 import {
   accessToken,
   deviceAuthorization,
@@ -18,7 +18,9 @@ import { AlreadySpent, hasRow, spendIn } from "./spend.ts";
 import { accessTokens, oidcSessions, onlyPart, refreshTokens } from "./tables.ts";
 import { ownedBy, writtenBy } from "./write.ts";
 
-type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId">;
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
+  clients: Pick<Ports["clients"], "byId">;
+};
 
 /** Thrown out of a decision when what it was for has ended. */
 class Ended extends Error {}
@@ -38,7 +40,8 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     tx.expectRows<typeof table>(table, row, 1);
   }
 
-  async function stand(tx: Transaction, { instanceId }: At, wanted: Issue, isAgain: boolean) {
+  async function stand(tx: Transaction, at: At, wanted: Issue, isAgain: boolean) {
+    const { instanceId } = at;
     const { user, session } = wanted;
     // What stands for itself is checked whenever it is used.
     if (session === undefined) return;
@@ -50,7 +53,9 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     if (sessionId !== "") {
       await require(tx, sessions, { instanceId, id: sessionId, userId: user.id }, isAgain);
     }
-    open(tx, user, session.open, session.expiresAt);
+    const client = await parts.clients.byId(at, session.open.clientId);
+    const tells = client !== undefined && client.backChannelLogoutUri !== "";
+    open(tx, user, session, tells ? at.issuer : undefined);
   }
 
   async function store(tx: Transaction, { instanceId }: At, wanted: Issue): Promise<void> {
@@ -142,7 +147,12 @@ const idOf = ({ session }: Issue): string => {
   return "id" in session ? session.id : session.open.id;
 };
 
-function open(tx: Transaction, user: User, session: OidcSession, expiresAt: Date): void {
+function open(
+  tx: Transaction,
+  user: User,
+  { open: session, expiresAt }: { open: OidcSession; expiresAt: Date },
+  logoutIssuer: string | undefined,
+): void {
   const { id, clientId, userId, sessionId, scope, audience, amr, parents } = session;
   const { authTime, actor, claims } = session;
   const added = oidcSessionEvents.added({
@@ -150,6 +160,7 @@ function open(tx: Transaction, user: User, session: OidcSession, expiresAt: Date
     expirationDate: expiresAt.toISOString(),
     ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),
     ...(actor === undefined ? {} : { actor }),
+    ...(logoutIssuer === undefined ? {} : { logoutIssuer }),
   });
   const asked =
     claims === undefined

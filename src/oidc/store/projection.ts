@@ -31,7 +31,7 @@ export const oidcSessionProjection = projection(
   [oidcSessions, oidcLineage],
   on(oidcSessionEvents, {
     "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
-      const { authTime, actor, parents, expirationDate, ...same } = payload;
+      const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...same } = payload;
       return [
         insertRow(oidcSessions, {
           ...{ instanceId, id, part: onlyPart },

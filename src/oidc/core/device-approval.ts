@@ -1,0 +1,52 @@
+import { audienceOf } from "./audience.ts";
+import { readUserCode } from "./device-authorization.ts";
+import type { DeviceRequest } from "./device-ports.ts";
+import type { At, BrowserSession, Ports } from "./ports.ts";
+
+/** Requests of devices, for the page on which somebody lets them in (RFC 8628 section 3.3). */
+export type DeviceApproval = {
+  /** The request that waits under a code as it was typed, and the app that asks. */
+  find(
+    at: At,
+    typed: string,
+  ): Promise<{ request: DeviceRequest; userCode: string; appName: string } | undefined>;
+  /** Lets the device in with what it asked for. False when it has expired, was decided, or the user may not. */
+  approve(at: At, request: DeviceRequest, session: BrowserSession): Promise<boolean>;
+  deny(at: At, request: DeviceRequest): Promise<boolean>;
+};
+
+export function deviceApproval(
+  ports: Pick<Ports, "devices" | "clients" | "users" | "settings">,
+): DeviceApproval {
+  const { devices, clients, users } = ports;
+  return {
+    async find(at, typed) {
+      const letters = readUserCode(typed);
+      if (letters === undefined) return undefined;
+      const request = await devices.byUserCode(at, letters);
+      const client = request && (await clients.byId(at, request.clientId));
+      if (request?.state !== "pending" || client === undefined) return undefined;
+      const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
+      return { request, userCode, appName: client.name };
+    },
+
+    async approve(at, request, { id: sessionId, user, authTime, amr }) {
+      const { clientId, scope } = request;
+      const client = await clients.byId(at, clientId);
+      if (client === undefined) return false;
+      if (!(await users.mayUse(at, user, client.projectId))) return false;
+      return devices.approve(at, request.id, {
+        ...{ clientId, scope, sessionId, authTime, amr },
+        userId: user.id,
+        organizationId: user.organizationId,
+        audience: await audienceOf(ports, at, client, user, scope),
+        nonce: undefined,
+        claims: undefined,
+        actor: undefined,
+        parents: [],
+      });
+    },
+
+    deny: (at, { id }) => devices.deny(at, id),
+  };
+}

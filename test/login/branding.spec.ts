@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { paletteOf, surfaceOf } from "../../src/login/branding.ts";
+import { contrast, parseColour } from "../../src/login/colours.ts";
+
+const themes = ["light", "dark"] as const;
+const parts = ["00", "33", "80", "cc", "ff"];
+const cube = parts.flatMap((red) =>
+  parts.flatMap((green) => parts.map((blue) => `#${red}${green}${blue}`)),
+);
+
+describe("the colours of a brand", () => {
+  for (const theme of themes) {
+    it(`can be read, whatever the owner gives: ${theme}`, () => {
+      const surface = surfaceOf(theme);
+      for (const colour of cube) {
+        const branding = { productName: "", theme: "auto", primaryColor: colour } as const;
+        const palette = paletteOf({ ...branding, backgroundColor: colour }, theme);
+        assert.ok(contrast(palette.onBrand, palette.brand) >= 4.5, `${colour} on a button`);
+        assert.ok(contrast(palette.brand, surface) >= 3, `${colour} of a button`);
+        assert.ok(contrast(palette.accent, surface) >= 4.5, `${colour} as text`);
+        assert.ok(contrast(palette.onGround, palette.ground) >= 4.5, `${colour} as ground`);
+      }
+    });
+  }
+
+  it("stay as they are where they can be read", () => {
+    const branding = { productName: "", theme: "auto", primaryColor: "#1D4ED8" } as const;
+    assert.equal(paletteOf(branding, "light").brand, "#1d4ed8");
+    assert.equal(paletteOf(branding, "light").accent, "#1d4ed8");
+  });
+
+  it("are ours where the owner gives none", () => {
+    for (const primaryColor of [undefined, "", "red", "#12", "#12345g", "red}body{display:none"]) {
+      const branding = { productName: "", theme: "auto", primaryColor } as const;
+      assert.equal(paletteOf(branding, "light").brand, "#17594a");
+    }
+  });
+
+  it("keep a background to the theme that it is like, unless there is only one", () => {
+    const branding = { productName: "", backgroundColor: "#fff7ed" };
+    assert.equal(paletteOf({ ...branding, theme: "auto" }, "light").ground, "#fff7ed");
+    assert.notEqual(paletteOf({ ...branding, theme: "auto" }, "dark").ground, "#fff7ed");
+    assert.equal(paletteOf({ ...branding, theme: "dark" }, "dark").ground, "#fff7ed");
+  });
+});
+
+describe("a colour", () => {
+  it("has three or six digits", () => {
+    assert.equal(parseColour("#1aF"), "#11aaff");
+    assert.equal(parseColour(" #ABCDEF "), "#abcdef");
+    for (const text of ["#1234", "1aF", "#11aaff00", "rgb(0,0,0)"]) {
+      assert.equal(parseColour(text), undefined);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { addPersonNamed, signedIn, signIn } from "../support/login.ts";
+import { type MadeClient, type OidcPeer, paths, startOidc } from "../support/oidc.ts";
+import { userAgent } from "../support/user-agent.ts";
+
+const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+
+let peer: OidcPeer;
+let tv: MadeClient;
+
+before(async () => {
+  peer = await startOidc();
+  tv = await peer.addClient({
+    app_type: "OIDC_APP_TYPE_NATIVE",
+    auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
+    redirect_uris: [],
+    grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"],
+  });
+});
+after(() => peer[Symbol.asyncDispose]());
+
+async function begun() {
+  const scope = "openid profile";
+  const { body } = await peer.send(paths.device, { client_id: tv.clientId, scope });
+  const poll = () => {
+    peer.pass(6_000);
+    return peer.send(paths.token, {
+      grant_type,
+      device_code: body.device_code,
+      client_id: tv.clientId,
+    });
+  };
+  return { body, poll };
+}
+
+describe("the pages for devices (RFC 8628 section 3.3)", () => {
+  it("let a device in whose code is typed, after the login, when it is confirmed", async () => {
+    const alice = await addPersonNamed(peer);
+    const { body, poll } = await begun();
+    assert.equal((await poll()).body.error, "authorization_pending");
+    const agent = userAgent(peer.issuer);
+    await agent.open(body.verification_uri);
+    await agent.submit({ user_code: body.user_code.toLowerCase().replace("-", " ") });
+    const confirm = await signIn(agent, alice.loginName);
+    assert.equal(confirm.url.pathname, "/ui/login/device/confirm");
+    assert.match(confirm.html, new RegExp(body.user_code));
+    const done = await agent.submit({ consent: "allow" });
+    assert.equal(done.url.pathname, "/ui/login/device/done");
+    const { status, body: tokens } = await poll();
+    assert.equal(status, 200);
+    assert.equal((await peer.userinfo(tokens.access_token)).body.sub, alice.id);
+  });
+
+  it("take the code from the link, and ask a user who is logged in for nothing but his word", async () => {
+    const alice = await addPersonNamed(peer);
+    const { body, poll } = await begun();
+    const agent = await signedIn(peer, await peer.addClient(), alice.loginName);
+    await agent.open(body.verification_uri_complete);
+    assert.match(agent.last.html, new RegExp(`value="${body.user_code}"`));
+    const confirm = await agent.submit({ user_code: body.user_code });
+    assert.equal(confirm.url.pathname, "/ui/login/device/confirm");
+    await agent.submit({ consent: "deny" });
+    assert.equal((await poll()).body.error, "access_denied");
+  });
+
+  it("say of an unknown, expired or used code no more than that it is wrong", async () => {
+    const { body } = await begun();
+    peer.pass(6 * 60_000);
+    for (const user_code of [body.user_code, "BCDF-GHJK", "x", ""]) {
+      const agent = userAgent(peer.issuer);
+      await agent.open("/device");
+      const shown = await agent.submit({ user_code });
+      assert.match(shown.html, /This code is wrong or has expired/);
+    }
+  });
+
+  it("D56: are not confirmed before the login", async () => {
+    const { body } = await begun();
+    const agent = userAgent(peer.issuer);
+    await agent.open("/device");
+    await agent.submit({ user_code: body.user_code });
+    const flow = agent.last.url.searchParams.get("flow");
+    const shown = await agent.open(`/ui/login/device/confirm?flow=${flow}`);
+    assert.equal(shown.status, 400);
+  });
+});

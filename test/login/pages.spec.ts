@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";
+import { faultsOfLayout, reachedByTab } from "./page-checks.ts";
+import { nonce, type PageServer, startPageServer } from "./page-server.ts";
+import { type SampleOptions, samples } from "./samples.ts";
+
+// Only its source is wanted: it runs in the page.
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const phone = { width: 320, height: 640 };
+const desktop = { width: 1280, height: 800 };
+// Pages on which all uses of the brand's colours are seen.
+const colourful = ["login-name", "password-wrong", "accounts", "setup-totp", "logged-out"];
+const themes = ["light", "dark"] as const;
+
+let server: PageServer;
+let browser: TestBrowser;
+
+before(async () => {
+  server = await startPageServer();
+  browser = await startBrowser();
+});
+
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+describe("every page of the login", () => {
+  for (const colorScheme of themes) {
+    for (const [device, viewport] of Object.entries({ phone, desktop })) {
+      for (const javaScriptEnabled of [true, false]) {
+        const scripts = javaScriptEnabled ? "with scripts" : "without scripts";
+        it(`keeps its policy, fits, and is large enough to press: ${colorScheme}, ${device}, ${scripts}`, async () => {
+          await using visit = await browser.visit({ colorScheme, viewport, javaScriptEnabled });
+          const found: Record<string, unknown> = {};
+          await eachPage(visit, {}, async (name, page) => {
+            const faults = await page.evaluate(faultsOfLayout);
+            if (faults.length > 0) found[name] = faults;
+          });
+          assert.deepEqual(found, {});
+          assert.deepEqual(visit.misdeeds, []);
+        });
+      }
+    }
+  }
+
+  for (const language of ["de", "pl", "ja"] as const) {
+    it(`fits a phone in ${language}`, async () => {
+      await using visit = await browser.visit({ viewport: phone });
+      const found: Record<string, unknown> = {};
+      await eachPage(visit, { language }, async (name, page) => {
+        const faults = await page.evaluate(faultsOfLayout);
+        if (faults.length > 0) found[name] = faults;
+      });
+      assert.deepEqual(found, {});
+    });
+  }
+
+  it("is walked through with the tabulator, from the skip link on", async () => {
+    await using visit = await browser.visit({ viewport: desktop });
+    await eachPage(visit, {}, async (name, page) => {
+      const { reached, wanted } = await reachedByTab(page);
+      assert.deepEqual(reached.toSorted(), wanted.toSorted(), name);
+    });
+  });
+
+  for (const colorScheme of themes) {
+    it(`has nothing that axe calls serious: ${colorScheme}`, async () => {
+      await using visit = await browser.visit({ colorScheme, viewport: desktop });
+      await eachPage(visit, {}, async (name, page) => {
+        assert.deepEqual(await violations(page), [], name);
+      });
+    });
+  }
+
+  for (const primaryColor of ["#ffeb3b", "#ffffff", "#000000", "#808080", "#e11d48"]) {
+    it(`can be read in the brand colour ${primaryColor}`, async () => {
+      for (const colorScheme of themes) {
+        await using visit = await browser.visit({ colorScheme, viewport: desktop });
+        const branding = { primaryColor, backgroundColor: primaryColor };
+        await eachPage(visit, { branding, only: colourful }, async (name, page) => {
+          assert.deepEqual(await violations(page), [], `${colorScheme} ${name}`);
+        });
+      }
+    });
+  }
+});
+
+describe("a theme that the owner has set", () => {
+  for (const theme of themes) {
+    it(`is kept whatever the reader has: ${theme}`, async () => {
+      const colorScheme = theme === "dark" ? "light" : "dark";
+      await using visit = await browser.visit({ colorScheme });
+      server.show(samples({ nonce, branding: { theme } }));
+      await visit.page.goto(`${server.origin}/password`);
+      const scheme = await visit.page.evaluate(
+        () => getComputedStyle(document.documentElement).colorScheme,
+      );
+      assert.equal(scheme, theme);
+    });
+  }
+});
+
+describe("text from outside in any page (D78)", () => {
+  const payloads = [
+    `"><script>alert(1)</script>'"><img src=x onerror=alert(1)>" autofocus onfocus="alert(1)" x="`,
+    `</title></style></script></textarea><svg/onload=alert(1)>\${alert(1)}{{alert(1)}}<!--`,
+    "javascript:alert(1)//",
+  ];
+  for (const payload of payloads) {
+    it(`runs no script: ${payload}`, async () => {
+      await using visit = await browser.visit();
+      const say = (text: string) => `${payload}${text}`;
+      const branding = {
+        logo: payload,
+        primaryColor: `red}${payload}`,
+        backgroundColor: `#fff;${payload}`,
+      };
+      await eachPage(visit, { say, branding }, async (name, page) => {
+        const planted = await page.evaluate(() =>
+          [...document.querySelectorAll("*")]
+            .filter(
+              (element) =>
+                element.getAttributeNames().some((attribute) => /^on|^style$/.test(attribute)) ||
+                /^\s*javascript:/i.test(element.getAttribute("href") ?? "") ||
+                (element.localName === "script" && !element.hasAttribute("src")),
+            )
+            .map((element) => element.outerHTML),
+        );
+        assert.deepEqual(planted, [], name);
+      });
+      assert.deepEqual(visit.misdeeds, []);
+    });
+  }
+
+  it("would be noticed", async () => {
+    await using visit = await browser.visit();
+    server.show(
+      new Map([
+        ["bad", `<!doctype html><title>x</title><script>alert(1)</script>`],
+        ["worse", `<!doctype html><title>x</title><script nonce="${nonce}">alert(1)</script>`],
+      ]),
+    );
+    await visit.page.goto(`${server.origin}/bad`);
+    await visit.page.goto(`${server.origin}/worse`);
+    const kinds = visit.misdeeds.map(({ kind }) => kind).filter((kind) => kind !== "console");
+    assert.deepEqual(kinds, ["policy", "dialog"]);
+  });
+});
+
+/** Opens all pages, apart from the one that sends itself away. */
+async function eachPage(
+  visit: Visit,
+  { only, ...options }: SampleOptions & { only?: readonly string[] },
+  look: (name: string, page: Page) => Promise<void>,
+): Promise<void> {
+  const pages = samples({ ...options, nonce });
+  pages.delete("form-post");
+  server.show(pages);
+  for (const name of only ?? pages.keys()) {
+    await visit.page.goto(`${server.origin}/${name}`);
+    await look(name, visit.page);
+  }
+}
+
+type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: Violation[] }> };
+    };
+    return (await checker.run()).violations;
+  });
+  return found
+    .filter(({ impact }) => ["serious", "critical", "moderate"].includes(impact))
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+    );
+}

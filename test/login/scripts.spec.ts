@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";
+import { nonce, type PageServer, startPageServer } from "./page-server.ts";
+import { samples } from "./samples.ts";
+
+let server: PageServer;
+let browser: TestBrowser;
+
+before(async () => {
+  server = await startPageServer();
+  browser = await startBrowser();
+});
+
+beforeEach(() => {
+  server.show(samples({ nonce, postTo: `${server.origin}/callback` }));
+  server.sent.length = 0;
+});
+
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+type Credential = { id: string; type: string; response: Record<string, string> };
+
+describe("a passkey", () => {
+  it("is created and used by pressing the button of its page", async () => {
+    await using visit = await browser.visit();
+    await addAuthenticator(visit);
+    const created = await press(visit, "setup-passkey", "#submit");
+    assert.equal(created.type, "public-key");
+    assert.deepEqual(Object.keys(created.response).toSorted(), [
+      "attestationObject",
+      "clientDataJSON",
+      "transports",
+    ]);
+    const used = await press(visit, "passkey", "#submit");
+    assert.equal(used.id, created.id);
+    assert.equal(used.response["userHandle"], "dXNlcg");
+    const clientData = Buffer.from(used.response["clientDataJSON"] ?? "", "base64url");
+    assert.partialDeepStrictEqual(JSON.parse(clientData.toString()), {
+      type: "webauthn.get",
+      challenge: "Y2hhbGxlbmdl",
+      origin: server.origin,
+    });
+    assert.equal(server.sent[0]?.fields.get("csrf"), "csrf-token");
+    assert.equal(server.sent[0]?.fields.get("flow"), "flow-1");
+    assert.deepEqual(visit.misdeeds, []);
+  });
+
+  it("is offered in the list of the field for the login name", async () => {
+    await using visit = await browser.visit();
+    await addAuthenticator(visit);
+    await press(visit, "setup-passkey", "#submit");
+    // The authenticator answers at once what waits behind the field.
+    await visit.page.goto(`${server.origin}/login-name`);
+    await until(() => server.sent.length === 2);
+    assert.equal(server.sent[1]?.path, "/ui/login/passkey");
+  });
+
+  it("that the browser refuses is told of, and nothing is sent", async () => {
+    await using visit = await browser.visit();
+    const pages = samples({ nonce });
+    const elsewhere = pages.get("passkey")?.replace("localhost", "elsewhere.example") ?? "";
+    server.show(new Map([["passkey", elsewhere]]));
+    await visit.page.goto(`${server.origin}/passkey`);
+    await visit.page.click("#submit");
+    const problem = visit.page.locator("[data-passkey-problem]");
+    await problem.getByText("That did not work").waitFor();
+    assert.equal(server.sent.length, 0);
+  });
+
+  it("has no button where no script runs, but an explanation and another way", async () => {
+    await using visit = await browser.visit({ javaScriptEnabled: false });
+    await visit.page.goto(`${server.origin}/passkey`);
+    assert.equal(await visit.page.locator("#submit").isVisible(), false);
+    assert.match(await visit.page.locator("noscript p").innerText(), /^Passkeys need JavaScript/);
+    assert.ok(await visit.page.locator("noscript p").isVisible());
+    assert.ok(await visit.page.getByText("Try another way").isVisible());
+    await visit.page.goto(`${server.origin}/login-name`);
+    assert.equal(await visit.page.getByText("Sign in with a passkey").isVisible(), false);
+  });
+
+  it("has no button where the browser knows none", async () => {
+    await using visit = await browser.visit();
+    await visit.page.addInitScript("delete globalThis.PublicKeyCredential");
+    await visit.page.goto(`${server.origin}/passkey`);
+    assert.equal(await visit.page.locator("#submit").isVisible(), false);
+    assert.ok(await visit.page.getByText("does not support passkeys").isVisible());
+  });
+});
+
+describe("the answer to an application", () => {
+  it("is sent by the page itself", async () => {
+    await using visit = await browser.visit();
+    await visit.page.goto(`${server.origin}/form-post`);
+    await visit.page.waitForURL("**/callback");
+    assert.equal(server.sent[0]?.fields.get("code"), "a1b2c3");
+    assert.deepEqual(visit.misdeeds, []);
+  });
+
+  it("is sent by a person where no script runs", async () => {
+    await using visit = await browser.visit({ javaScriptEnabled: false });
+    await visit.page.goto(`${server.origin}/form-post`);
+    await visit.page.click("#submit");
+    assert.deepEqual(
+      [...(server.sent[0]?.fields ?? [])],
+      [
+        ["code", "a1b2c3"],
+        ["state", "xyz"],
+      ],
+    );
+  });
+});
+
+describe("a password that is typed", () => {
+  it("is shown while its button is pressed in, and sent as a password", async () => {
+    await using visit = await browser.visit();
+    await visit.page.goto(`${server.origin}/password`);
+    await visit.page.fill("#password", "correct horse");
+    const button = visit.page.getByRole("button", { name: "Show password" });
+    await button.click();
+    assert.equal(await button.getAttribute("aria-pressed"), "true");
+    assert.equal(await visit.page.getAttribute("#password", "type"), "text");
+    await button.click();
+    assert.equal(await visit.page.getAttribute("#password", "type"), "password");
+    await visit.page.click("#submit");
+    assert.equal(server.sent[0]?.fields.get("password"), "correct horse");
+  });
+
+  it("has no such button where no script runs", async () => {
+    await using visit = await browser.visit({ javaScriptEnabled: false });
+    await visit.page.goto(`${server.origin}/password`);
+    assert.equal(await visit.page.locator("[data-shows]").isVisible(), false);
+  });
+});
+
+describe("the languages", () => {
+  it("are links of a disclosure, which needs no script", async () => {
+    await using visit = await browser.visit({ javaScriptEnabled: false });
+    await visit.page.goto(`${server.origin}/login-name`);
+    await visit.page.click(".languages summary");
+    const [request] = await Promise.all([
+      visit.page.waitForRequest(/ui_locales/),
+      visit.page.getByRole("link", { name: "Deutsch" }).click(),
+    ]);
+    const { pathname, search } = new URL(request.url());
+    assert.equal(`${pathname}${search}`, "/ui/login/loginname?flow=flow-1&ui_locales=de");
+  });
+});
+
+describe("the focus", () => {
+  it("is in the field to fill, or in the first that is wrong", async () => {
+    await using visit = await browser.visit();
+    for (const [name, id] of [
+      ["password", "password"],
+      ["register-wrong", "login-name"],
+    ]) {
+      await visit.page.goto(`${server.origin}/${name}`);
+      assert.equal(await visit.page.evaluate(() => document.activeElement?.id), id);
+    }
+  });
+});
+
+async function addAuthenticator({ page }: Visit): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+    },
+  });
+}
+
+async function press({ page }: Visit, name: string, button: string): Promise<Credential> {
+  const before = server.sent.length;
+  await page.goto(`${server.origin}/${name}`);
+  await page.click(button);
+  await until(() => server.sent.length > before);
+  return JSON.parse(server.sent.at(-1)?.fields.get("credential") ?? "");
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < end, "waited ten seconds in vain");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
