@@ -227,3 +227,9 @@ function without(permission: string, list: string): string {
     .filter((one) => one !== permission)
     .join(" ");
 }
+
+/** Who holds these acts for others in their organizations: for anybody, and for those who are members of anything. */
+export const impersonation = {
+  ofAnybody: "impersonation",
+  ofAdministrators: "admin.impersonation",
+} as const;

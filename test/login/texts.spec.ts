@@ -11,12 +11,12 @@ const foreign = all.filter((language) => language !== "en");
 
 /** Words that are the same in both languages. */
 const same: Record<string, readonly string[]> = {
-  de: ["field.code", "totp.title", "mfa.totp", "loginName.organization"],
+  de: ["field.code", "message.code", "totp.title", "mfa.totp", "loginName.organization"],
   fr: ["field.code"],
   it: ["field.password"],
   es: [],
   pt: [],
-  nl: ["field.code", "mfa.totp", "totp.title"],
+  nl: ["field.code", "message.code", "mfa.totp", "totp.title"],
   pl: ["common.back"],
   cs: [],
   sv: ["loginName.organization"],
@@ -61,7 +61,10 @@ describe("the texts of a language", () => {
 
   it("can be said, all of them, with text in place of values", () => {
     const values = { count: 5 };
-    const words = ["account", "address", "app", "organization", "phone", "provider", "scope"];
+    const words = [
+      ...["account", "address", "app", "code", "loginName", "organization", "phone", "product"],
+      ...["provider", "scope"],
+    ];
     const said = {
       ...values,
       ...Object.fromEntries(words.map((word) => [word, `<b>${word}</b>`])),

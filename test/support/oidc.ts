@@ -6,6 +6,7 @@ import { audienceOf } from "../../src/oidc/core/audience.ts";
 import type { At, CodeGrant, Ports } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
+import type { Deps } from "../../src/projection/module.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
 import type { TestOptions } from "./app.ts";
 import { depsTold } from "./deps.ts";
@@ -39,6 +40,7 @@ export type OidcPeer = ResourcePeer & {
   issuer: string;
   at: At;
   ports: Omit<Ports, "browsers" | "interactions">;
+  deps: Deps;
   /** Moves the clock of the service. */
   pass(ms: number): void;
   now(): Date;
@@ -119,7 +121,7 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
 
   const made: OidcPeer = {
     ...peer,
-    ...{ issuer, at, ports, now, send },
+    ...{ issuer, at, ports, deps, now, send },
     pass(ms) {
       shift += ms;
     },

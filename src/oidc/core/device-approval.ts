@@ -14,16 +14,14 @@ export type DeviceApproval = {
   deny(at: At, request: DeviceRequest): Promise<boolean>;
 };
 
-const codeLength = 8;
-
 export function deviceApproval(
   ports: Pick<Ports, "devices" | "clients" | "users" | "settings">,
 ): DeviceApproval {
   const { devices, clients, users } = ports;
   return {
     async find(at, typed) {
-      const letters = typed.toUpperCase().replaceAll(/[^A-Z]/g, "");
-      if (letters.length !== codeLength) return undefined;
+      const letters = readUserCode(typed);
+      if (letters === undefined) return undefined;
       const request = await devices.byUserCode(at, letters);
       const client = request && (await clients.byId(at, request.clientId));
       if (request?.state !== "pending" || client === undefined) return undefined;

@@ -62,7 +62,7 @@ const newUserCode = (): string =>
 
 /** A user code as it is stored, however a person typed it; undefined where it can be none. */
 export function readUserCode(typed: string): string | undefined {
-  const code = typed.toUpperCase().replace(/[\s-]/g, "");
+  const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
   const isOne = code.length === codeLength && [...code].every((each) => letters.includes(each));
   return isOne ? code : undefined;
 }

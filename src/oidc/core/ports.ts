@@ -113,10 +113,8 @@ export interface Users {
    * granted to that, or he has a role in it.
    */
   mayAddress(at: At, user: User, projectId: string): Promise<boolean>;
-  /** Whether the user holds any membership: he administers something. */
-  isAdministrator(at: At, userId: string): Promise<boolean>;
-  /** Whether the user holds the permission on the organization. */
-  holds(at: At, userId: string, permission: string, organizationId: string): Promise<boolean>;
+  /** Whether the actor holds the permission to act for the subject, and for administrators where he is one. */
+  mayActFor(at: At, actor: User, subject: User): Promise<boolean>;
 }
 
 export type RolesByProject = Record<string, Record<string, Record<string, string>>>;

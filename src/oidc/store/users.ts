@@ -1,5 +1,6 @@
 import type { OrganizationReader } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
+import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
 import { membershipReader } from "../../resources/membership/index.ts";
@@ -101,12 +102,12 @@ export function userStore(parts: Parts): Users {
       );
     },
 
-    async isAdministrator({ instanceId }, userId) {
-      return (await memberships.ofUser(instanceId, userId)).length > 0;
-    },
-    async holds({ instanceId }, userId, permission, organizationId) {
-      const held = permissionsFrom(await memberships.ofUser(instanceId, userId));
-      return held.holds(permission, { type: "organization", id: organizationId });
+    async mayActFor({ instanceId }, actor, subject) {
+      const of = await memberships.ofUser(instanceId, subject.id);
+      const needed = of.length > 0 ? impersonation.ofAdministrators : impersonation.ofAnybody;
+      const held = permissionsFrom(await memberships.ofUser(instanceId, actor.id));
+      const there = { type: "organization", id: subject.organizationId } as const;
+      return held.holds(impersonation.ofAnybody, there) && held.holds(needed, there);
     },
   };
 }

@@ -2,12 +2,8 @@ import { invalidRequest } from "../../errors.ts";
 import type { Actor, At, User } from "../../ports.ts";
 import type { TokenParts } from "../grant.ts";
 
-const permission = "impersonation";
-const permissionOnAdministrators = "admin.impersonation";
-
 /**
- * Whether somebody may act for another: the instance allows it at all, and he holds the permission where the other is;
- * a further one when the other administers anything.
+ * Whether somebody may act for another: the instance allows it at all, and he holds the permission where the other is.
  * @throws OAuthError invalid_request: unacceptable by policy (RFC 8693 section 2.2.2)
  */
 export async function requireMayActFor(
@@ -16,12 +12,7 @@ export async function requireMayActFor(
   actor: User,
   subject: User,
 ): Promise<void> {
-  const allowed = await settings.isImpersonationOn(at);
-  const holds = (needed: string) => users.holds(at, actor.id, needed, subject.organizationId);
-  const may =
-    allowed &&
-    (await holds(permission)) &&
-    (!(await users.isAdministrator(at, subject.id)) || (await holds(permissionOnAdministrators)));
+  const may = (await settings.isImpersonationOn(at)) && (await users.mayActFor(at, actor, subject));
   if (!may) throw invalidRequest("the actor may not act for the subject");
 }
 

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { type App, startApp } from "../../src/app/app.ts";
+import { loadConfig } from "../../src/app/config.ts";
+import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { engine, storeEnv } from "../support/app.ts";
+import { type Answer, basic, paths, read, redirectUri, startOidc } from "../support/oidc.ts";
+import { forgeJwt } from "../support/forge.ts";
+
+// Only one process writes an embedded store.
+const isAlone = engine === "sqlite" && "an embedded store has one process";
+const dataDir = mkdtempSync(join(tmpdir(), "idsvc-replicas-"));
+const service = await startOidc({ dataDir });
+const { issuer, now, addClient, addPerson, addMachine, codeFor, tokensFor } = service;
+const second = isAlone ? undefined : await startSecond();
+after(async () => {
+  await second?.app[Symbol.asyncDispose]();
+  await second?.kernel[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function startSecond(): Promise<{ app: App; kernel: Kernel }> {
+  const config = loadConfig({
+    files: [],
+    flags: {},
+    env: {
+      ...{ IDSVC_DATA_DIR: dataDir, IDSVC_PORT: "0", IDSVC_EXTERNAL_URL: issuer },
+      ...(await storeEnv(dataDir)),
+    },
+  });
+  const kernel = await openKernel(config, { logger: silentLogger(), now });
+  return { kernel, app: await startApp(kernel) };
+}
+
+/** Sends a form to one of the two, under the one name that both have. */
+async function sendTo(
+  turn: number,
+  path: string,
+  form: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const ports = [service.app.port, second?.app.port ?? 0];
+  const answer = await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
+    method: "POST",
+    body: new URLSearchParams(form),
+    headers,
+  });
+  return read(answer);
+}
+const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, turn) => attempt(turn)));
+const rounds = 10;
+
+describe("two replicas", { skip: isAlone }, () => {
+  it("D12: of 50 redemptions of a code over both at most one succeeds", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    for (let round = 0; round < rounds; round++) {
+      const code = await codeFor(client, user);
+      const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+      const answers = await together(50, (turn) => sendTo(turn, paths.token, form, basic(client)));
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+      for (const { status, body } of answers) {
+        if (status !== 200) assert.equal(body.error, "invalid_grant");
+      }
+    }
+  });
+
+  it("D33: of 50 uses of a refresh token over both none leaves two living descendants", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    for (let round = 0; round < rounds; round++) {
+      const first = await tokensFor(client, user, { scope: ["openid", "offline_access"] });
+      const use = (turn: number, refresh_token: string) =>
+        sendTo(turn, paths.token, { grant_type: "refresh_token", refresh_token }, basic(client));
+      const answers = await together(50, (turn) => use(turn, first.refresh_token));
+      const won = answers.filter(({ status }) => status === 200);
+      assert.ok(won.length <= 1);
+      const after_ = await Promise.all(won.map(({ body }) => use(0, body.refresh_token)));
+      for (const { body } of after_) assert.equal(body.error, "invalid_grant");
+    }
+  });
+
+  it("D30: an assertion counts once over both", async () => {
+    const machine = await addMachine();
+    const key = await service.addKey(machine.id);
+    for (let round = 0; round < rounds; round++) {
+      const iat = Math.floor(now().getTime() / 1000);
+      const claims = { iss: machine.id, sub: machine.id, aud: issuer, jti: randomUUID() };
+      const header = { alg: "RS256", kid: key.keyId };
+      const assertion = forgeJwt(header, { ...claims, iat, exp: iat + 60 }, key.privateKey);
+      const grant_type = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+      const form = { grant_type, assertion, scope: "openid" };
+      const answers = await together(10, (turn) => sendTo(turn, paths.token, form));
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+    }
+  });
+
+  it("D36: what was revoked or locked on one is refused on the other within a second", async () => {
+    const client = await addClient();
+    const seenBySecond = async (token: string) =>
+      (await sendTo(1, paths.introspect, { token }, basic(client))).body.active;
+    const endings: ((user: string, token: string) => Promise<unknown>)[] = [
+      (user) => service.post(`/users/${user}/_lock`),
+      (_, token) => service.send(paths.revoke, { token }, basic(client)),
+    ];
+    for (const end of endings) {
+      const user = await addPerson();
+      const { access_token: token } = await tokensFor(client, user);
+      // The other one has it in its memory.
+      assert.equal(await seenBySecond(token), true);
+      await end(user, token);
+      await delay(1000);
+      assert.equal(await seenBySecond(token), false);
+    }
+  });
+});
