@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import type { TestOptions } from "../support/app.ts";
 import { startBrowser, type TestBrowser } from "../support/browser.ts";
 import { password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
@@ -35,9 +36,9 @@ export type Journeys = AsyncDisposable & {
 };
 
 /** The service, an app, and a browser. */
-export async function startJourneys(): Promise<Journeys> {
-  const peer = await startOidc();
-  const app = await startRelyingParty(peer, {}, {});
+export async function startJourneys(options: TestOptions = {}): Promise<Journeys> {
+  const peer = await startOidc(options);
+  const app = await startRelyingParty(peer);
   const browser = await startBrowser();
   return {
     ...{ peer, app, browser },
