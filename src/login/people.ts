@@ -7,6 +7,7 @@ import {
   loginNameReader,
   user,
   userNamesReader,
+  verifiedContactReader,
 } from "../resources/user/index.ts";
 import type { SecondFactor } from "../settings/login/index.ts";
 import type { Factor } from "./pages/mfa.ts";
@@ -15,8 +16,8 @@ import type { Account } from "./parts/account.ts";
 /** What the login asks of users and organizations. */
 export type People = {
   /**
-   * Who logs in by a name: `<username>@<domain>`, or the username alone within the organization that the login is bound
-   * to, else within the default organization.
+   * Who logs in by a name: `<username>@<domain>`; the username alone within the organization that the login is bound to,
+   * else within the default organization; a verified e-mail address or phone number that nobody shares.
    */
   find(
     instanceId: string,
@@ -59,6 +60,7 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
   const { db, events } = deps;
   const activeUser = activeUserReader(deps);
   const byLoginName = loginNameReader(deps);
+  const byVerifiedContact = verifiedContactReader(db);
   const names = userNamesReader(db);
   const authenticators = authenticatorReader(db);
   const domainsOf = verifiedDomains(db);
@@ -66,11 +68,15 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
 
   return {
     async find(instanceId, typed, organizationId) {
-      const exact = await byLoginName(instanceId, typed);
-      if (exact !== undefined) return exact;
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
-      const [domain] = await domainsOf(instanceId, home);
-      return domain === undefined ? undefined : byLoginName(instanceId, `${typed}@${domain}`);
+      const [domain = ""] = await domainsOf(instanceId, home);
+      // All of them, whoever is found first: what is asked tells nothing by its time.
+      const [exact, atHome, byContact] = await Promise.all([
+        byLoginName(instanceId, typed),
+        byLoginName(instanceId, `${typed}@${domain}`),
+        byVerifiedContact(instanceId, typed, organizationId),
+      ]);
+      return exact ?? atHome ?? byContact;
     },
 
     async organizationOf(instanceId, userId) {

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signedIn, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import { uniqueName } from "../support/peer.ts";
 import { answerOf } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
@@ -35,6 +36,23 @@ describe("login name and password", () => {
     ]) {
       codeIn(await signIn(await pages.begin(), typed));
     }
+  });
+
+  it("a verified e-mail address or phone number is enough too, unless several have it", async () => {
+    const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    const email = { address, is_verified: true };
+    const phone = { number: "+41791234567", is_verified: true };
+    await addPersonNamed(peer, { contact: { email, phone } });
+    for (const typed of [address, address.toUpperCase(), "+41 79 123 45 67"]) {
+      codeIn(await signIn(await pages.begin(), typed));
+    }
+    await addPersonNamed(peer, { contact: { email } });
+    const shared = await signIn(await pages.begin(), address);
+    assert.match(shared.html, /Login name or password is wrong/);
+    const unproven = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    await addPersonNamed(peer, { contact: { email: { address: unproven } } });
+    const refused = await signIn(await pages.begin(), unproven);
+    assert.match(refused.html, /Login name or password is wrong/);
   });
 
   it("login_hint stands in the field, escaped", async () => {

@@ -110,7 +110,7 @@ describe("client authentication (RFC 6749 section 2.3)", () => {
       const socket = connect(service.app.port, "127.0.0.1", () =>
         socket.write(`${head.join("\r\n")}\r\n\r\n${body}`),
       );
-      socket.setEncoding("utf8").on("data", (more) => (said += more));
+      socket.setEncoding("utf8").on("data", (more) => (said += String(more)));
       socket.on("end", () => resolve(said)).on("error", reject);
     });
     assert.match(text, /^HTTP\/1\.1 400 /);

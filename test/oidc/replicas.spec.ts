@@ -81,8 +81,8 @@ describe("two replicas", { skip: isAlone }, () => {
       const answers = await together(50, (turn) => use(turn, first.refresh_token));
       const won = answers.filter(({ status }) => status === 200);
       assert.ok(won.length <= 1);
-      const after_ = await Promise.all(won.map(({ body }) => use(0, body.refresh_token)));
-      for (const { body } of after_) assert.equal(body.error, "invalid_grant");
+      const descendants = await Promise.all(won.map(({ body }) => use(0, body.refresh_token)));
+      for (const { body } of descendants) assert.equal(body.error, "invalid_grant");
     }
   });
 

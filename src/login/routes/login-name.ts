@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostName } from "../../authz/host.ts";
+import { atFullSteps } from "../even-time.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import { isMeant, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
@@ -7,6 +8,7 @@ import { passkeyOptions } from "../passkey-options.ts";
 import type { Visit } from "../visit.ts";
 
 const longestName = 400;
+const stepMs = 50;
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
@@ -40,22 +42,28 @@ export function loginNameRoute(parts: RouteParts): Route {
         const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
         return show(visit, { problems }, typed);
       }
-      const { instanceId } = visit.at;
       const { data } = visit.hasFlow ? visit.flow : await visit.save({});
-      const userId = await people.find(instanceId, typed, visit.place.organizationId);
-      const fits = userId !== undefined && (await isMeant(parts, visit, userId));
       const { sessionId: _, userId: __, ...rest } = data;
-      const known = fits ? await ownSession(visit, userId) : undefined;
+      const { userId, fits, known } = await atFullSteps(stepMs, () => find(visit, typed));
       await visit.save({
         ...rest,
         loginName: typed,
         isChosen: true,
-        ...(fits ? { userId } : {}),
+        ...(fits && userId !== undefined ? { userId } : {}),
         ...(known === undefined ? {} : { sessionId: known }),
       });
       return advance.next(visit);
     },
   };
+
+  /** Who has the name, whether the request means him, and his session in this browser. */
+  async function find(visit: Visit, typed: string) {
+    const { instanceId } = visit.at;
+    const userId = await people.find(instanceId, typed, visit.place.organizationId);
+    const fits = userId !== undefined && (await isMeant(parts, visit, userId));
+    const known = fits ? await ownSession(visit, userId) : undefined;
+    return { userId, fits, known };
+  }
 
   /** The session that he has in this browser already. */
   async function ownSession({ agent, at }: Visit, userId: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { asUser } from "../as-user.ts";
+import { atFullSteps } from "../even-time.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
@@ -11,15 +11,6 @@ import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 // Long enough for all that is done for somebody: nobody's answer takes as long.
 const stepMs = 300;
-
-async function evenlyDone<T>(work: () => Promise<T>): Promise<T> {
-  const begin = performance.now();
-  try {
-    return await work();
-  } finally {
-    await delay(stepMs - ((performance.now() - begin) % stepMs));
-  }
-}
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
@@ -115,7 +106,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
           return showForgot(visit, { problems }, "");
         }
-        await evenlyDone(() => send(visit, loginName));
+        await atFullSteps(stepMs, () => send(visit, loginName));
         return visit.go(paths.resetPassword, { login_name: loginName });
       },
     },
@@ -129,10 +120,10 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       async post(visit) {
         await requireAllowed(visit);
         if (valueOf(visit, "resend") !== "") {
-          await evenlyDone(() => send(visit, valueOf(visit, "login_name")));
+          await atFullSteps(stepMs, () => send(visit, valueOf(visit, "login_name")));
           return showReset(visit, { notice: "CODE_SENT" });
         }
-        const problems = await evenlyDone(() => reset(visit));
+        const problems = await atFullSteps(stepMs, () => reset(visit));
         if (problems.length > 0) return showReset(visit, { problems });
         // Every session of his has ended with the old password.
         await visit.renew(visit.agent.sessionIds);

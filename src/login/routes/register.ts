@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { DomainError } from "../../errors.ts";
 import { instanceFacts } from "../../resources/instance/index.ts";
 import { asUser } from "../as-user.ts";
+import { atFullSteps } from "../even-time.ts";
 import type { Problem } from "../page.ts";
 import { registerPage } from "../pages/register.ts";
 import { verifyEmailPage } from "../pages/verify-email.ts";
@@ -149,13 +149,6 @@ export function registerRoutes(parts: RouteParts): Route[] {
     }
   }
 
-  async function evenlyDone<T>(work: () => Promise<T>): Promise<T> {
-    const begin = performance.now();
-    const done = await work();
-    await delay(stepMs - ((performance.now() - begin) % stepMs));
-    return done;
-  }
-
   return [
     {
       path: paths.register,
@@ -169,7 +162,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
         const missing = missingIn(visit);
         if (missing.length > 0) return show(visit, { problems: missing });
         await visit.save({ ...visit.flow.data, email: valueOf(visit, "email") });
-        const problems = await evenlyDone(() => register(visit));
+        const problems = await atFullSteps(stepMs, () => register(visit));
         return problems.length > 0 ? show(visit, { problems }) : visit.go(paths.verifyEmail);
       },
     },
@@ -178,10 +171,10 @@ export function registerRoutes(parts: RouteParts): Route[] {
       get: (visit) => showVerify(visit, {}),
       async post(visit) {
         if (valueOf(visit, "resend") !== "") {
-          await evenlyDone(() => resend(visit));
+          await atFullSteps(stepMs, () => resend(visit));
           return showVerify(visit, { notice: "CODE_SENT" });
         }
-        const problems = await evenlyDone(() => verify(visit));
+        const problems = await atFullSteps(stepMs, () => verify(visit));
         if (problems.length > 0) return showVerify(visit, { problems });
         const { mustVerifyEmail: _, ...rest } = visit.flow.data;
         await visit.save(rest);

@@ -1,3 +1,4 @@
+import { readUserCode } from "./device-authorization.ts";
 import { audienceOf } from "./audience.ts";
 import type { DeviceRequest } from "./device-ports.ts";
 import type { At, BrowserSession, Ports } from "./ports.ts";

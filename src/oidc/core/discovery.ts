@@ -39,20 +39,26 @@ export function discoveryEndpoint(
   parts: TokenParts,
   endpoints: () => readonly Endpoint[],
 ): Endpoint {
-  const prepared = new Map<string, { from: string; answer: OidcAnswer }>();
+  const prepared = new Map<string, { facts: Facts; answer: OidcAnswer }>();
 
-  /** What of the document can change while the service runs. */
-  async function changing(at: At) {
+  async function factsAt(at: At): Promise<Facts> {
+    const { keys, settings } = parts;
+    const facts: unknown[] = [await keys.publicKeys(at), ...(await settings.uiLocales(at))];
+    for (const { isOn } of grants) facts.push(isOn === undefined || (await isOn(parts, at)));
+    return facts;
+  }
+
+  async function write(at: At): Promise<OidcAnswer> {
     const { keys, settings } = parts;
     const published = (await keys.publicKeys(at)).map(({ alg }) => alg);
-    const on = await Promise.all(
-      grants.map(async (grant) => (await grant.isOn?.(parts, at)) ?? true),
-    );
-    return {
+    const on = await Promise.all(grants.map(async ({ isOn }) => isOn?.(parts, at) ?? true));
+    const body = document(at.issuer, endpoints(), {
       algs: [...new Set(["RS256", ...published])],
       languages: await settings.uiLocales(at),
       grantNames: grants.filter((_, place) => on[place]).map(({ name }) => name),
-    };
+    });
+    const headers = { "content-type": "application/json", "cache-control": cached };
+    return { status: 200, headers, body: JSON.stringify(body) };
   }
 
   return {
@@ -62,19 +68,22 @@ export function discoveryEndpoint(
     caller: "client",
     crossOrigin: "any",
     async handle(_, at) {
-      const facts = await changing(at);
-      const from = JSON.stringify(facts);
+      const facts = await factsAt(at);
       const known = prepared.get(at.issuer);
-      if (known?.from === from) return known.answer;
-      const headers = { "content-type": "application/json", "cache-control": cached };
-      const body = JSON.stringify(document(at.issuer, endpoints(), facts));
-      const answer = { status: 200, headers, body };
+      if (known !== undefined && areSame(known.facts, facts)) return known.answer;
+      const answer = await write(at);
       // Hosts are those of instances: there are not more of them than domains.
-      prepared.set(at.issuer, { from, answer });
+      prepared.set(at.issuer, { facts, answer });
       return answer;
     },
   };
 }
+
+/** What of the document can change while the service runs. */
+type Facts = readonly unknown[];
+
+const areSame = (one: Facts, other: Facts): boolean =>
+  one.length === other.length && one.every((each, at) => each === other[at]);
 
 function document(
   issuer: string,

@@ -14,6 +14,8 @@ export const standardScopes = [
 const own = "urn:idsvc:iam:";
 const longest = 10_000;
 const most = 100;
+/** How much of a scope a refusal repeats. */
+const shown = 100;
 // RFC 6749 section 3.3.
 const word = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -70,7 +72,7 @@ export function readScope(value: string): string[] {
   if (asked.length > most) throw invalidScope(`the scope has more than ${most} values`);
   if (!asked.every((each) => word.test(each))) throw invalidScope("the scope is malformed");
   const unknown = asked.find((each) => !isKnownScope(each));
-  if (unknown !== undefined) throw invalidScope(`the scope ${unknown} is unknown`);
+  if (unknown !== undefined) throw invalidScope(`the scope ${unknown.slice(0, shown)} is unknown`);
   return asked;
 }
 

@@ -40,6 +40,7 @@ export {
   type UserNames,
   type UserNamesReader,
   userNamesReader,
+  verifiedContactReader,
 } from "./login-name.ts";
 export { metadata } from "./metadata-events.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";

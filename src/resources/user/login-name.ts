@@ -38,6 +38,35 @@ export function loginNameReader({
   };
 }
 
+/**
+ * The id of the one user with this verified e-mail address, or this verified phone number, in an organization or in the
+ * whole instance. Undefined where nobody has it, and where several have.
+ */
+export function verifiedContactReader(db: Database) {
+  const t = db.table(users);
+  return async (
+    instanceId: string,
+    contact: string,
+    organizationId: string | undefined,
+  ): Promise<string | undefined> => {
+    const isNumber = /^\+[0-9 ]+$/.test(contact);
+    const rows = await db.read
+      .select({ id: t.id })
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          isNumber
+            ? and(eq(t.phone, contact.replaceAll(" ", "")), eq(t.isPhoneVerified, true))
+            : and(eq(t.emailFolded, caseFold(contact)), eq(t.isEmailVerified, true)),
+          organizationId === undefined ? undefined : eq(t.organizationId, organizationId),
+        ),
+      )
+      .limit(2);
+    return rows.length === 1 ? rows[0]?.id : undefined;
+  };
+}
+
 /** How a user is called. */
 export type UserNames = { id: string; loginName: string; displayName: string };
 

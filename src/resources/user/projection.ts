@@ -42,6 +42,7 @@ export const users = table(
       { columns: ["instanceId", "usernameFolded", "id"] },
       { columns: ["instanceId", "displayNameFolded", "id"] },
       { columns: ["instanceId", "emailFolded", "id"] },
+      { columns: ["instanceId", "phone"] },
       { columns: ["instanceId", "schemaId"] },
     ],
     countedBy: "instanceId",
