@@ -63,7 +63,11 @@ export function createLogin(ports: LoginPorts): {
     ...endRoutes(parts),
   ];
   const errors = loginErrors(ports);
-  const pages = [...routes.map((route) => endpointOf(parts, errors, route)), assets, nowhere(parts)];
+  const pages = [
+    ...routes.map((route) => endpointOf(parts, errors, route)),
+    assets,
+    nowhere(parts),
+  ];
   return { pages, browsers, interactions, errors };
 }
 

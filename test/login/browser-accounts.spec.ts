@@ -11,14 +11,18 @@ before(async () => {
 });
 after(() => journeys[Symbol.asyncDispose]());
 
-/** The last message, as the page for developers shows it. */
+/** The code and the link of the last message, as the page for developers shows it. */
 async function lastMail() {
   await using journey = await journeys.begin({ from: `${journeys.peer.issuer}/ui/dev/mail` });
   await journey.at("/ui/dev/mail");
   const text = await journey.page.locator("article pre").first().innerText();
+  const links = journey.page.locator("article").first().locator("a");
   return {
     code: /Code: (\S+)/.exec(text)?.[1] ?? "",
-    link: /https?:\S+/.exec(text)?.[0] ?? "",
+    link:
+      (await links.count()) === 0
+        ? ""
+        : await links.first().evaluate((a) => (a as HTMLAnchorElement).href),
   };
 }
 
@@ -36,7 +40,10 @@ describe("registration in a browser", () => {
         ...{ given_name: "Nina", family_name: "Simone", login_name: name },
         email: `${name}@example.test`,
       };
-      await page.locator("form").first().evaluate((form) => form.setAttribute("novalidate", ""));
+      await page
+        .locator("form")
+        .first()
+        .evaluate((form) => form.setAttribute("novalidate", ""));
       await journey.submit({ ...values, new_password: "short" });
       await journey.at("/ui/login/register", "register-wrong");
       assert.equal(await page.inputValue('input[name="email"]'), values.email);

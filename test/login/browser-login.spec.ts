@@ -22,7 +22,9 @@ describe("the login in a browser", () => {
         await journey.at("/ui/login/password");
         await journey.submit({ password: "wrong" });
         await journey.at("/ui/login/password", "password-wrong");
-        assert.ok(await journey.page.getByText("Login name or password is wrong").first().isVisible());
+        assert.ok(
+          await journey.page.getByText("Login name or password is wrong").first().isVisible(),
+        );
         await journey.submit({ password });
         const { claims } = await journey.home();
         assert.equal(claims?.sub, alice.id);

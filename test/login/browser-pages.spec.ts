@@ -195,7 +195,9 @@ describe("the branding of an organization in a browser", () => {
       const logo = page.locator("img.logo");
       assert.equal(await logo.getAttribute("alt"), "Rosewood ID");
       assert.equal(await logo.evaluate((image) => (image as HTMLImageElement).naturalWidth), 1);
-      const colour = await page.locator("#submit").evaluate((b) => getComputedStyle(b).backgroundColor);
+      const colour = await page
+        .locator("#submit")
+        .evaluate((b) => getComputedStyle(b).backgroundColor);
       if (colorScheme === "light") assert.equal(colour, "rgb(190, 24, 93)");
     }
     await using plain = await journeys.begin();
