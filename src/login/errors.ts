@@ -12,7 +12,7 @@ import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.t
 
 const blockedForSeconds = "3600";
 
-type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf">;
+type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "frameOriginsOf">;
 
 /** A page that belongs to no flow: it needs no cookie, and has no form. */
 export async function plainPage(
@@ -77,7 +77,8 @@ async function answer(
 ): Promise<LoginAnswer> {
   const page = await plainPage(parts, request, at);
   const isTls = at.issuer.startsWith("https:");
-  const headers = pageHeaders({ nonce: page.nonce, isTls, hasForms: false });
+  const frameOrigins = await parts.frameOriginsOf(at.instanceId);
+  const headers = pageHeaders({ nonce: page.nonce, isTls, frameOrigins, hasForms: false });
   return { status, headers, body: render(page) };
 }
 

@@ -127,7 +127,12 @@ export function loginInteractions(parts: Parts): {
         detail: `${code}: ${description}`,
       };
       return {
-        headers: pageHeaders({ nonce: page.nonce, isTls: isTlsAt(at), hasForms: false }),
+        headers: pageHeaders({
+          nonce: page.nonce,
+          isTls: isTlsAt(at),
+          frameOrigins: await parts.frameOriginsOf(at.instanceId),
+          hasForms: false,
+        }),
         body: errorPage(page, { ...view, requestId: at.requestId }),
       };
     },
@@ -140,6 +145,7 @@ export function loginInteractions(parts: Parts): {
           nonce: page.nonce,
           isTls: isTlsAt(at),
           formTargets: [redirectUri],
+          frameOrigins: await parts.frameOriginsOf(at.instanceId),
           hasForms: false,
         }),
         body: formPostPage(page, view),

@@ -11,7 +11,7 @@ const operator = systemCaller();
 let journeys: Journeys;
 
 before(async () => {
-  journeys = await startJourneys({ env: operator.env });
+  journeys = await startJourneys({ options: { env: operator.env } });
 });
 after(() => journeys[Symbol.asyncDispose]());
 

@@ -35,15 +35,19 @@ export type Journeys = AsyncDisposable & {
   begin(options?: BrowserContextOptions & { from?: string }): Promise<Journey>;
 };
 
+/** Where browsers reach the service: elsewhere than clients, behind a proxy. */
+type Front = { options?: TestOptions; origin?: string };
+
 /** The service, an app, and a browser. */
-export async function startJourneys(options: TestOptions = {}): Promise<Journeys> {
+export async function startJourneys({ options, origin }: Front = {}): Promise<Journeys> {
   const peer = await startOidc(options);
+  const issuer = origin ?? peer.issuer;
   const app = await startRelyingParty(peer);
   const browser = await startBrowser();
   return {
     ...{ peer, app, browser },
     begin: ({ from = app.login(), ...options } = {}) =>
-      begin(peer, app, browser, { viewport: desktop, ...options }, from),
+      begin(issuer, app, browser, { viewport: desktop, ...options }, from),
     async [Symbol.asyncDispose]() {
       await browser[Symbol.asyncDispose]();
       await app[Symbol.asyncDispose]();
@@ -53,7 +57,7 @@ export async function startJourneys(options: TestOptions = {}): Promise<Journeys
 }
 
 async function begin(
-  peer: OidcPeer,
+  issuer: string,
   app: RelyingParty,
   browser: TestBrowser,
   options: BrowserContextOptions,
@@ -72,7 +76,7 @@ async function begin(
   const journey: Journey = {
     page,
     async at(path, picture) {
-      await page.waitForURL((url) => url.pathname === path && url.origin === peer.issuer);
+      await page.waitForURL((url) => url.pathname === path && url.origin === issuer);
       await page.waitForLoadState();
       if (pictures !== undefined) {
         mkdirSync(pictures, { recursive: true });

@@ -21,7 +21,6 @@ export type Told = {
 export type RelyingParty = AsyncDisposable & {
   origin: string;
   client: MadeClient;
-  config: oidc.Configuration;
   /** An address that sends the browser to the login, with these parameters of the request. */
   login(more?: Record<string, string>): string;
   /** What came of each login, the last one last. */
@@ -70,17 +69,19 @@ export async function startRelyingParty(
     },
     app,
   );
-  const known = await relyingParty(
-    peer,
-    client.clientId,
-    client.secret === "" ? oidc.None() : oidc.ClientSecretBasic(client.secret),
-  );
+  let found: Promise<oidc.Configuration> | undefined;
+  const known = () =>
+    (found ??= relyingParty(
+      peer,
+      client.clientId,
+      client.secret === "" ? oidc.None() : oidc.ClientSecretBasic(client.secret),
+    ));
 
   async function begin(more: URLSearchParams): Promise<URL> {
     const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
     const verifier = oidc.randomPKCECodeVerifier();
     waiting.set(state, { verifier, nonce });
-    return oidc.buildAuthorizationUrl(known, {
+    return oidc.buildAuthorizationUrl(await known(), {
       redirect_uri: `${origin}/cb`,
       scope: "openid",
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
@@ -104,10 +105,10 @@ export async function startRelyingParty(
         expectedState: state,
         expectedNonce: nonce,
       };
-      const tokens = await oidc.authorizationCodeGrant(known, answer, checks as never);
+      const tokens = await oidc.authorizationCodeGrant(await known(), answer, checks as never);
       const claims = tokens.claims();
       assert.ok(claims !== undefined);
-      const userinfo = await oidc.fetchUserInfo(known, tokens.access_token, claims.sub);
+      const userinfo = await oidc.fetchUserInfo(await known(), tokens.access_token, claims.sub);
       return { method, tokens, claims, userinfo };
     } catch (error) {
       if (error instanceof oidc.AuthorizationResponseError) return { method, error: error.error };
@@ -117,7 +118,6 @@ export async function startRelyingParty(
 
   return {
     ...{ origin, client, told },
-    config: known,
     login: (more = {}) => `${origin}/login?${new URLSearchParams(more)}`,
     last() {
       const last = told.at(-1);
