@@ -22,10 +22,8 @@ const payloads: [string, string, ...string[]] = [
   `<script>alert(1)</script>`,
   `"><img src=x onerror=alert(2)>`,
   `'><svg onload=alert(3)>`,
-  `</title></style></script><script>alert(4)</script>`,
-  `javascript:alert(5)`,
-  `{{constructor.constructor('alert(6)')()}}`,
-  `}</style><style>body{display:none}`,
+  `</title></style></script><script>alert(4)`,
+  `}</style><style>body{display:none}</style>`,
 ];
 const all = payloads.join("");
 
