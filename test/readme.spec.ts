@@ -50,14 +50,13 @@ describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
     const [
       ,
+      clientId = "",
       targets = "",
       execution = "",
       refusal = "",
       ,
-      ,
       offer = "",
       history = "",
-      clientId = "",
       grpc = "",
     ] = await typed();
     const [created, found] = answers(targets);
