@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { createLocalJWKSet, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from "jose";
+import {
+  createLocalJWKSet,
+  type JWTPayload,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from "jose";
 import { authorizeUrl, signIn } from "../support/login.ts";
 import {
   type Answer,
@@ -242,7 +247,14 @@ export function assertRandom(token: string): void {
 /** Point 16: an error answer holds these members alone, and a description that everybody can show. */
 export function assertErrorAnswer(parameters: URLSearchParams, ...codes: string[]): void {
   assert.ok(codes.includes(parameters.get("error") ?? ""), parameters.toString());
-  const known = new Set(["error", "error_description", "error_uri", "state", "iss", "session_state"]);
+  const known = new Set([
+    "error",
+    "error_description",
+    "error_uri",
+    "state",
+    "iss",
+    "session_state",
+  ]);
   for (const name of parameters.keys()) assert.ok(known.has(name), name);
   assert.match(parameters.get("error_description") ?? "", /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
 }

@@ -1,0 +1,16 @@
+import { after, before, describe } from "node:test";
+import { type Conformance, startConformance } from "./conformance.ts";
+import { codeModules, commonModules, userinfoModules } from "./conformance-modules.ts";
+
+let suite: Conformance;
+
+before(async () => {
+  suite = await startConformance({ responseType: "code", isFormPost: true });
+});
+after(() => suite[Symbol.asyncDispose]());
+
+describe("the certification profile Form Post Basic", () => {
+  commonModules(() => suite);
+  userinfoModules(() => suite);
+  codeModules(() => suite);
+});

@@ -1,0 +1,407 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { decodeJwt } from "jose";
+import { password } from "../support/login.ts";
+import { basic, paths, pkce, read, redirectUri } from "../support/oidc.ts";
+import { errorOf, type UserAgent } from "../support/user-agent.ts";
+import {
+  address,
+  assertErrorAnswer,
+  assertRandom,
+  assertTyped,
+  beyondTheProtocol,
+  type Conformance,
+  type Given,
+  longState,
+  nonce,
+} from "./conformance.ts";
+
+// The modules of the certification suite, by their names, for static clients: each says in our words what the suite looks
+// at (conformance.md). The specs beside this file run them with what their plan prescribes.
+
+const scopeClaims: Record<string, string[]> = {
+  profile: [
+    ...["birthdate", "family_name", "gender", "given_name", "locale", "middle_name", "name"],
+    ...[
+      "nickname",
+      "picture",
+      "preferred_username",
+      "profile",
+      "updated_at",
+      "website",
+      "zoneinfo",
+    ],
+  ],
+  email: ["email", "email_verified"],
+  address: ["address"],
+  phone: ["phone_number", "phone_number_verified"],
+};
+
+/** Those of every plan. */
+export function commonModules(suite: () => Conformance): void {
+  const userinfo = async (token: string) => {
+    const answer = await suite().peer.userinfo(token);
+    assert.equal(answer.status, 200);
+    assertTyped(answer.body);
+    return answer.body;
+  };
+
+  /** The claims of the user, from where this plan finds them (point 15). */
+  async function claimsOf(given: Given): Promise<Record<string, unknown>> {
+    const { verified, user } = suite();
+    const inIdToken = await verified(given);
+    if (given.accessToken === undefined) return inIdToken;
+    assert.deepEqual(beyondTheProtocol(inIdToken), []);
+    const told = await userinfo(given.accessToken);
+    assert.equal(told.sub, user.id);
+    return told;
+  }
+
+  const namesOf = (claims: Record<string, unknown>) => beyondTheProtocol(claims);
+
+  it("oidcc-server: a login works; the ID token is valid, the tokens are long and random", async () => {
+    const { agent, logIn, verified, profile, user } = suite();
+    const given = await logIn(agent());
+    const claims = await verified(given);
+    assert.deepEqual([claims.sub, claims["nonce"]], [user.id, nonce]);
+    assert.deepEqual(beyondTheProtocol(claims), []);
+    assert.equal(given.parameters.get("state"), longState);
+    const code = given.parameters.get("code");
+    assert.equal(code !== null, profile.responseType === "code");
+    for (const token of [code, given.accessToken]) {
+      if (typeof token === "string") assertRandom(token);
+    }
+    // Core 1.0 section 3.2.2.9: where an access token comes beside it.
+    if (profile.responseType === "id_token token") assert.ok(claims["at_hash"]);
+    if (given.accessToken !== undefined) await userinfo(given.accessToken);
+  });
+
+  for (const [scope, names] of Object.entries(scopeClaims)) {
+    it(`oidcc-scope-${scope}: its claims arrive, all of them and no others`, async () => {
+      const { agent, logIn } = suite();
+      const claims = await claimsOf(await logIn(agent(), { scope: `openid ${scope}` }));
+      assert.deepEqual(namesOf(claims), names);
+      if (scope === "address") assert.deepEqual(claims["address"], address);
+    });
+  }
+
+  it("oidcc-scope-all: the claims of all scopes arrive together", async () => {
+    const { agent, logIn } = suite();
+    const scope = "openid profile email address phone";
+    const claims = await claimsOf(await logIn(agent(), { scope }));
+    assert.deepEqual(namesOf(claims), Object.values(scopeClaims).flat().sort());
+  });
+
+  it("oidcc-alternate-happy-flow: another order of scope words and parameters changes nothing", async () => {
+    const { agent, logIn, peer, client, profile, told, verified } = suite();
+    const browser = agent();
+    await logIn(browser);
+    const parameters = {
+      ...{ state: longState, nonce, scope: "phone email openid profile" },
+      ...{ response_type: profile.responseType.split(" ").reverse().join(" ") },
+      ...{ redirect_uri: redirectUri, client_id: client.clientId },
+      ...(profile.isFormPost ? { response_mode: "form_post" } : {}),
+    };
+    const url = `${peer.issuer}/oauth/v2/authorize?${new URLSearchParams(parameters)}`;
+    const answer = told(await browser.open(url));
+    assert.equal(answer.get("error"), null);
+    if (profile.responseType === "code") return assert.ok(answer.get("code"));
+    const accessToken = answer.get("access_token") ?? undefined;
+    const idToken = answer.get("id_token") ?? "";
+    await verified({ parameters: answer, accessToken, idToken, tokens: {} });
+  });
+
+  for (const display of ["page", "popup"]) {
+    it(`oidcc-display-${display}: is accepted`, async () => {
+      const { agent, logIn, verified } = suite();
+      await verified(await logIn(agent(), { display }));
+    });
+  }
+
+  /** Two logins in one browser, and what their ID tokens say. */
+  async function twice(
+    first: Record<string, string>,
+    second: Record<string, string>,
+    between: (browser: UserAgent) => void = () => {},
+  ) {
+    const { agent, logIn, verified } = suite();
+    const browser = agent();
+    const one = await verified(await logIn(browser, first));
+    between(browser);
+    const two = await verified(await logIn(browser, second));
+    assert.equal(one.sub, two.sub);
+    return { one, two };
+  }
+
+  it("oidcc-prompt-login: the login is asked for again, and auth_time is later", async () => {
+    const { ask, agent, logIn, peer } = suite();
+    const browser = agent();
+    await logIn(browser);
+    assert.equal((await ask(browser, { prompt: "login" })).url.pathname, "/ui/login/password");
+    const { one, two } = await twice(
+      { max_age: "10000" },
+      { prompt: "login", max_age: "10000" },
+      () => peer.pass(2_000),
+    );
+    assert.ok(Number(two["auth_time"]) > Number(one["auth_time"]));
+  });
+
+  it("oidcc-prompt-none-not-logged-in: an error comes back with the state, and nothing else", async () => {
+    const { agent, ask, told } = suite();
+    const answer = told(await ask(agent(), { prompt: "none" }));
+    assertErrorAnswer(answer, "login_required", "interaction_required");
+    assert.equal(answer.get("state"), longState);
+  });
+
+  it("oidcc-prompt-none-logged-in: succeeds silently with the same sub and auth_time", async () => {
+    const { agent, logIn, silently, verified, peer } = suite();
+    const browser = agent();
+    const one = await verified(await logIn(browser, { max_age: "10000" }));
+    peer.pass(2_000);
+    const two = await verified(await silently(browser, { prompt: "none", max_age: "10000" }));
+    assert.deepEqual([two.sub, two["auth_time"]], [one.sub, one["auth_time"]]);
+  });
+
+  it("oidcc-max-age-1: after two seconds the login is asked for again; auth_time is there and later", async () => {
+    const { peer, ask, agent, logIn } = suite();
+    const browser = agent();
+    await logIn(browser);
+    peer.pass(2_000);
+    const again = await ask(browser, { max_age: "1" });
+    assert.equal(again.url.pathname, "/ui/login/password");
+    const { one, two } = await twice({ max_age: "15000" }, { max_age: "1" }, () =>
+      peer.pass(2_000),
+    );
+    assert.ok(Number(two["auth_time"]) > Number(one["auth_time"]));
+    assert.ok(peer.now().getTime() / 1_000 - Number(two["auth_time"]) < 60);
+  });
+
+  it("oidcc-max-age-10000: no second login; auth_time is there and the same", async () => {
+    const { agent, logIn, silently, verified, peer } = suite();
+    const browser = agent();
+    const one = await verified(await logIn(browser, { max_age: "15000" }));
+    peer.pass(2_000);
+    const two = await verified(await silently(browser, { max_age: "10000" }));
+    assert.ok(Number.isInteger(one["auth_time"]));
+    assert.equal(two["auth_time"], one["auth_time"]);
+  });
+
+  it("oidcc-ensure-request-with-unknown-parameter-succeeds: it is ignored", async () => {
+    const { agent, logIn, verified } = suite();
+    await verified(await logIn(agent(), { extra: "foobar" }));
+  });
+
+  it("oidcc-id-token-hint: prompt=none with a genuine hint succeeds silently", async () => {
+    const { agent, logIn, silently, verified, user } = suite();
+    const browser = agent();
+    const { idToken } = await logIn(browser);
+    const hinted = await silently(browser, { prompt: "none", id_token_hint: idToken });
+    assert.equal((await verified(hinted)).sub, user.id);
+  });
+
+  it("oidcc-login-hint: one of somebody and one of nobody are accepted", async () => {
+    const { agent, logIn, verified, user } = suite();
+    for (const login_hint of [user.loginName, "buffy@vampire.invalid"]) {
+      await verified(await logIn(agent(), { login_hint }));
+    }
+  });
+
+  it("oidcc-ui-locales: also an unknown language is accepted", async () => {
+    const { agent, logIn, verified } = suite();
+    await verified(await logIn(agent(), { ui_locales: "se" }));
+  });
+
+  it("oidcc-claims-locales: is accepted", async () => {
+    const { agent, logIn, verified } = suite();
+    await verified(await logIn(agent(), { claims_locales: "se" }));
+  });
+
+  it("oidcc-ensure-request-with-acr-values-succeeds: is accepted", async () => {
+    const { agent, logIn, verified } = suite();
+    const { acr } = await verified(await logIn(agent(), { acr_values: "1 2" }));
+    assert.ok(acr === undefined || (typeof acr === "string" && acr !== ""));
+  });
+
+  it("oidcc-ensure-registered-redirect-uri: another one gets an error page and no redirect", async () => {
+    const { agent, ask } = suite();
+    const shown = await ask(agent(), { redirect_uri: `${redirectUri}/x7Dm2` });
+    assert.deepEqual([shown.left, shown.status], [undefined, 400]);
+    assert.equal(errorOf(shown), "REDIRECT_URI_INVALID");
+  });
+
+  const objectOf = (claims: object) =>
+    [{ alg: "none" }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+      .join(".")
+      .concat(".");
+
+  it("oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported: is refused by its name", async () => {
+    const { agent, ask, told, client } = suite();
+    const request = objectOf({ client_id: client.clientId, state: "inner", nonce });
+    const answer = told(await ask(agent(), { request, state: undefined }));
+    assertErrorAnswer(answer, "request_not_supported");
+  });
+
+  it("oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported: is refused by its name", async () => {
+    const { agent, ask, told } = suite();
+    const answer = told(await ask(agent(), { request_uri: "https://rp.test/request.jwt" }));
+    assertErrorAnswer(answer, "request_uri_not_supported");
+    assert.equal(answer.get("state"), longState);
+  });
+
+  it("oidcc-ensure-request-object-with-redirect-uri: the outer URI counts, and gets a page", async () => {
+    const { agent, ask } = suite();
+    const request = objectOf({ redirect_uri: redirectUri });
+    const shown = await ask(agent(), { request, redirect_uri: `${redirectUri}/x7Dm2` });
+    assert.deepEqual([shown.left, shown.status], [undefined, 400]);
+  });
+
+  it("oidcc-claims-essential: name is told where it was asked for", async () => {
+    const { agent, logIn, verified, profile } = suite();
+    const wanted = { name: { essential: true } };
+    const isAlone = profile.responseType === "id_token";
+    const claims = JSON.stringify(isAlone ? { id_token: wanted } : { userinfo: wanted });
+    const given = await logIn(agent(), { claims });
+    const told =
+      given.accessToken === undefined ? await verified(given) : await userinfo(given.accessToken);
+    assert.equal(told["name"], "Grace Hopper");
+  });
+}
+
+/** Those of the plans that get an access token, once for each. */
+export function userinfoModules(suite: () => Conformance): void {
+  async function answers(send: (url: string, token: string) => Promise<Response>): Promise<void> {
+    const { agent, logIn, verified, peer } = suite();
+    const given = await logIn(agent(), { scope: "openid profile email" });
+    const { sub } = await verified(given);
+    const url = `${peer.issuer}${paths.userinfo}`;
+    const { status, headers, body } = await read(await send(url, given.accessToken ?? ""));
+    assert.equal(status, 200);
+    assert.match(headers.get("content-type") ?? "", /^application\/json/);
+    assert.equal(body.sub, sub);
+    assertTyped(body);
+  }
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  it("oidcc-userinfo-get: GET with the header answers with the sub of the ID token", () =>
+    answers((url, token) => fetch(url, { headers: bearer(token) })));
+  it("oidcc-userinfo-post-header: so does POST with the header", () =>
+    answers((url, token) => fetch(url, { method: "POST", headers: bearer(token) })));
+  it("oidcc-userinfo-post-body: so does POST with the token in the form", () =>
+    answers((url, token) =>
+      fetch(url, { method: "POST", body: new URLSearchParams({ access_token: token }) }),
+    ));
+
+  it("oidcc-response-type-missing: is refused to the client or on a page", async () => {
+    const { agent, ask, told, profile } = suite();
+    const answer = told(await ask(agent(), { response_type: undefined }), "query");
+    assertErrorAnswer(answer, "invalid_request", "unsupported_response_type");
+    assert.equal(answer.get("state"), longState, profile.responseType);
+  });
+}
+
+/** Those of `code`. */
+export function codeModules(suite: () => Conformance): void {
+  it("oidcc-server-client-secret-post: the whole flow with the secret in the form", async () => {
+    const { agent, logIn, verified, peer, told, ask } = suite();
+    const types = { response_types: ["OIDC_RESPONSE_TYPE_CODE"] };
+    const auth = { auth_method_type: "OIDC_AUTH_METHOD_TYPE_POST" };
+    const poster = await peer.addClient({ ...types, ...auth });
+    const browser = agent();
+    await logIn(browser);
+    const code = told(await ask(browser, {}, poster)).get("code") ?? "";
+    const { status, body } = await peer.send(paths.token, {
+      ...{ grant_type: "authorization_code", code, redirect_uri: redirectUri },
+      ...{ client_id: poster.clientId, client_secret: poster.secret },
+    });
+    assert.equal(status, 200);
+    const { access_token: accessToken, id_token: idToken } = body;
+    await verified(
+      { parameters: new URLSearchParams(), accessToken, idToken, tokens: body },
+      poster,
+    );
+  });
+
+  it("oidcc-ensure-post-request-succeeds: the authorization request may be posted", async () => {
+    const { agent, peer, client, profile, told, redeem, user } = suite();
+    const browser = agent();
+    const body = new URLSearchParams({
+      ...{ client_id: client.clientId, redirect_uri: redirectUri, response_type: "code" },
+      ...{ scope: "openid", state: longState, nonce },
+      ...(profile.isFormPost ? { response_mode: "form_post" } : {}),
+    });
+    await browser.open(`${peer.issuer}/oauth/v2/authorize`, { method: "POST", body });
+    await browser.submit({ login_name: user.loginName });
+    const answer = told(await browser.submit({ password }));
+    assert.equal(answer.get("state"), longState);
+    assert.equal((await redeem(answer.get("code") ?? "")).status, 200);
+  });
+
+  it("oidcc-ensure-request-with-valid-pkce-succeeds: S256, for a client with a secret", async () => {
+    const { agent, logIn, verified } = suite();
+    const { verifier, challenge } = pkce();
+    const asked = { code_challenge: challenge, code_challenge_method: "S256" };
+    await verified(await logIn(agent(), { ...asked, code_verifier: verifier }));
+  });
+
+  it("oidcc-ensure-request-without-nonce-succeeds-for-code-flow: and no nonce is told", async () => {
+    const { agent, logIn, verified } = suite();
+    const claims = await verified(await logIn(agent(), { nonce: undefined }));
+    assert.equal(claims["nonce"], undefined);
+  });
+
+  for (const [module, ms] of [
+    ["oidcc-codereuse", 0],
+    ["oidcc-codereuse-30seconds", 30_000],
+  ] as const) {
+    it(`${module}: invalid_grant, and what was issued is dead`, async () => {
+      const { agent, logIn, redeem, peer } = suite();
+      const { parameters, accessToken = "" } = await logIn(agent());
+      peer.pass(ms);
+      const again = await redeem(parameters.get("code") ?? "");
+      assert.deepEqual([again.status, again.body.error], [400, "invalid_grant"]);
+      assert.match(again.headers.get("content-type") ?? "", /^application\/json/);
+      assert.equal((await peer.userinfo(accessToken)).status, 401);
+    });
+  }
+
+  it("oidcc-refresh-token: for two clients; the token of one is nothing to the other", async () => {
+    const { agent, logIn, verified, peer, client, second } = suite();
+    const asked = { scope: "openid offline_access", prompt: "consent", max_age: "10000" };
+    const issued: string[] = [];
+    for (const by of [client, second]) {
+      const first = await logIn(agent(), asked, by);
+      const before = await verified(first, by);
+      assertRandom(first.tokens.refresh_token);
+      peer.pass(1_000);
+      const form = { grant_type: "refresh_token", refresh_token: first.tokens.refresh_token };
+      const { status, headers, body } = await peer.send(paths.token, form, basic(by));
+      assert.equal(status, 200);
+      assert.equal(headers.get("cache-control"), "no-store");
+      assert.equal(body.token_type, "Bearer");
+      assert.ok(body.expires_in > 0 && body.expires_in < 365 * 86_400);
+      assertRandom(body.access_token);
+      assert.notEqual(body.access_token, first.accessToken);
+      const after = decodeJwt(body.id_token);
+      for (const name of ["iss", "sub", "aud", "azp", "auth_time"]) {
+        assert.deepEqual(after[name], before[name], name);
+      }
+      assert.ok(Number(after.iat) > Number(before.iat));
+      assert.equal((await peer.userinfo(body.access_token)).status, 200);
+      issued.push(body.refresh_token);
+    }
+    const form = { grant_type: "refresh_token", refresh_token: issued[1] ?? "" };
+    const stolen = await peer.send(paths.token, form, basic(client));
+    assert.deepEqual([stolen.status, stolen.body.error], [400, "invalid_grant"]);
+  });
+}
+
+/** Those of `id_token` and `id_token token`. */
+export function implicitModules(suite: () => Conformance): void {
+  it("oidcc-ensure-request-without-nonce-fails: invalid_request, in the mode of the request", async () => {
+    const { agent, ask, told } = suite();
+    const answer = told(await ask(agent(), { nonce: undefined }));
+    assertErrorAnswer(answer, "invalid_request");
+    assert.equal(answer.get("state"), longState);
+  });
+}
