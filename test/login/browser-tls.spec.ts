@@ -50,11 +50,11 @@ describe("the login under TLS, behind a proxy", () => {
       );
       return value;
     };
-    const before_ = await held();
+    const planted = await held();
     await journey.signIn(alice.loginName);
     // The app is reached without TLS: the policy of the pages does not lead its address astray.
     await page.waitForURL((url) => url.origin === journeys.app.origin);
-    assert.notEqual(await held(), before_);
+    assert.notEqual(await held(), planted);
     assert.match(page.url(), /[?&]code=idsvc_ac_/);
     assert.equal(new URL(page.url()).searchParams.get("iss"), origin);
   });

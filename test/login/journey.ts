@@ -46,8 +46,8 @@ export async function startJourneys({ options, origin }: Front = {}): Promise<Jo
   const browser = await startBrowser();
   return {
     ...{ peer, app, browser },
-    begin: ({ from = app.login(), ...options } = {}) =>
-      begin(issuer, app, browser, { viewport: desktop, ...options }, from),
+    begin: ({ from = app.login(), ...more } = {}) =>
+      begin(issuer, app, browser, { viewport: desktop, ...more }, from),
     async [Symbol.asyncDispose]() {
       await browser[Symbol.asyncDispose]();
       await app[Symbol.asyncDispose]();

@@ -38,7 +38,7 @@ describe("the table of the certification's modules", () => {
 
   it("puts each in the plans whose specs run it", () => {
     for (const { module, plans, file, title } of rows) {
-      if (file !== "conformance-modules.ts" || plans.includes("X")) continue;
+      if (!file.endsWith("-modules.ts") || plans.includes("X")) continue;
       const group = groupOf(read(file), title);
       for (const [plan, spec] of Object.entries(runs)) {
         assert.equal(

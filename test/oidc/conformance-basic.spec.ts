@@ -1,6 +1,7 @@
 import { after, before, describe } from "node:test";
 import { type Conformance, startConformance } from "./conformance.ts";
-import { codeModules, commonModules, userinfoModules } from "./conformance-modules.ts";
+import { codeModules } from "./conformance-code-modules.ts";
+import { commonModules, userinfoModules } from "./conformance-modules.ts";
 
 let suite: Conformance;
 

@@ -91,6 +91,7 @@ describe("openid-client", () => {
 
 describe("oauth4webapi", () => {
   it("takes discovery, the answer with iss, the tokens and userinfo as they are", async () => {
+    // oxlint-disable-next-line typescript/no-deprecated -- marked so to stand out: the service under test has no TLS.
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(peer.issuer);
     const found = await oauth.discoveryRequest(issuer, insecure);
@@ -99,21 +100,26 @@ describe("oauth4webapi", () => {
     const own = { client_id: client.clientId };
     const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()];
     const url = new URL(as.authorization_endpoint ?? "");
+    const verifier = oauth.generateRandomCodeVerifier();
+    const challenge = {
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+    };
     const asked = { ...own, redirect_uri: redirectUri, response_type: "code", scope: "openid" };
-    url.search = new URLSearchParams({ ...asked, state, nonce }).toString();
+    url.search = new URLSearchParams({ ...asked, ...challenge, state, nonce }).toString();
     const back = await answered(url);
     assert.ok(back instanceof URL);
     const parameters = oauth.validateAuthResponse(as, own, back, state);
     const answer = await oauth.authorizationCodeGrantRequest(
       ...([as, own, oauth.ClientSecretPost(client.secret), parameters, redirectUri] as const),
-      oauth.nopkce,
+      verifier,
       insecure,
     );
     // It is registered for the header alone: the form is refused, by name and with 401.
     assert.equal(answer.status, 401);
     const right = await oauth.authorizationCodeGrantRequest(
       ...([as, own, oauth.ClientSecretBasic(client.secret), parameters, redirectUri] as const),
-      oauth.nopkce,
+      verifier,
       insecure,
     );
     const tokens = await oauth.processAuthorizationCodeResponse(as, own, right, {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { discoveryRequest, processDiscoveryResponse } from "oauth4webapi";
 import * as oauth from "oauth4webapi";
 import { SignJWT, UnsecuredJWT, decodeJwt, generateKeyPair } from "jose";
 import type { Shown, UserAgent } from "../support/user-agent.ts";
@@ -39,9 +38,10 @@ function assertPage({ left, status, url }: Shown): void {
 describe("the certification profile RP-Initiated Logout", () => {
   it("oidcc-rp-initiated-logout-discovery-endpoint-verification: the address is told", async () => {
     const issuer = new URL(suite.peer.issuer);
+    // oxlint-disable-next-line typescript/no-deprecated -- marked so to stand out: the service under test has no TLS.
     const insecure = { [oauth.allowInsecureRequests]: true };
-    const answer = await discoveryRequest(issuer, insecure);
-    const { end_session_endpoint: address } = await processDiscoveryResponse(issuer, answer);
+    const answer = await oauth.discoveryRequest(issuer, insecure);
+    const { end_session_endpoint: address } = await oauth.processDiscoveryResponse(issuer, answer);
     assert.equal(address, `${suite.peer.issuer}/oidc/v1/end_session`);
   });
 
