@@ -72,7 +72,12 @@ export async function startApp(
     newId: kernel.newId,
     version,
     now,
-    limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
+    limits: {
+      listDefault: config.listLimitDefault,
+      listMax: config.listLimitMax,
+      historyDefault: config.historyLimitDefault,
+      historyMax: config.historyLimitMax,
+    },
     proveDomain: createDomainProof(outside),
     egress: outside,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),

@@ -1,4 +1,5 @@
 import { loginModule } from "../login/module.ts";
+import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { oidcModule } from "../oidc/store/index.ts";
@@ -41,6 +42,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   loginModule,
   actionModule,
   eventModule,
+  managementModule,
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

@@ -84,6 +84,8 @@ async function refusedOverAll(
 const volatile: ReadonlySet<string> = new Set([
   "challenge",
   "change_date",
+  "creation_date",
+  "org_id",
   "client_id",
   "client_secret",
   "code",

@@ -1,4 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
@@ -29,6 +30,7 @@ import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
 import { instanceSamples } from "./samples/instance.ts";
+import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
@@ -54,6 +56,7 @@ export const services: readonly DescService[] = [
   InstanceService,
   LanguageService,
   LoginSettingsService,
+  ManagementService,
   MembershipService,
   OIDCSettingsService,
   OrganizationService,
@@ -79,6 +82,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...featureSamples,
   ...grantSamples,
   ...instanceSamples,
+  ...managementSamples,
   ...membershipSamples,
   ...organizationSamples,
   ...passwordSettingsSamples,
