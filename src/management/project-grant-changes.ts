@@ -39,13 +39,12 @@ export function listProjectGrantChanges(
   async function grantOf(instanceId: string, id: string) {
     const aggregate = { type: grantType, id };
     const [added] = await events.read({ instanceId, aggregate, limit: 1 });
-    const payload = Object(added?.payload);
     return added === undefined
       ? undefined
       : {
           organizationId: added.owner.id,
-          projectId: String(payload.projectId),
-          grants: [{ id, organizationId: String(payload.grantedOrganizationId) }],
+          projectId: textIn(added.payload, "projectId"),
+          grants: [{ id, organizationId: textIn(added.payload, "grantedOrganizationId") }],
         };
   }
 
@@ -53,7 +52,7 @@ export function listProjectGrantChanges(
   async function membersOf(instanceId: string, grantId: string): Promise<string[]> {
     const added = await events.read({ instanceId, types: [memberAdded] });
     return added
-      .filter(({ payload }) => Object(payload).grantId === grantId)
+      .filter(({ payload }) => textIn(payload, "grantId") === grantId)
       .map(({ aggregateId }) => aggregateId);
   }
 
@@ -119,4 +118,10 @@ export function listProjectGrantChanges(
     );
     return { result };
   };
+}
+
+/** A text in what an event carries; its shape is frozen, and unknown here. */
+function textIn(payload: unknown, name: string): string {
+  const value: unknown = Reflect.get(Object(payload), name);
+  return typeof value === "string" ? value : "";
 }
