@@ -38,6 +38,7 @@ import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
+import { diskReserve } from "./reserve.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -176,12 +177,22 @@ export async function startApp(
       module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
       [],
   );
+  const reserve = diskReserve(config.dataDir);
+  if (!reserve.hold()) logger.warn({ folder: config.dataDir }, "the disk has no space in reserve");
+  kernel.writes.onChange((isWritable) => {
+    readiness.impede(isWritable ? undefined : "the store cannot write");
+    if (isWritable) {
+      reserve.hold();
+      logger.info("the store can write again");
+    } else logger.error("the store cannot write: reads go on, nothing is changed");
+  });
   readiness.set(true);
   return {
     port: listening.port,
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
+      if (!kernel.writes.isWritable()) reserve.giveUp();
       // Who watches the health gets to hear of it before his stream ends; all others end with it.
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
