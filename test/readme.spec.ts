@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { startTestApp, type TestApp } from "./support/app.ts";
+import { startBrowser } from "./support/browser.ts";
+import { freePort } from "./support/free-port.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -12,16 +16,23 @@ const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => 
 
 let service: TestApp;
 before(async () => {
-  service = await startTestApp();
+  // The issuer is where the service is, as for a reader.
+  const port = String(await freePort());
+  const url = `http://localhost:${port}`;
+  service = await startTestApp({ env: { IDSVC_PORT: port, IDSVC_EXTERNAL_URL: url } });
 });
 after(() => service[Symbol.asyncDispose]());
 
+let appPort: number;
+
 // Run one after another in one shell, as a reader would type them; only port and folder are those of this test.
 async function typed(): Promise<string[]> {
+  appPort = await freePort();
   const script = blocks
     .map((block) => `${block}\necho; echo ----`)
     .join("\n")
     .replaceAll("localhost:8080", `localhost:${service.port}`)
+    .replaceAll("localhost:3000", `localhost:${appPort}`)
     .replaceAll("data/bootstrap.json", join(service.kernel.config.dataDir, "bootstrap.json"));
   const { stdout } = await promisify(execFile)("bash", ["-euc", script], { cwd: root });
   return stdout.split("----\n").map((part) => part.trim());
@@ -37,8 +48,18 @@ const answers = (printed: string): any[] =>
 
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
-    const [, targets = "", execution = "", refusal = "", , , offer = "", history = "", grpc = ""] =
-      await typed();
+    const [
+      ,
+      targets = "",
+      execution = "",
+      refusal = "",
+      ,
+      ,
+      offer = "",
+      history = "",
+      clientId = "",
+      grpc = "",
+    ] = await typed();
     const [created, found] = answers(targets);
     assert.match(created.details.id, /^\d+$/);
     assert.match(created.signing_key, /^idsvc_sk_/);
@@ -59,5 +80,42 @@ describe("the examples of the README", () => {
       [undefined, "instance.added", "instance.domain.added"],
     );
     assert.equal(JSON.parse(grpc).result[0].target.name, "audit");
+    await logsIn(clientId);
   });
 });
+
+/** Starts the app as the README says, and goes through it with a browser as the administrator. */
+async function logsIn(clientId: string): Promise<void> {
+  const command = / {4}(CLIENT_ID=\$CLIENT_ID npx node (\S+))\n/.exec(readme)?.[2] ?? "";
+  const home = `http://localhost:${appPort}/`;
+  const app = spawn(process.execPath, [command], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, CLIENT_ID: clientId, ISSUER: service.url, PORT: String(appPort) },
+  });
+  try {
+    const [printed] = await once(createInterface(app.stdout), "line");
+    assert.equal(printed, `open ${home}`);
+    await using browser = await startBrowser();
+    await using visit = await browser.visit();
+    const { page } = visit;
+    const { admin } = service.made;
+    await page.goto(home);
+    await page.getByText("Log in").click();
+    await page.fill("#login-name", admin.login_name);
+    await page.click("#submit");
+    await page.fill("#password", admin.password);
+    await page.click("#submit");
+    const told = async (name: string) => JSON.parse(await page.locator(`#${name}`).innerText());
+    const { access_token: token } = await told("tokens");
+    assert.match(token, /^idsvc_at_/);
+    assert.equal((await told("claims")).sub, admin.user_id);
+    assert.equal((await told("userinfo")).preferred_username, admin.login_name);
+    const { user } = await told("api");
+    assert.deepEqual(user.user.login_names, [admin.login_name]);
+    await page.getByText("Log out").click();
+    await page.waitForURL(home);
+  } finally {
+    app.kill();
+  }
+}

@@ -1,5 +1,6 @@
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
+import type { DomainError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { newRequestId } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
@@ -48,6 +49,8 @@ export type WebEndpoint = {
   /** Answers on hosts of no instance too (decisions B1). */
   anyHost?: true;
   handle: (request: WebRequest, at: WebContext) => WebAnswer | Promise<WebAnswer>;
+  /** What people see of an error that `handle` throws; without it, or when it fails too, the error is answered as JSON. */
+  errorPage?: (error: DomainError, request: WebRequest, at: WebContext) => Promise<WebAnswer>;
 };
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
@@ -89,13 +92,30 @@ export function webServer(ports: {
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");
       if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
-      respondRestError(exchange, error);
+      const page = at && (await pageOf(endpoint, exchange, error, at));
+      status = page?.status ?? status;
+      if (page === undefined) respondRestError(exchange, error);
+      else respond(exchange, page);
     }
     if (!logger.isLevelEnabled("info")) return;
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
     logger.info({ path: endpoint.path, status, ms, instanceId, requestId }, "request");
   };
+}
+
+/** The page of an error, where the endpoint has one that can be shown. */
+async function pageOf(
+  { errorPage }: WebEndpoint,
+  exchange: Exchange,
+  error: DomainError,
+  at: WebContext,
+): Promise<WebAnswer | undefined> {
+  try {
+    return await errorPage?.(error, toRequest(exchange), at);
+  } catch {
+    return undefined;
+  }
 }
 
 function respond(exchange: Exchange, { status, headers, body, cookies }: WebAnswer): void {

@@ -139,7 +139,8 @@ export async function startApp(
     const devices = deviceApproval(ofProvider);
     return openLogin(deps, { call, devices, externalUrl: ports.externalUrl, logger });
   });
-  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...browserPorts(login) }));
+  const { errors, ...ofBrowsers } = browserPorts(login);
+  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();

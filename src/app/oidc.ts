@@ -2,35 +2,55 @@ import type { WebEndpoint } from "../api/web-endpoint.ts";
 import { DomainError } from "../errors.ts";
 import { OAuthError, errorAnswer } from "../oidc/core/errors.ts";
 import type { Ports } from "../oidc/core/ports.ts";
+import type { LoginErrors } from "../login/index.ts";
 import { deferred } from "./deferred.ts";
 import type { Provider } from "../oidc/core/provider.ts";
 
 const blockedForSeconds = "3600";
 
-/** The endpoints of the provider on the one port: those that clients call directly, and the browsers' pages. */
-export function oidcEndpoints(provider: Provider): { direct: WebEndpoint[]; pages: WebEndpoint[] } {
-  const all = provider.endpoints.map((endpoint) => ({
-    caller: endpoint.caller,
-    mounted: {
-      path: endpoint.path,
-      methods: endpoint.methods,
-      crossOrigin: endpoint.crossOrigin,
-      async handle(request, at) {
-        if (at.isBlocked) return errorAnswer(blocked());
-        try {
-          return await provider.handle(endpoint, request, at);
-        } catch (error) {
-          if (error instanceof DomainError && error.kind !== "internal") {
-            return errorAnswer(fromDomain(error));
-          }
-          throw error;
+type Handling = Pick<WebEndpoint, "handle" | "errorPage">;
+type Endpoint = Provider["endpoints"][number];
+
+/**
+ * The endpoints of the provider on the one port: those that clients call directly, and the browsers' pages. Clients are
+ * told of errors in the words of OAuth, people by pages.
+ */
+export function oidcEndpoints(
+  provider: Provider,
+  errors: LoginErrors,
+): { direct: WebEndpoint[]; pages: WebEndpoint[] } {
+  const mountedFor = (caller: "client" | "browser", mount: (endpoint: Endpoint) => Handling) =>
+    provider.endpoints
+      .filter((endpoint) => endpoint.caller === caller)
+      .map((endpoint) => {
+        const { path, methods, crossOrigin } = endpoint;
+        return { path, methods, crossOrigin, ...mount(endpoint) };
+      });
+
+  const forClients = (endpoint: Endpoint): Handling => ({
+    async handle(request, at) {
+      if (at.isBlocked) return errorAnswer(blocked());
+      try {
+        return await provider.handle(endpoint, request, at);
+      } catch (error) {
+        if (error instanceof DomainError && error.kind !== "internal") {
+          return errorAnswer(fromDomain(error));
         }
-      },
-    } satisfies WebEndpoint,
-  }));
-  const mountedFor = (caller: "client" | "browser") =>
-    all.filter((each) => each.caller === caller).map(({ mounted }) => mounted);
-  return { direct: mountedFor("client"), pages: mountedFor("browser") };
+        throw error;
+      }
+    },
+  });
+
+  const forBrowsers = (endpoint: Endpoint): Handling => ({
+    handle: (request, at) =>
+      at.isBlocked ? errors.blockedPage(request, at) : provider.handle(endpoint, request, at),
+    errorPage: errors.errorPage,
+  });
+
+  return {
+    direct: mountedFor("client", forClients),
+    pages: mountedFor("browser", forBrowsers),
+  };
 }
 
 /** A refusal of the service in the words of OAuth: whose fault it is, and whether to try again. */
@@ -58,9 +78,10 @@ const blocked = () =>
 
 /** What the provider asks of the login, which is loaded when a browser first comes. */
 export function browserPorts(
-  login: () => Promise<Pick<Ports, "browsers" | "interactions">>,
-): Pick<Ports, "browsers" | "interactions"> {
+  login: () => Promise<Pick<Ports, "browsers" | "interactions"> & { errors: LoginErrors }>,
+): Pick<Ports, "browsers" | "interactions"> & { errors: LoginErrors } {
   return {
+    errors: deferred(async () => (await login()).errors, { errorPage: true, blockedPage: true }),
     browsers: deferred(async () => (await login()).browsers, {
       sessionsOf: true,
       endSessions: true,

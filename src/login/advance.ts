@@ -2,6 +2,7 @@ import type { Missing } from "../oidc/core/ports.ts";
 import type { Consents } from "./consents.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
+import type { NoticeCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
@@ -18,8 +19,12 @@ export type Advance = {
   sessionOf(visit: Visit): Promise<LoginSession | undefined>;
   /** How far the flow is. */
   progressOf(visit: Visit): Promise<Progress>;
-  /** Leads the browser to the next step; at the end back to who waits. */
-  next(visit: Visit): Promise<LoginAnswer>;
+  /** What the flow needs next. */
+  stepOf(visit: Visit): Promise<Step>;
+  /** Leads the browser to the next step, with a notice for its page; at the end back to who waits. */
+  next(visit: Visit, notice?: NoticeCode): Promise<LoginAnswer>;
+  /** Ends the flow without what the application asked for; the login counts all the same. */
+  deny(visit: Visit, session: LoginSession): Promise<LoginAnswer>;
 };
 
 type Parts = LoginPorts & { people: People; sessions: LoginSessions; consents: Consents };
@@ -66,8 +71,17 @@ export function createAdvance(parts: Parts): Advance {
     };
   }
 
-  async function next(visit: Visit): Promise<LoginAnswer> {
-    const { at } = visit;
+  async function stepWith(visit: Visit, session: LoginSession | undefined): Promise<Step> {
+    const { data } = visit.flow;
+    const isConsentDue =
+      session !== undefined &&
+      data.request !== undefined &&
+      (await consents.isDue(visit.at.instanceId, session.user, data.request));
+    const facts = { isConsentDue, begin: beginningOf(data) };
+    return nextStep(data, await progressFor(visit, session), facts);
+  }
+
+  async function next(visit: Visit, notice?: NoticeCode): Promise<LoginAnswer> {
     const session = await sessionOf(visit);
     const { data } = visit.flow;
     if (data.sessionId !== undefined && session === undefined) {
@@ -76,21 +90,22 @@ export function createAdvance(parts: Parts): Advance {
       await visit.save(rest);
       return visit.go(paths.loginName, { problem: "SESSION_ENDED" });
     }
-    const isConsentDue =
-      session !== undefined &&
-      data.request !== undefined &&
-      (await consents.isDue(at.instanceId, session.user, data.request));
-    const facts = { isConsentDue, begin: beginningOf(data) };
-    const step = nextStep(data, await progressFor(visit, session), facts);
+    const step = await stepWith(visit, session);
     return step === "done" && session !== undefined
       ? finish(visit, session)
-      : visit.go(pathOf[step === "done" ? "loginName" : step]);
+      : visit.go(
+          pathOf[step === "done" ? "loginName" : step],
+          notice === undefined ? {} : { notice },
+        );
   }
 
   /** The session counts for the browser from now on, under a new cookie. */
+  const keep = ({ agent, renew }: Visit, { id }: LoginSession) =>
+    renew([...agent.sessionIds.filter((other) => other !== id), id]);
+
   async function finish(visit: Visit, session: LoginSession): Promise<LoginAnswer> {
-    const { flow, agent } = visit;
-    await visit.renew([...agent.sessionIds.filter((id) => id !== session.id), session.id]);
+    const { flow } = visit;
+    await keep(visit, session);
     const { request, device } = flow.data;
     const saved = await visit.save({ ...flow.data, outcome: "done" });
     if (request !== undefined) return leave(visit.go(""), callbackOf(saved.id));
@@ -106,7 +121,13 @@ export function createAdvance(parts: Parts): Advance {
   return {
     sessionOf,
     progressOf: async (visit) => progressFor(visit, await sessionOf(visit)),
+    stepOf: async (visit) => stepWith(visit, await sessionOf(visit)),
     next,
+    async deny(visit, session) {
+      await keep(visit, session);
+      const { id } = await visit.save({ ...visit.flow.data, outcome: "denied" });
+      return leave(visit.go(""), callbackOf(id));
+    },
   };
 }
 

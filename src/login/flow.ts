@@ -29,6 +29,8 @@ export type FlowData = {
   /** The e-mail address is to be proven before it goes on. */
   mustVerifyEmail?: boolean;
   hasConsented?: boolean;
+  /** The language that was chosen on a page; it counts more than what the application wishes. */
+  language?: string;
   /** The challenge of a passkey that any user may answer, and the domain it is for. */
   passkey?: { challenge: string; domain: string };
   /** The challenge of a key as second factor, as options for the browser. */

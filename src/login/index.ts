@@ -1,10 +1,10 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
-import { DomainError } from "../errors.ts";
 import { userChecks } from "../resources/user/index.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
 import { assetAt } from "./assets.ts";
 import { createConsents } from "./consents.ts";
+import { loginErrors, showError } from "./errors.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { loginInteractions } from "./interactions.ts";
 import { paths } from "./paths.ts";
@@ -24,18 +24,20 @@ import { registerRoutes } from "./routes/register.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { openVisit, PageRefused, showError } from "./visit.ts";
-import type { LoginEndpoint } from "./web.ts";
+import { openVisit, PageRefused } from "./visit.ts";
+import type { LoginEndpoint, LoginErrors } from "./web.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
 export { allLanguages, isLanguage } from "./languages.ts";
 export type { LoginPorts } from "./ports.ts";
+export type { LoginErrors } from "./web.ts";
 
 /** The pages, and what the provider asks of the login. */
 export function createLogin(ports: LoginPorts): {
   pages: LoginEndpoint[];
   browsers: Browsers;
   interactions: Interactions;
+  errors: LoginErrors;
 } {
   const agents = createAgents(ports, ports.newId);
   const flows = createFlowStore(ports);
@@ -60,34 +62,35 @@ export function createLogin(ports: LoginPorts): {
     ...deviceRoutes(parts),
     ...endRoutes(parts),
   ];
-  const pages = [...routes.map((route) => endpointOf(parts, route)), assets];
-  return { pages, browsers, interactions };
+  const errors = loginErrors(ports);
+  const pages = [
+    ...routes.map((route) => endpointOf(parts, errors, route)),
+    assets,
+    nowhere(parts),
+  ];
+  return { pages, browsers, interactions, errors };
 }
 
-function endpointOf(parts: RouteParts, { path, get, post }: Route): LoginEndpoint {
+function endpointOf(
+  parts: RouteParts,
+  { errorPage, blockedPage }: LoginErrors,
+  { path, get, post }: Route,
+): LoginEndpoint {
   return {
     path,
     methods: [...(get ? (["GET"] as const) : []), ...(post ? (["POST"] as const) : [])],
     crossOrigin: "none",
+    errorPage,
     async handle(request, at) {
       try {
         const act = request.method === "POST" ? post : get;
-        if (at.isBlocked) throw new PageRefused("UNAVAILABLE", 503);
+        if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
         return await act(await openVisit(parts, request, at));
       } catch (error) {
-        if (error instanceof PageRefused) {
-          const { code, status } = error;
-          return showError(parts, request, at, { code, status });
-        }
-        if (!(error instanceof DomainError) || error.kind === "internal") throw error;
-        const isBusy = error.kind === "unavailable" || error.kind === "resourceExhausted";
-        const code = isBusy ? "UNAVAILABLE" : "REQUEST_INVALID";
-        return showError(parts, request, at, {
-          code,
-          status: isBusy ? 503 : 400,
-          detail: `${error.reason}: ${error.message}`,
-        });
+        if (!(error instanceof PageRefused)) throw error;
+        const { code, status } = error;
+        return showError(parts, request, at, { code, status });
       }
     },
   };
@@ -115,3 +118,11 @@ const assets: LoginEndpoint = {
     return { status: 200, headers, body };
   },
 };
+
+/** Where no page is; the last of the endpoints. */
+const nowhere = (parts: RouteParts): LoginEndpoint => ({
+  path: `${paths.begin}/*path`,
+  methods: ["GET"],
+  crossOrigin: "none",
+  handle: (request, at) => showError(parts, request, at, { code: "NOT_FOUND", status: 404 }),
+});

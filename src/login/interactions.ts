@@ -1,13 +1,11 @@
-import { randomBytes } from "node:crypto";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
 import { endSession } from "../resources/session/index.ts";
 import { agentCookie, type Agents } from "./agents.ts";
 import type { Consents } from "./consents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
+import { plainPage } from "./errors.ts";
 import { pageHeaders } from "./headers.ts";
-import { chooseLanguage } from "./languages.ts";
-import type { Page } from "./page.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
 import { paths } from "./paths.ts";
@@ -15,7 +13,6 @@ import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import { type LoginSessions, toBrowserSession } from "./sessions.ts";
 import { missingProof } from "./steps.ts";
-import { texts } from "./texts.ts";
 
 type Parts = LoginPorts & {
   agents: Agents;
@@ -53,28 +50,6 @@ export function loginInteractions(parts: Parts): {
       }
     },
   };
-
-  async function pageFor(
-    at: At,
-    headers: { get(name: string): string | null },
-    organizationId: string | undefined,
-  ): Promise<Page> {
-    const place = { instanceId: at.instanceId, organizationId };
-    const offered = await parts.languagesOf(place);
-    const language = chooseLanguage({
-      acceptLanguage: headers.get("accept-language") ?? undefined,
-      allowed: offered.allowed,
-      default: offered.default,
-    });
-    return {
-      language,
-      languages: offered.allowed,
-      t: texts(language),
-      nonce: randomBytes(16).toString("base64url"),
-      branding: await parts.brandingOf(place),
-      csrf: "",
-    };
-  }
 
   const interactions: Interactions = {
     async missing(at, request, session) {
@@ -146,25 +121,31 @@ export function loginInteractions(parts: Parts): {
     take: ({ instanceId }, id) => flows.take(instanceId, id),
 
     async errorPage(at, { code, description, about }, headers) {
-      const page = await pageFor(at, headers, undefined);
+      const page = await plainPage(parts, { headers }, at);
       const view = {
         code: pageCodes[about ?? code] ?? "REQUEST_INVALID",
         detail: `${code}: ${description}`,
       };
       return {
-        headers: pageHeaders({ nonce: page.nonce, isTls: isTlsAt(at), hasForms: false }),
+        headers: pageHeaders({
+          nonce: page.nonce,
+          isTls: isTlsAt(at),
+          frameOrigins: await parts.frameOriginsOf(at.instanceId),
+          hasForms: false,
+        }),
         body: errorPage(page, { ...view, requestId: at.requestId }),
       };
     },
 
     async formPostPage(at, redirectUri, fields, headers) {
-      const page = await pageFor(at, headers, undefined);
+      const page = await plainPage(parts, { headers }, at);
       const view = { app: new URL(redirectUri).host, action: redirectUri, parameters: [...fields] };
       return {
         headers: pageHeaders({
           nonce: page.nonce,
           isTls: isTlsAt(at),
           formTargets: [redirectUri],
+          frameOrigins: await parts.frameOriginsOf(at.instanceId),
           hasForms: false,
         }),
         body: formPostPage(page, view),

@@ -5,7 +5,7 @@ import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
 import type { Consents } from "./consents.ts";
 import type { FlowStore } from "./flow-store.ts";
-import type { Problem, ProblemCode } from "./page.ts";
+import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
@@ -43,6 +43,12 @@ export async function requireSession({ advance }: RouteParts, visit: Visit): Pro
 export function problemsOf({ query }: Visit): Pick<Shown, "problems"> {
   const code = query.get("problem") ?? "";
   return isTextKey(`problem.${code}`) ? { problems: [{ code: code as ProblemCode }] } : {};
+}
+
+/** What went well on the page before. */
+export function noticeOf({ query }: Visit): Pick<Shown, "notice"> {
+  const code = query.get("notice") ?? "";
+  return isTextKey(`notice.${code}`) ? { notice: code as NoticeCode } : {};
 }
 
 /** What a form says, without the spaces around it. */

@@ -11,14 +11,13 @@ import {
 import type { Flow, FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { pageHeaders } from "./headers.ts";
-import { chooseLanguage, isLanguage, type Language } from "./languages.ts";
+import { chooseLanguage, isLanguage, type Language, languageCookie } from "./languages.ts";
 import type { Page, Problem, NoticeCode } from "./page.ts";
-import { type ErrorCode, errorPage } from "./pages/error.ts";
+import type { ErrorCode } from "./pages/error.ts";
 import type { LoginPorts, Place } from "./ports.ts";
 import { texts } from "./texts.ts";
 import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
 
-const languageCookie = "idsvc-language";
 const longestValue = 10_000;
 
 /** A page that cannot be shown, and the error page in its place. */
@@ -98,12 +97,16 @@ export async function openVisit(
   const offered = await parts.languagesOf(place);
   const wished = query.get("ui_locales");
   const language = chooseLanguage({
-    uiLocales: wished ?? flow?.data.request?.uiLocales.join(" "),
+    uiLocales: wished ?? flow?.data.language ?? flow?.data.request?.uiLocales.join(" "),
     cookie: readCookie(cookies, languageCookie),
     acceptLanguage: request.headers.get("accept-language") ?? undefined,
     allowed: offered.allowed,
     default: offered.default,
   });
+
+  if (wished !== undefined && flow !== undefined && flow.data.language !== language) {
+    flow = await parts.flows.save(at.instanceId, flow, { ...flow.data, language });
+  }
 
   function cookiesToSet(): string[] {
     const set = isNew ? [agentCookie(agent, isTls)] : [];
@@ -111,7 +114,7 @@ export async function openVisit(
     const secure = isTls ? "; Secure" : "";
     return [
       ...set,
-      `${languageCookie}=${language}; Path=/ui/login; Max-Age=31536000; SameSite=Lax${secure}`,
+      `${languageCookie}=${language}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`,
     ];
   }
 
@@ -187,40 +190,6 @@ export async function openVisit(
       as: { system: "login" },
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),
-  };
-}
-
-/** The error page; it needs no flow and no cookie. */
-export async function showError(
-  parts: LoginPorts,
-  request: LoginRequest,
-  at: LoginPlace,
-  error: { code: ErrorCode; status: number; detail?: string | undefined },
-): Promise<LoginAnswer> {
-  const isTls = at.issuer.startsWith("https:");
-  const place: Place = { instanceId: at.instanceId, organizationId: undefined };
-  const offered = await parts.languagesOf(place);
-  const language = chooseLanguage({
-    cookie: readCookie(request.headers.get("cookie") ?? "", languageCookie),
-    acceptLanguage: request.headers.get("accept-language") ?? undefined,
-    allowed: offered.allowed,
-    default: offered.default,
-  });
-  const nonce = randomBytes(16).toString("base64url");
-  const page: Page = {
-    language,
-    languages: offered.allowed,
-    t: texts(language),
-    nonce,
-    branding: await parts.brandingOf(place),
-    csrf: "",
-  };
-  const { code, status, detail } = error;
-  const view = { code, requestId: at.requestId, ...(detail === undefined ? {} : { detail }) };
-  return {
-    status,
-    headers: pageHeaders({ nonce, isTls, hasForms: false }),
-    body: errorPage(page, view),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { DomainError } from "../errors.ts";
+
 /** What the login reads of a request and gives as an answer; the shapes of the port that serves it. */
 export type LoginRequest = {
   method: string;
@@ -26,4 +28,13 @@ export type LoginEndpoint = {
   methods: readonly ("GET" | "POST")[];
   crossOrigin: "none";
   handle: (request: LoginRequest, at: LoginPlace) => Promise<LoginAnswer>;
+  errorPage?: LoginErrors["errorPage"];
+};
+
+/** What browsers see in the place of a page, also where the page is the provider's. */
+export type LoginErrors = {
+  /** Of an error of the service: whose fault it is, and whether to try again. */
+  errorPage(error: DomainError, request: LoginRequest, at: LoginPlace): Promise<LoginAnswer>;
+  /** Of an instance that is blocked. */
+  blockedPage(request: LoginRequest, at: LoginPlace): Promise<LoginAnswer>;
 };

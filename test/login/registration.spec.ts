@@ -40,7 +40,7 @@ describe("registration", () => {
     assert.match((await agent.submit({})).html, /Please fill in this field/);
     const shown = await agent.submit({ ...values("x", "no-address"), new_password: "short" });
     assert.equal(pathOf(shown), "/ui/login/register");
-    assert.match(shown.html, /not an e-mail address|not allowed here|at least/);
+    assert.match(shown.html, /not an e.mail address|not allowed here|at least/);
   });
 
   it("D50: a name that is taken looks like a free one; its owner hears of it by mail", async () => {

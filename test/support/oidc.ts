@@ -129,6 +129,7 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
     async addClient(more = {}, appMore = {}) {
       const project = typeof appMore["project_id"] === "string" ? appMore["project_id"] : "";
       return addApp(project === "" ? await addProject() : project, {
+        ...appMore,
         oidc: {
           redirect_uris: [redirectUri],
           response_types: ["OIDC_RESPONSE_TYPE_CODE"],

@@ -1,6 +1,7 @@
-import { html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { outwardLink } from "../parts/form.ts";
 
 export type DevelopmentMailView = {
   messages: readonly { to: string; subject: string; text: string; sentAt: Date }[];
@@ -15,9 +16,14 @@ export function developmentMailPage(page: Page, { messages }: DevelopmentMailVie
     timeZone: "UTC",
   });
   const list = messages.map(
-    ({ to, subject, text, sentAt }) => html`<article class="mail"><h2>${subject}</h2>
+    ({
+      to,
+      subject,
+      text,
+      sentAt,
+    }) => html`<article class="mail"><h2>${subject === "" ? t("mfa.sms") : subject}</h2>
 <dl><div><dt>${t("mail.to")}</dt><dd>${to}</dd></div><div><dt>${t("mail.time")}</dt><dd><time datetime="${sentAt.toISOString()}">${time.format(sentAt)} UTC</time></dd></div></dl>
-<pre>${text}</pre></article>`,
+<pre>${withLinks(text)}</pre></article>`,
   );
   return layout(
     page,
@@ -25,3 +31,6 @@ export function developmentMailPage(page: Page, { messages }: DevelopmentMailVie
     messages.length > 0 ? list : html`<p>${t("mail.none")}</p>`,
   );
 }
+
+const withLinks = (text: string): (string | Html)[] =>
+  text.split(/(https?:\/\/\S+)/).map((part, at) => (at % 2 === 1 ? outwardLink(part, part) : part));

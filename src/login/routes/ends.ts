@@ -1,4 +1,4 @@
-import { callbackOf, leave } from "../advance.ts";
+import { leave } from "../advance.ts";
 import { consentPage } from "../pages/consent.ts";
 import { developmentMailPage } from "../pages/development-mail.ts";
 import { loggedOutPage } from "../pages/logged-out.ts";
@@ -23,26 +23,27 @@ export function endRoutes(parts: RouteParts): Route[] {
     return { living, accounts };
   }
 
+  /** Consent is the last step: nobody gives it who has not proven everything else (D56). */
+  const isDue = async (visit: Visit) => (await advance.stepOf(visit)) === "consent";
+
   return [
     {
       path: paths.consent,
       async get(visit) {
         const { user } = await requireSession(parts, visit);
         const { request } = visit.flow.data;
-        if (request === undefined) return advance.next(visit);
+        if (request === undefined || !(await isDue(visit))) return advance.next(visit);
         const app = await appOf(visit.at.instanceId, request.clientId);
         const account = await people.account(visit.at.instanceId, user.id);
         const view = { app: app?.name ?? request.clientId, account, scopes: request.scope };
         return visit.show((page) => consentPage(page, view), { self: paths.consent });
       },
       async post(visit) {
-        const { user } = await requireSession(parts, visit);
+        const session = await requireSession(parts, visit);
+        const { user } = session;
         const { request } = visit.flow.data;
-        if (request === undefined) return advance.next(visit);
-        if (valueOf(visit, "consent") !== "allow") {
-          const { id } = await visit.save({ ...visit.flow.data, outcome: "denied" });
-          return leave(visit.go(""), callbackOf(id));
-        }
+        if (request === undefined || !(await isDue(visit))) return advance.next(visit);
+        if (valueOf(visit, "consent") !== "allow") return advance.deny(visit, session);
         await consents.give(writing(visit, user.id), user, request);
         await visit.save({ ...visit.flow.data, hasConsented: true });
         return advance.next(visit);

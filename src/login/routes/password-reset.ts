@@ -135,7 +135,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           visit.place.organizationId,
         );
         await visit.save({ ...rest, loginName, ...(userId === undefined ? {} : { userId }) });
-        return advance.next(visit);
+        return advance.next(visit, "PASSWORD_CHANGED");
       },
     },
   ];

@@ -2,7 +2,7 @@ import { evenly } from "../../resources/user/index.ts";
 import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { problemsOf, type Route, type RouteParts } from "../route.ts";
+import { noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 // Everything that is done for a wrong password fits in one step, whatever is wrong with it.
@@ -28,7 +28,7 @@ export function passwordRoute(parts: RouteParts): Route {
 
   return {
     path: paths.password,
-    get: (visit) => show(visit, problemsOf(visit)),
+    get: (visit) => show(visit, { ...problemsOf(visit), ...noticeOf(visit) }),
     async post(visit) {
       const { data } = visit.flow;
       if (data.sessionId === undefined && data.loginName === undefined) return advance.next(visit);

@@ -7,7 +7,7 @@ import { smsCodePage } from "../pages/sms-code.ts";
 import { totpPage } from "../pages/totp.ts";
 import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
-import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 import { masked } from "../people.ts";
@@ -105,7 +105,10 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
           return visit.go(paths.totp);
         }
         const account = await people.account(visit.at.instanceId, user.id);
-        return visit.show((page) => mfaPage(page, { account, factors }), { self: paths.mfa });
+        return visit.show((page) => mfaPage(page, { account, factors }), {
+          ...problemsOf(visit),
+          self: paths.mfa,
+        });
       },
       async post(visit) {
         const wanted = valueOf(visit, "factor");

@@ -154,6 +154,11 @@ export function setupRoutes(parts: RouteParts): Route[] {
         return done(visit, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
       },
     },
-    { path: paths.setupRecoveryCodes, post: (visit) => advance.next(visit) },
+    // The codes are shown only once: there is nothing to come back to.
+    {
+      path: paths.setupRecoveryCodes,
+      get: (visit) => advance.next(visit),
+      post: (visit) => advance.next(visit),
+    },
   ];
 }

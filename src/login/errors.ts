@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import type { DomainError } from "../errors.ts";
+import { readCookie } from "./agents.ts";
+import { pageHeaders } from "./headers.ts";
+import { chooseLanguage, languageCookie } from "./languages.ts";
+import type { Page } from "./page.ts";
+import { blockedPage } from "./pages/blocked.ts";
+import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
+import type { LoginPorts } from "./ports.ts";
+import { texts } from "./texts.ts";
+import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
+
+const blockedForSeconds = "3600";
+
+type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "frameOriginsOf">;
+
+/** A page that belongs to no flow: it needs no cookie, and has no form. */
+export async function plainPage(
+  { brandingOf, languagesOf }: Parts,
+  { headers }: Pick<LoginRequest, "headers">,
+  { instanceId }: Pick<LoginPlace, "instanceId">,
+): Promise<Page> {
+  const place = { instanceId, organizationId: undefined };
+  const offered = await languagesOf(place);
+  const language = chooseLanguage({
+    cookie: readCookie(headers.get("cookie") ?? "", languageCookie),
+    acceptLanguage: headers.get("accept-language") ?? undefined,
+    allowed: offered.allowed,
+    default: offered.default,
+  });
+  return {
+    language,
+    languages: offered.allowed,
+    t: texts(language),
+    nonce: randomBytes(16).toString("base64url"),
+    branding: await brandingOf(place),
+    csrf: "",
+  };
+}
+
+/** The error page. */
+export async function showError(
+  parts: Parts,
+  request: LoginRequest,
+  at: LoginPlace,
+  { status, ...error }: Omit<ErrorView, "requestId"> & { status: number },
+): Promise<LoginAnswer> {
+  const view = { ...error, requestId: at.requestId };
+  return answer(parts, request, at, status, (page) => errorPage(page, view));
+}
+
+/** What browsers see when a page of the login, or of the provider, cannot be shown. */
+export const loginErrors = (parts: Parts): LoginErrors => ({
+  async errorPage(error, request, at) {
+    const { reason, message, retryAfterSeconds = 1 } = error;
+    const { code, status } = seenAs(error);
+    const isOurs = code === "INTERNAL";
+    const detail = isOurs ? {} : { detail: `${reason}: ${message}` };
+    const shown = await showError(parts, request, at, { code, status, ...detail });
+    if (status !== 503) return shown;
+    const headers = { ...shown.headers, "retry-after": String(retryAfterSeconds) };
+    return { ...shown, headers };
+  },
+
+  async blockedPage(request, at) {
+    const shown = await answer(parts, request, at, 503, blockedPage);
+    return { ...shown, headers: { ...shown.headers, "retry-after": blockedForSeconds } };
+  },
+});
+
+async function answer(
+  parts: Parts,
+  request: LoginRequest,
+  at: LoginPlace,
+  status: number,
+  render: (page: Page) => string,
+): Promise<LoginAnswer> {
+  const page = await plainPage(parts, request, at);
+  const isTls = at.issuer.startsWith("https:");
+  const frameOrigins = await parts.frameOriginsOf(at.instanceId);
+  const headers = pageHeaders({ nonce: page.nonce, isTls, frameOrigins, hasForms: false });
+  return { status, headers, body: render(page) };
+}
+
+function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: number } {
+  switch (kind) {
+    case "internal":
+      return { code: "INTERNAL", status: 500 };
+    case "unavailable":
+    case "aborted":
+      return { code: "UNAVAILABLE", status: 503 };
+    case "resourceExhausted":
+      return httpStatus === 413
+        ? { code: "REQUEST_INVALID", status: 413 }
+        : { code: "UNAVAILABLE", status: 503 };
+    default:
+      return { code: "REQUEST_INVALID", status: 400 };
+  }
+}

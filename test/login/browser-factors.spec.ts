@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { TOTP } from "otpauth";
+import type { CDPSession } from "playwright-core";
+import { addPersonNamed, password } from "../support/login.ts";
+import { loginPages, settingsPath } from "../support/login-pages.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
+import { type Journey, type Journeys, phone, startJourneys } from "./journey.ts";
+
+let journeys: Journeys;
+
+before(async () => {
+  journeys = await startJourneys();
+});
+after(() => journeys[Symbol.asyncDispose]());
+
+/** The code of the last message, by mail or as a text. */
+async function lastCode(): Promise<string> {
+  const { code, text } = await loginPages(journeys.peer, journeys.app.client).lastMail();
+  return code === "" ? (text.split(" ", 1)[0] ?? "") : code;
+}
+
+/** A device of the browser that makes and uses passkeys. */
+async function addAuthenticator({ page }: Journey, more = {}): Promise<CDPSession> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      ...more,
+    },
+  });
+  return devtools;
+}
+
+async function withTotp(more: JsonObject = {}) {
+  const { peer } = journeys;
+  const person = await addPersonNamed(peer, more);
+  const started = bodyOf(await peer.post(`/users/${person.id}/totp`));
+  const totp = new TOTP({ secret: started.secret });
+  // Each code counts once: every next one is of another half minute.
+  const next = () => {
+    peer.pass(31_000);
+    return totp.generate({ timestamp: peer.now().getTime() });
+  };
+  bodyOf(await peer.post(`/users/${person.id}/totp/${started.totp_id}/_verify`, next()));
+  return { ...person, next };
+}
+
+/** Somebody of an organization that demands a second factor. */
+async function whoMustHaveOne() {
+  const { peer } = journeys;
+  const domain = `${uniqueName("strict").replace(" ", "")}.test`;
+  const organization = await peer.addOrganization({ domain });
+  const owner = await peer.addMember(organization, ["ORG_OWNER"]);
+  const headers = { "x-idsvc-orgid": organization };
+  const person = {
+    username: "dora",
+    data: { given_name: "Dora", family_name: "Maar" },
+    authenticators: { password: { password } },
+  };
+  bodyOf(await peer.post("/users", person, { headers, token: owner.token }), 201);
+  const path = `${settingsPath}/login?ctx.org_id=${organization}`;
+  const { token } = peer.app;
+  bodyOf(await peer.peer.rest("PATCH", path, { force_mfa: { set: true } }, { token }));
+  return `dora@${domain}`;
+}
+
+describe("the second factor in a browser", () => {
+  it("is a code of an app, without scripts too; a wrong one is told", async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const alice = await withTotp();
+      await using journey = await journeys.begin({ javaScriptEnabled, viewport: phone });
+      await journey.signIn(alice.loginName);
+      await journey.at("/ui/login/mfa/totp");
+      await journey.submit({ code: "000000" });
+      await journey.at("/ui/login/mfa/totp", "totp-wrong");
+      await journey.submit({ code: alice.next() });
+      const { claims } = await journey.home();
+      assert.equal(claims?.sub, alice.id);
+      assert.deepEqual([...Object(claims?.["amr"])].sort(), ["mfa", "otp", "pwd"]);
+    }
+  });
+
+  it("is chosen among several: a code by e-mail, by text message, or a recovery code", async () => {
+    const { peer, app } = journeys;
+    const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    const alice = await withTotp({ contact: { email: { address, is_verified: true } } });
+    const mail = { address, is_verified: true };
+    bodyOf(await peer.post(`/users/${alice.id}/otp_email`, mail));
+    const mobile = { number: "+41791234567", is_verified: true };
+    bodyOf(await peer.post(`/users/${alice.id}/otp_sms`, mobile));
+    const made = bodyOf(await peer.post(`/users/${alice.id}/recovery_codes`));
+    const [recovery = ""] = made.recovery_codes;
+    await using journey = await journeys.begin({ viewport: phone });
+    const { page } = journey;
+    for (const [name, path, code] of [
+      [/^E.mail$/, "/ui/login/mfa/email", lastCode],
+      [/^Text message$/, "/ui/login/mfa/sms", lastCode],
+      [/^Recovery code$/, "/ui/login/mfa/recovery", async () => recovery],
+    ] as const) {
+      await page.goto(app.login({ prompt: "login" }));
+      if (new URL(page.url()).pathname === "/ui/login/loginname") {
+        await journey.submit({ login_name: alice.loginName });
+      }
+      await journey.at("/ui/login/password");
+      await journey.submit({ password });
+      await journey.at("/ui/login/mfa");
+      await page.getByText(name).click();
+      await journey.at(path);
+      assert.equal(await page.getByText(address).count(), 0);
+      await page.getByText("Try another way").click();
+      await journey.at("/ui/login/mfa");
+      await page.getByText(name).click();
+      await journey.at(path);
+      await journey.submit({ code: await code() });
+      assert.equal((await journey.home()).claims?.sub, alice.id);
+    }
+  });
+
+  it("is a security key, that the browser asks for; another one is told to be wrong", async () => {
+    const { peer, app } = journeys;
+    const alice = await addPersonNamed(peer);
+    await using journey = await journeys.begin();
+    const { page } = journey;
+    const key = { transport: "usb", hasResidentKey: false, hasUserVerification: false };
+    await addAuthenticator(journey, { ...key, isUserVerified: false });
+    const started = bodyOf(await peer.post(`/users/${alice.id}/webauthn`, { domain: "localhost" }));
+    const options = started.public_key_credential_creation_options;
+    // A page that asks for no passkey itself.
+    await page.goto(`${peer.issuer}/ui/dev/mail`);
+    const made = await page.evaluate(async (json) => {
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json);
+      const credential = await navigator.credentials.create({ publicKey });
+      return (credential as PublicKeyCredential).toJSON();
+    }, options);
+    const verified = `/users/${alice.id}/webauthn/${started.web_auth_n_id}/_verify`;
+    const named = { public_key_credential: Object(made), web_auth_n_name: "key" };
+    bodyOf(await peer.post(verified, named));
+    await page.goto(app.login());
+    await journey.signIn(alice.loginName);
+    await journey.at("/ui/login/mfa", "mfa-key");
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/passkey", "security-key");
+    // What is no answer of the key leads back, and says why.
+    await page.locator("form.passkey").evaluate((form) => {
+      (form as HTMLFormElement)["credential"].value = "{}";
+      HTMLFormElement.prototype.submit.call(form);
+    });
+    await journey.at("/ui/login/mfa", "mfa-key-wrong");
+    assert.ok(await page.getByText("could not be verified").first().isVisible());
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/passkey");
+    await journey.submit();
+    assert.equal((await journey.home()).claims?.sub, alice.id);
+  });
+});
+
+describe("setting up a second factor in a browser", () => {
+  it("that is demanded: an app with codes, without scripts too; recovery codes are shown once", async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const loginName = await whoMustHaveOne();
+      await using journey = await journeys.begin({ javaScriptEnabled, viewport: phone });
+      const { page } = journey;
+      await journey.signIn(loginName);
+      await journey.at("/ui/login/mfa/setup");
+      await page.getByText("Authenticator app").click();
+      await journey.at("/ui/login/mfa/setup/totp");
+      assert.ok(await page.getByRole("img", { name: /QR code/ }).isVisible());
+      const secret = (await page.locator(".secret span").allInnerTexts()).join("");
+      await journey.submit({ code: "000000" });
+      await journey.at("/ui/login/mfa/setup/totp", "setup-totp-wrong");
+      const { peer } = journeys;
+      const totp = new TOTP({ secret });
+      await journey.submit({ code: totp.generate({ timestamp: peer.now().getTime() }) });
+      await page.locator(".recovery").waitFor();
+      await journey.at("/ui/login/mfa/setup/totp", "recovery-codes");
+      assert.equal(await page.locator(".recovery li").count(), 10);
+      await journey.submit();
+      await journey.at("/ui/login/consent");
+      await journey.submit();
+      assert.deepEqual([...Object((await journey.home()).claims?.["amr"])].sort(), [
+        "mfa",
+        "otp",
+        "pwd",
+      ]);
+    }
+  });
+
+  it("a passkey, which from then on is all that a login needs", async () => {
+    const { app } = journeys;
+    const loginName = await whoMustHaveOne();
+    await using journey = await journeys.begin({ viewport: phone });
+    const { page } = journey;
+    const devtools = await addAuthenticator(journey);
+    await devtools.send("WebAuthn.disable");
+    await page.reload();
+    await addAuthenticator(journey);
+    await journey.signIn(loginName);
+    await journey.at("/ui/login/mfa/setup");
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/mfa/setup/passkey");
+    await journey.submit();
+    await page.locator(".recovery").waitFor();
+    await journey.at("/ui/login/mfa/setup/passkey", "recovery-codes-passkey");
+    await journey.submit();
+    await journey.at("/ui/login/consent");
+    await journey.submit();
+    const { claims } = await journey.home();
+    await page.context().clearCookies();
+    // The authenticator answers at once what waits behind the field of the login name.
+    await page.goto(app.login({ scope: "openid" }));
+    const silent = await journey.home();
+    assert.equal(silent.claims?.sub, claims?.sub);
+  });
+
+  it("a passkey is used by the button of the first page as well", async () => {
+    const { peer, app } = journeys;
+    const loginName = await whoMustHaveOne();
+    await using journey = await journeys.begin();
+    const { page } = journey;
+    // No passkeys in the list of a field: as in browsers that know only the button.
+    await page.addInitScript(
+      "if (globalThis.PublicKeyCredential) PublicKeyCredential.isConditionalMediationAvailable = async () => false",
+    );
+    await page.goto(app.login());
+    await addAuthenticator(journey);
+    await journey.signIn(loginName);
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/mfa/setup/passkey");
+    await journey.submit();
+    await page.locator(".recovery").waitFor();
+    await journey.submit();
+    await journey.at("/ui/login/consent");
+    await journey.submit();
+    const { claims } = await journey.home();
+    await page.context().clearCookies();
+    peer.pass(60_000);
+    await page.goto(app.login());
+    await journey.at("/ui/login/loginname");
+    await page.getByText("Sign in with a passkey").click();
+    assert.equal((await journey.home()).claims?.sub, claims?.sub);
+  });
+});
