@@ -53,9 +53,9 @@ export type Outcome =
   | { outcome: "issued"; fields: TokenFields }
   | Exclude<Issued, { outcome: "issued" }>;
 
-/** How access tokens of a client look. */
-export const formOf = (client: Client | undefined): "opaque" | "jwt" =>
-  client?.accessTokenType === "jwt" ? "jwt" : "opaque";
+/** How access tokens of an app or of a machine user look. */
+export const formOf = ({ accessTokenType }: Pick<Client, "accessTokenType">): "opaque" | "jwt" =>
+  accessTokenType === "jwt" ? "jwt" : "opaque";
 
 /** The scope that a client gets of what was asked: refresh tokens only where it has that grant. */
 export const grantedScope = (client: Client, asked: readonly string[]): string[] =>
@@ -166,7 +166,8 @@ async function makeAccessToken(
     ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
     act: token.actor,
   };
-  const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
+  // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
+  const signer = await parts.keys.signer(at, client?.idTokenAlg);
   return { value: await signJwt(signer, "at+jwt", claims), token };
 }
 
