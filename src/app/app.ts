@@ -12,12 +12,14 @@ import { resolveOrigin } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
+import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
+import { createExecutor } from "../executor/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
@@ -79,6 +81,11 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
+  const executor = createExecutor(deps, {
+    outside,
+    logger,
+    parseJson: (bytes) => parseStrictJson(bytes),
+  });
   const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
   const handlers = jobHandlers(kernel, deps);
   const services = bindings.map(({ service }) => service);
@@ -100,6 +107,7 @@ export async function startApp(
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
+    executions: executor.calls,
     validator: protovalidate(),
     logger,
     metrics,
