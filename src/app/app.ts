@@ -81,25 +81,29 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
+  const memberships = membershipReader(db);
   const executor = createExecutor(deps, {
-    outside,
-    logger,
+    ...{ db, outside, logger, memberships },
     parseJson: (bytes) => parseStrictJson(bytes),
   });
-  const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
-  const handlers = jobHandlers(kernel, deps);
+  const bindings = [
+    ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
+    ...executor.services,
+  ];
+  const handlers = jobHandlers(kernel, deps, executor.jobs);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  executor.measure(metrics);
   const features = featureReader(db, kernel.featureDefaults);
   const ofProvider = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
-    memberships: membershipReader(db),
+    memberships,
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
@@ -169,6 +173,7 @@ export async function startApp(
       web,
     }),
   });
+  const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
   const background = kernel.modules.flatMap(
@@ -188,6 +193,8 @@ export async function startApp(
         listening.stop(config.shutdownTimeoutMs),
         ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
+      // Calls that ended until now leave their records.
+      await executing[Symbol.asyncDispose]();
     },
   };
 }

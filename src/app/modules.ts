@@ -1,3 +1,4 @@
+import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
@@ -40,6 +41,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   oidcModule,
   loginModule,
   actionModule,
+  executorModule,
   eventModule,
   {
     events: [],

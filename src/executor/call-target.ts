@@ -33,6 +33,10 @@ export type Attempt = {
   /** How deep in calls of targets the cause of this one is; 0 for what came from outside. */
   depth: number;
   body: string;
+  /** Whether what it answers will be used: only then the body is read. */
+  wantsAnswer: boolean;
+  /** Tries a target that is spared otherwise. */
+  isTest?: boolean;
   signal: AbortSignal | undefined;
 };
 
@@ -47,7 +51,7 @@ export function signatureOf(key: Uint8Array, body: string, at: Date): string {
 
 /**
  * Makes one signed call of a target by the guarded way out; it never throws. The target's timeout spans waiting for a
- * place as well. Of a webhook's answer nothing but its head is read.
+ * place as well.
  */
 export function createCallTarget(parts: {
   outside: EgressClient;
@@ -76,7 +80,7 @@ export function createCallTarget(parts: {
       body,
       timeoutMs,
       signal,
-      ...(target.kind === "rest_webhook" ? { headOnly: true } : {}),
+      headOnly: !attempt.wantsAnswer,
     });
     return status >= 200 && status < 300
       ? { ok: true, status, body: answer }
@@ -90,13 +94,11 @@ export function createCallTarget(parts: {
       ...result,
       durationMs: performance.now() - begun,
     });
-    // Another address is another system: what is known of the old one says nothing of it.
-    const name = circuitOf(attempt.instanceId, target);
-    const place = await places.enter(name, target.timeoutMs, signal);
+    const place = await places.enter(target.id, target.timeoutMs, signal);
     if (place === "full") return ended(failed("busy"));
     if (place === "late") return ended(failed(signal?.aborted ? "cancelled" : "busy"));
     try {
-      if (!circuits.begin(name)) return ended(failed("circuit"));
+      if (!attempt.isTest && !circuits.begin(target)) return ended(failed("circuit"));
       let isUp: boolean | undefined;
       try {
         const left = target.timeoutMs - (performance.now() - begun);
@@ -108,7 +110,7 @@ export function createCallTarget(parts: {
         isUp = error.failure === "cancelled" ? undefined : answered.has(error.failure);
         return ended(failed(error.failure));
       } finally {
-        circuits.end(name, isUp);
+        circuits.end(target, isUp);
       }
     } finally {
       place.leave();
@@ -124,7 +126,3 @@ const failed = (failure: FailureKind): Ending => ({ ok: false, status: 0, failur
 
 // It is there, and says what cannot be used.
 const answered: ReadonlySet<EgressFailure> = new Set(["redirect", "encoding", "too_large"]);
-
-/** The name of a target in the circuits. */
-export const circuitOf = (instanceId: string, { id, url }: StoredTarget): string =>
-  `${instanceId}/${id} ${url}`;

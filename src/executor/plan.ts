@@ -3,9 +3,11 @@ import type { StoredActions, StoredExecution, StoredTarget } from "../resources/
 /** An execution with its includes expanded: what is called, in this order (decisions D3). */
 export type PlannedExecution = {
   id: string;
-  creationSequence: bigint;
-  targets: readonly StoredTarget[];
+  targets: readonly PlannedTarget[];
 };
+
+/** A target, and the execution that lists it: the one that runs, or one that it includes. */
+export type PlannedTarget = StoredTarget & { via: string };
 
 /** The executions of an instance, ready to be looked up. */
 export type Plan = {
@@ -32,9 +34,8 @@ export function compilePlan({ executions, targets }: StoredActions): Plan {
   function plan(execution: StoredExecution): PlannedExecution {
     let made = planned.get(execution.id);
     if (made === undefined) {
-      const { id, creationSequence } = execution;
-      made = { id, creationSequence, targets: expand(execution, stored, targets) };
-      planned.set(id, made);
+      made = { id: execution.id, targets: expand(execution, stored, targets) };
+      planned.set(execution.id, made);
     }
     return made;
   }
@@ -61,14 +62,14 @@ function expand(
   execution: StoredExecution,
   stored: ReadonlyMap<string, StoredExecution>,
   targets: StoredActions["targets"],
-): StoredTarget[] {
-  const found: StoredTarget[] = [];
+): PlannedTarget[] {
+  const found: PlannedTarget[] = [];
   // Writing has proven that there is no cycle; a path is remembered all the same, since a reader may be between two writes.
   const walk = (id: string, path: readonly string[]): void => {
     const { targets: own, includes } = stored.get(id) ?? { targets: [], includes: [] };
     for (const targetId of own) {
       const target = targets.get(targetId);
-      if (target !== undefined && found.length < mostTargets) found.push(target);
+      if (target !== undefined && found.length < mostTargets) found.push({ ...target, via: id });
     }
     for (const include of includes) {
       if (found.length >= mostTargets) return;

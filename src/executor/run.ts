@@ -94,7 +94,9 @@ export function createRunTargets(parts: {
         continue;
       }
       const deliveryId = newId();
-      const outcome = await callTarget({ instanceId, target, deliveryId, depth, body, signal });
+      const wantsAnswer = target.kind === "rest_request_response";
+      const call = { instanceId, target, deliveryId, depth, body, signal, wantsAnswer };
+      const outcome = await callTarget(call);
       const wrong = await use(run, target, outcome, deliveryId);
       const failure: FailureKind | undefined = wrong instanceof DomainError ? "refused" : wrong;
       const { status, durationMs } = outcome;

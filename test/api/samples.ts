@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
@@ -24,6 +25,7 @@ import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/se
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
 import { credentialSamples } from "./samples/credential.ts";
+import { deliverySamples } from "./samples/delivery.ts";
 import { domainSamples } from "./samples/domain.ts";
 import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
@@ -48,6 +50,7 @@ export const services: readonly DescService[] = [
   ActionService,
   AppService,
   BrandingSettingsService,
+  DeliveryService,
   DomainService,
   EventService,
   FeatureService,
@@ -74,6 +77,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...appSamples,
   ...credentialSamples,
+  ...deliverySamples,
   ...domainSamples,
   ...eventSamples,
   ...featureSamples,

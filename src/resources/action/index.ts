@@ -9,7 +9,12 @@ import { targetEvents, targetNameClaim } from "./target/events.ts";
 import { targetHandlers } from "./target/handlers.ts";
 import { targetProjection } from "./target/projection.ts";
 
-export { conditionId, functions, toCondition } from "./execution/condition.ts";
+export {
+  type Condition,
+  type FunctionName,
+  requireKnown,
+  toCondition,
+} from "./execution/condition.ts";
 export { candidates, type Trigger } from "./execution/match.ts";
 export {
   cachedActions,
@@ -18,6 +23,7 @@ export {
   type StoredTarget,
 } from "./stored.ts";
 export { signingKeyReader } from "./target/signing-key.ts";
+export { targetNotFound } from "./target/target.ts";
 
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1, 4.1.2). */
 export const actionModule: Module = {

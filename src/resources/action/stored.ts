@@ -16,7 +16,7 @@ export type StoredExecution = {
   creationSequence: bigint;
 };
 
-/** All executions of an instance, and all targets if it has any execution. */
+/** All executions and targets of an instance. */
 export type StoredActions = {
   executions: readonly StoredExecution[];
   targets: ReadonlyMap<string, StoredTarget>;
@@ -47,7 +47,6 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
     })
     .from(e)
     .where(eq(e.instanceId, instanceId));
-  if (found.length === 0) return { executions: [], targets: new Map() };
   const t = db.table(targets);
   const rows = await db.read
     .select({
