@@ -5,6 +5,8 @@ export * from "#gen/idsvc/management/v1/org_pb.ts";
 export * from "#gen/idsvc/management/v1/user_pb.ts";
 export * from "#gen/idsvc/object/v3alpha/object_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+export * from "#gen/idsvc/resources/action/v3alpha/delivery_pb.ts";
+export * from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/execution_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 export * from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";

@@ -12,12 +12,14 @@ import { resolveOrigin } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
+import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
+import { createExecutor } from "../executor/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
@@ -87,20 +89,29 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
-  const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
-  const handlers = jobHandlers(kernel, deps);
+  const memberships = membershipReader(db);
+  const executor = createExecutor(deps, {
+    ...{ db, outside, logger, memberships },
+    parseJson: (bytes) => parseStrictJson(bytes),
+  });
+  const bindings = [
+    ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
+    ...executor.services,
+  ];
+  const handlers = jobHandlers(kernel, deps, executor.jobs);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  executor.measure(metrics);
   const features = featureReader(db, kernel.featureDefaults);
   const ofProvider = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
-    memberships: membershipReader(db),
+    memberships,
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
@@ -108,6 +119,7 @@ export async function startApp(
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
+    executions: executor.calls,
     validator: protovalidate(),
     logger,
     metrics,
@@ -171,6 +183,7 @@ export async function startApp(
       web,
     }),
   });
+  const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
   const background = kernel.modules.flatMap(
@@ -200,6 +213,8 @@ export async function startApp(
         listening.stop(config.shutdownTimeoutMs),
         ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
+      // Calls that ended until now leave their records.
+      await executing[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
 import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
@@ -41,6 +42,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   oidcModule,
   loginModule,
   actionModule,
+  executorModule,
   eventModule,
   managementModule,
   {
