@@ -37,6 +37,7 @@ import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
+import { loginFunctions, tokenFunctions } from "./functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
@@ -107,7 +108,7 @@ export async function startApp(
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
   executor.measure(metrics);
   const features = featureReader(db, kernel.featureDefaults);
-  const ofProvider = clientPorts({ ...deps, features });
+  const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
@@ -115,7 +116,7 @@ export async function startApp(
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
-      oidcAccessTokens(ofProvider),
+      oidcAccessTokens(ofStore),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
@@ -146,10 +147,14 @@ export async function startApp(
   });
   const serveWeb = webServer(ports);
   const call = createCallService(bindings, ports.validator, callDefaults);
+  const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
+  const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
   const login = once(async () => {
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
-    return openLogin(deps, { call, devices, externalUrl: ports.externalUrl, logger });
+    const functions = loginFunctions(ofFunctions);
+    const { externalUrl } = ports;
+    return openLogin(deps, { call, devices, functions, externalUrl, logger });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);

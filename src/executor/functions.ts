@@ -24,7 +24,7 @@ export type FunctionPlace = {
 /**
  * Runs the execution of a function (decisions D12), and gives what its targets add; nothing at no cost where there is none.
  *
- * @param payload what targets are told beside the name: `userinfo` (the claims so far), `user`, `user_metadata`, `org`,
+ * @param payload gives, where an execution wants it, what targets are told beside the name: `userinfo` (the claims so far), `user`, `user_metadata`, `org`,
  *   `user_grants`, `application` (background 2.7). What targets add to it is seen by those behind them.
  * @throws FAILED_PRECONDITION EXECUTION_FAILED, EXECUTION_DEPTH_EXCEEDED, or EXECUTION_REFUSED of a kind that the target
  *   chose, when a target with `interrupt_on_error` does not let it pass. Never for who may write executions: what the
@@ -33,7 +33,7 @@ export type FunctionPlace = {
 export type RunFunction = (
   at: FunctionPlace,
   name: FunctionName,
-  payload: JsonObject,
+  payload: () => Promise<JsonObject>,
 ) => Additions | Promise<Additions>;
 
 export function createRunFunction(parts: {
@@ -50,9 +50,15 @@ export function createRunFunction(parts: {
     return permissionsFrom(held).holds(executionWriter, { type: "instance" });
   }
 
-  async function run(plan: Plan, at: FunctionPlace, name: FunctionName, payload: JsonObject) {
+  async function run(
+    plan: Plan,
+    at: FunctionPlace,
+    name: FunctionName,
+    makePayload: () => Promise<JsonObject>,
+  ) {
     const execution = plan.find(candidates({ type: "function", name }));
     if (execution === undefined) return noAdditions();
+    const payload = await makePayload();
     const { instanceId, signal } = at;
     const depth = depthOf(at.requestId);
     const later: Later[] = [];

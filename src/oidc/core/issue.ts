@@ -1,4 +1,5 @@
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
+import { withFunction } from "./functions.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
 import type {
   AccessToken,
@@ -16,7 +17,7 @@ import type {
 
 export type IssueParts = Pick<
   Ports,
-  "users" | "tokens" | "keys" | "settings" | "now" | "newId" | "newSecret"
+  "users" | "tokens" | "keys" | "settings" | "functions" | "now" | "newId" | "newSecret"
 >;
 
 /** What is allowed to whom; the session gets its id when it is opened. */
@@ -168,7 +169,9 @@ async function makeAccessToken(
   };
   // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
   const signer = await parts.keys.signer(at, client?.idTokenAlg);
-  return { value: await signJwt(signer, "at+jwt", claims), token };
+  const context = { user, clientId, actor: token.actor, claims };
+  const whole = await withFunction(parts, at, "preaccesstoken", context);
+  return { value: await signJwt(signer, "at+jwt", whole), token };
 }
 
 async function makeIdToken(
@@ -197,5 +200,6 @@ async function makeIdToken(
     sid: session?.sessionId === "" ? undefined : session?.sessionId,
     act: session?.actor,
   };
-  return signJwt(signer, undefined, claims);
+  const context = { user, clientId, actor: session?.actor, claims };
+  return signJwt(signer, undefined, await withFunction(parts, at, "preidtoken", context));
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Devices } from "./device-ports.ts";
+import type { Functions } from "./functions.ts";
 
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
@@ -11,6 +12,7 @@ export type Ports = {
   users: Users;
   tokens: Tokens;
   devices: Devices;
+  functions: Functions;
   browsers: Browsers;
   interactions: Interactions;
   keys: Keys;
