@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { newRequestId } from "../telemetry/request-id.ts";
+import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -37,7 +37,7 @@ export async function callEndpoint<R>(
     host: exchange.host,
     scheme: exchange.scheme,
     peer: exchange.peer,
-    requestId: newRequestId(),
+    requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
   });
   exchange.onGone(() => leave(call));
   const result = await invoke(call);

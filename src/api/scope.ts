@@ -43,6 +43,10 @@ class CallScope implements Scope {
     this.#call = call;
   }
 
+  get acceptLanguage(): string | undefined {
+    return this.#call.headers.get("accept-language");
+  }
+
   get signal(): AbortSignal {
     const call = this.#call;
     // Most calls never look: a controller is made for those that do.

@@ -2,7 +2,7 @@ import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import type { DomainError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { newRequestId } from "../telemetry/request-id.ts";
+import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
@@ -74,7 +74,7 @@ export function webServer(ports: {
       instanceId: instance?.id ?? "",
       issuer: issuerOf(externalUrl, domain),
       isBlocked: instance?.isBlocked ?? false,
-      requestId: newRequestId(),
+      requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
       peer: exchange.peer,
       scheme: exchange.scheme,
     };

@@ -12,12 +12,14 @@ import { resolveOrigin } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
+import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
+import { createExecutor } from "../executor/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
@@ -35,9 +37,11 @@ import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
+import { loginFunctions, tokenFunctions } from "./functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
+import { diskReserve } from "./reserve.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -72,7 +76,12 @@ export async function startApp(
     newId: kernel.newId,
     version,
     now,
-    limits: { listDefault: config.listLimitDefault, listMax: config.listLimitMax },
+    limits: {
+      listDefault: config.listLimitDefault,
+      listMax: config.listLimitMax,
+      historyDefault: config.historyLimitDefault,
+      historyMax: config.historyLimitMax,
+    },
     proveDomain: createDomainProof(outside),
     egress: outside,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
@@ -81,27 +90,37 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
-  const bindings = kernel.modules.flatMap(({ services }) => services?.(deps) ?? []);
-  const handlers = jobHandlers(kernel, deps);
+  const memberships = membershipReader(db);
+  const executor = createExecutor(deps, {
+    ...{ db, outside, logger, memberships },
+    parseJson: (bytes) => parseStrictJson(bytes),
+  });
+  const bindings = [
+    ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
+    ...executor.services,
+  ];
+  const handlers = jobHandlers(kernel, deps, executor.jobs);
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  executor.measure(metrics);
   const features = featureReader(db, kernel.featureDefaults);
-  const ofProvider = clientPorts({ ...deps, features });
+  const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
     organizations,
-    memberships: membershipReader(db),
+    memberships,
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
-      oidcAccessTokens(ofProvider),
+      oidcAccessTokens(ofStore),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],
+    executions: executor.calls,
     validator: protovalidate(),
     logger,
     metrics,
@@ -128,10 +147,14 @@ export async function startApp(
   });
   const serveWeb = webServer(ports);
   const call = createCallService(bindings, ports.validator, callDefaults);
+  const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
+  const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
   const login = once(async () => {
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
-    return openLogin(deps, { call, devices, externalUrl: ports.externalUrl, logger });
+    const functions = loginFunctions(ofFunctions);
+    const { externalUrl } = ports;
+    return openLogin(deps, { call, devices, functions, externalUrl, logger });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);
@@ -165,6 +188,7 @@ export async function startApp(
       web,
     }),
   });
+  const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
   const background = kernel.modules.flatMap(
@@ -172,18 +196,30 @@ export async function startApp(
       module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
       [],
   );
+  const reserve = diskReserve(config.dataDir);
+  if (!reserve.hold()) logger.warn({ folder: config.dataDir }, "the disk has no space in reserve");
+  kernel.writes.onChange((isWritable) => {
+    readiness.impede(isWritable ? undefined : "the store cannot write");
+    if (isWritable) {
+      reserve.hold();
+      logger.info("the store can write again");
+    } else logger.error("the store cannot write: reads go on, nothing is changed");
+  });
   readiness.set(true);
   return {
     port: listening.port,
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
+      if (!kernel.writes.isWritable()) reserve.giveUp();
       // Who watches the health gets to hear of it before his stream ends; all others end with it.
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
         listening.stop(config.shutdownTimeoutMs),
         ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
+      // Calls that ended until now leave their records.
+      await executing[Symbol.asyncDispose]();
     },
   };
 }

@@ -67,6 +67,7 @@ function scopeOf(
     policy,
     requestId,
     method: path.slice(1),
+    acceptLanguage: undefined,
     signal: undefined,
     answer: {},
   };

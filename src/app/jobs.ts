@@ -16,11 +16,12 @@ export { holdJobs, jobsHeldSince, releaseJobs } from "../jobs/hold.ts";
 export function jobHandlers(
   { modules, holdings }: Pick<Kernel, "modules" | "holdings">,
   deps: Deps,
+  more: JobHandlers = {},
 ): JobHandlers {
   const handlers: JobHandlers = {};
   const removers = modules.flatMap(({ contents }) => contents?.(deps) ?? []);
   const overAll = [organizationContentsJobs(deps, removers), instanceContentsJobs(deps, holdings)];
-  const all = [...modules.map(({ jobs }) => jobs?.(deps) ?? {}), ...overAll];
+  const all = [...modules.map(({ jobs }) => jobs?.(deps) ?? {}), ...overAll, more];
   for (const [kind, handler] of all.flatMap(Object.entries<JobHandler>)) {
     if (Object.hasOwn(handlers, kind)) throw new Error(`two slices do jobs of the kind ${kind}`);
     handlers[kind] = handler;

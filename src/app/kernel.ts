@@ -14,6 +14,7 @@ import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { claims, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
+import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Config } from "./config.ts";
 import { masterKeys } from "./master-key.ts";
@@ -29,6 +30,7 @@ export type Kernel = AsyncDisposable & {
   /** Every table that holds rows of instances, but for the log and its heads. */
   holdings: Holding[];
   db: MigratableDatabase;
+  writes: Writability;
   masterKeys: MasterKeys;
   secrets: SecretStore;
   events: EventStore;
@@ -101,7 +103,9 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const schema: Schema = { state, projections: projectionTables };
-  const db = await openStore(config.databaseUrl, schema, { onBroken, alone });
+  const { store: db, writes } = watchWrites(
+    await openStore(config.databaseUrl, schema, { onBroken, alone }),
+  );
   try {
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
@@ -135,6 +139,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       schema,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
+      writes,
       masterKeys: masters,
       secrets,
       events,
@@ -142,7 +147,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       now,
       logger,
       onAppended: (listener) => void listeners.push(listener),
-      [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+      async [Symbol.asyncDispose]() {
+        await writes[Symbol.asyncDispose]();
+        await db[Symbol.asyncDispose]();
+      },
     };
   } catch (error) {
     await db[Symbol.asyncDispose]();

@@ -7,7 +7,12 @@ import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
-import { createDevelopmentMail, createLogin, isLanguage } from "../login/index.ts";
+import {
+  createDevelopmentMail,
+  createLogin,
+  isLanguage,
+  type LoginFunctions,
+} from "../login/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -20,6 +25,7 @@ export function openLogin(
   parts: {
     call: CallService;
     devices: DeviceApproval;
+    functions: LoginFunctions;
     externalUrl: URL;
     logger: Logger;
   },
@@ -38,6 +44,7 @@ export function openLogin(
     ...{ db, events, secrets, organizations, newId, now, deps },
     call: parts.call,
     devices: parts.devices,
+    functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;

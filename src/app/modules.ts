@@ -1,4 +1,6 @@
+import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
+import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { oidcModule } from "../oidc/store/index.ts";
@@ -40,7 +42,9 @@ export const modules = (features: FeatureDefaults): Module[] => [
   oidcModule,
   loginModule,
   actionModule,
+  executorModule,
   eventModule,
+  managementModule,
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

@@ -40,6 +40,8 @@ export type Scope = {
   readonly requestId: string;
   /** Full name of the service and the method: `<package>.<Service>/<Method>`. */
   readonly method: string;
+  /** The languages that the caller reads (`Accept-Language`), as they were sent. */
+  readonly acceptLanguage: string | undefined;
   /** Fires when the caller has gone or the deadline has passed. */
   readonly signal: AbortSignal | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */

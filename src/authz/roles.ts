@@ -155,6 +155,9 @@ const members: Record<RoleContext, string> = {
   projectGrant: "project.grant.member",
 };
 
+/** Who holds it on the instance can always repair its executions: they never keep him out (decisions D10). */
+export const executionWriter = "action.execution.write";
+
 /** The permission that guards the members of a kind of context. */
 export const memberPermission = (context: RoleContext, verb: "read" | "write" | "delete"): string =>
   `${members[context]}.${verb}`;

@@ -16,6 +16,8 @@ export type HttpCall = CallLimits & {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   maxBytes?: number;
+  /** Only the status and the headers matter: no byte of the body is read, and its coding is not judged. */
+  headOnly?: boolean;
 };
 
 /** An answer with whatever status, but never a redirect. */
@@ -58,10 +60,14 @@ export function createEgressClient(guard: Guard & { userAgent: string }): Egress
         const socket = await connectGuarded(peer, guard, signal);
         signal.addEventListener("abort", () => socket.destroy(), { once: true });
         const response = await exchange(socket, url, call, guard.userAgent, signal);
+        // What is not read may break off.
+        if (call.headOnly) response.on("error", () => {});
         return {
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: await bodyOf(response, host, call.maxBytes ?? longestAnswer),
+          body: call.headOnly
+            ? new Uint8Array()
+            : await bodyOf(response, host, call.maxBytes ?? longestAnswer),
         };
       });
     },
@@ -121,7 +127,7 @@ function exchange(
   request.on("error", failed);
   request.on("upgrade", () => failed(undefined));
   request.on("response", (response) => {
-    const refusal = refusalOf(response);
+    const refusal = refusalOf(response, call.headOnly === true);
     if (refusal === undefined) return resolve(response);
     reject(new EgressError(refusal, url.hostname));
   });
@@ -129,8 +135,9 @@ function exchange(
   return promise;
 }
 
-function refusalOf({ statusCode = 0, headers }: IncomingMessage) {
+function refusalOf({ statusCode = 0, headers }: IncomingMessage, headOnly: boolean) {
   if (statusCode >= 300 && statusCode < 400) return "redirect";
+  if (headOnly) return undefined;
   const plain = (coding: string | undefined, ...names: string[]) =>
     coding === undefined || names.includes(coding.trim().toLowerCase());
   if (!plain(headers["content-encoding"], "identity", "")) return "encoding";

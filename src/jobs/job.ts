@@ -63,11 +63,19 @@ export const jobKind = <P>(name: string): JobKind<P> => ({ name });
  *
  * Jobs of one kind and key run one after the other, in the order of their units; without a key they run in any order.
  * The payload is stored in clear and must hold no secret.
- * NOTE: the order comes from the unit's events: a job with a key belongs into a unit that has some.
+ * NOTE: the order comes from the unit's events: a job with a key belongs into a unit that has some, or says its position.
  */
 export function enqueue<P>(
   kind: JobKind<P>,
-  at: { instanceId: string; id: string; now: Date; key?: string; dueAt?: Date },
+  at: {
+    instanceId: string;
+    id: string;
+    now: Date;
+    key?: string;
+    dueAt?: Date;
+    /** Where in the order of its key it stands, if not by the unit. */
+    position?: bigint;
+  },
   payload: P,
 ): RowChange {
   return insertRow(jobs, {
@@ -75,7 +83,7 @@ export function enqueue<P>(
     id: at.id,
     kind: kind.name,
     key: at.key ?? at.id,
-    position: new PendingSequence(0),
+    position: at.position ?? new PendingSequence(0),
     payload,
     dueAt: at.dueAt ?? at.now,
     attempts: 0,
@@ -108,13 +116,29 @@ export type RunningJob<P> = {
 /** `again`: a part is done and there is more; the job runs on, if given with another payload, after others that are due. */
 export type JobOutcome<P> = "done" | "again" | { again: P };
 
+/**
+ * How the jobs of one kind share its places, where some of them must not hold up others. Jobs whose keys agree up to the
+ * first slash are a group.
+ */
+export type LaneRule = {
+  /** Jobs of the kind at work at once in a process, and of one group. */
+  parallel: number;
+  perGroup: number;
+  /** Groups of which only so many may be at work now, perhaps none. Asked before each look at what is due. */
+  limits: () => ReadonlyMap<string, number>;
+  /** What is written with the death of a job. */
+  whenDead: (job: JobRow, now: Date) => RowChange[];
+};
+
+type Work<P> = (job: RunningJob<P>) => Promise<JobOutcome<P>>;
+
 /** Does a job, or a part of it. What it throws is a failure: the job is tried again later. */
-export type JobHandler<P = unknown> = (job: RunningJob<P>) => Promise<JobOutcome<P>>;
+export type JobHandler<P = unknown> = Work<P> & { lane?: LaneRule };
 
 /** Handlers by the name of their kind. */
 export type JobHandlers = Record<string, JobHandler>;
 
 /** The entry of a handler: the one place where a stored payload gets the type that `enqueue` gave it. */
-export const handle = <P>(kind: JobKind<P>, handler: JobHandler<P>): JobHandlers => ({
-  [kind.name]: handler as JobHandler,
+export const handle = <P>(kind: JobKind<P>, work: Work<P>, lane?: LaneRule): JobHandlers => ({
+  [kind.name]: (lane === undefined ? work : Object.assign(work, { lane })) as JobHandler,
 });

@@ -1,9 +1,9 @@
 import { aborted, DomainError } from "../errors.ts";
 import { Conflict, type Database, type Expectation } from "../storage/database.ts";
-import { and, asc, eq, gt, gte, isNull, lte, or, sql } from "../storage/drizzle.ts";
+import { and, asc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "../storage/drizzle.ts";
 import { deleteRows, type RowChange, type RowPart, updateRows } from "../storage/row-change.ts";
 import { nextTry } from "./back-off.ts";
-import { free, type JobOutcome, type JobRow, jobs } from "./job.ts";
+import { free, type JobOutcome, type JobRow, jobs, type LaneRule } from "./job.ts";
 
 /** Where a walk over due jobs has come to. */
 export type Place = { dueAt: Date; id: string };
@@ -15,22 +15,30 @@ const hasTurn = sql<boolean | number>`not exists (
     and earlier.dead_at is null and (earlier."position", earlier.id) < (jobs."position", jobs.id)
 )`;
 
-/** So many due jobs of a kind, dead ones left out, from a place on; `ready`: free, and its turn has come. */
+/** The group of a job: its key up to the first slash. */
+export const groupOf = ({ key }: Pick<JobRow, "key">): string => key.split("/", 1)[0] ?? "";
+
+/**
+ * So many due jobs of a kind, dead ones and some groups left out, from a place on; `ready`: free, and its turn has come.
+ */
 export async function dueJobs(
   db: Database,
-  kind: string,
-  now: Date,
+  { kind, now, limit }: { kind: string; now: Date; limit: number },
   from: Place | undefined,
-  limit: number,
+  without: readonly string[] = [],
 ): Promise<{ job: JobRow; ready: boolean }[]> {
   const t = db.table(jobs);
+  // "0" comes next after "/".
+  const others = without.map((group) =>
+    not(and(gte(t.key, `${group}/`), lt(t.key, `${group}0`)) ?? sql`false`),
+  );
   // In this form the index is entered at the place; an "or" of both comparisons would be read from its start.
   const later =
     from && and(gte(t.dueAt, from.dueAt), or(gt(t.dueAt, from.dueAt), gt(t.id, from.id)));
   const rows = await db.read
     .select({ job: t, turn: hasTurn })
     .from(t)
-    .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later))
+    .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later, ...others))
     .orderBy(asc(t.dueAt), asc(t.id))
     .limit(limit);
   return rows.map(({ job, turn }) => ({ job, ready: Boolean(turn) && job.leaseUntil <= now }));
@@ -45,7 +53,7 @@ export async function dueJobs(
 export async function claim(
   db: Database,
   job: JobRow,
-  by: { holder: string; now: Date; until: Date },
+  by: { holder: string; now: Date; until: Date; whenDead?: LaneRule["whenDead"] | undefined },
 ): Promise<JobRow | undefined> {
   const crashed = job.leaseUntil.getTime() !== free.leaseUntil.getTime();
   const failingSince = job.failingSince ?? (crashed ? by.now : null);
@@ -66,7 +74,8 @@ export async function claim(
     ...fenceOf(job),
     where: { ...fenceOf(job).where, leaseUntil: job.leaseUntil },
   };
-  const taken = await commit(db, job, [unchanged], updateRows(jobs, keyOf(job), changed));
+  const more = isOver ? by.whenDead?.(job, by.now) : undefined;
+  const taken = await commit(db, job, [unchanged], updateRows(jobs, keyOf(job), changed), more);
   return taken && !isOver ? { ...job, ...changed } : undefined;
 }
 
@@ -101,13 +110,14 @@ export async function fail(
   db: Database,
   job: JobRow,
   error: unknown,
-  at: { now: Date; random: number },
+  at: { now: Date; random: number; whenDead?: LaneRule["whenDead"] | undefined },
 ): Promise<Date | "dead"> {
   const failingSince = job.failingSince ?? at.now;
   const next = nextTry({ attempts: job.attempts, failingSince, now: at.now }, at.random);
   const lastError = error instanceof DomainError ? error.reason : "INTERNAL";
   const fate = next === "dead" ? { deadAt: at.now } : { dueAt: next };
-  await settle(db, job, { ...fate, failingSince, lastError });
+  const more = next === "dead" ? at.whenDead?.(job, at.now) : undefined;
+  await settle(db, job, { ...fate, failingSince, lastError }, more);
   return next;
 }
 
@@ -136,9 +146,14 @@ export async function isHeld(db: Database, job: JobRow): Promise<boolean> {
 export const keyOf = ({ instanceId, id }: JobRow) => ({ instanceId, id });
 
 // A new token, so that a renewal under way does not lease what is free again.
-const settle = (db: Database, job: JobRow, part: RowPart<typeof jobs>): Promise<boolean> => {
+const settle = (
+  db: Database,
+  job: JobRow,
+  part: RowPart<typeof jobs>,
+  more?: RowChange[],
+): Promise<boolean> => {
   const values = { ...free, token: job.token + 1, ...part };
-  return commit(db, job, [fenceOf(job)], updateRows(jobs, keyOf(job), values));
+  return commit(db, job, [fenceOf(job)], updateRows(jobs, keyOf(job), values), more);
 };
 
 async function commit(
@@ -146,9 +161,10 @@ async function commit(
   { instanceId }: JobRow,
   expect: Expectation[],
   change: RowChange,
+  more: RowChange[] = [],
 ): Promise<boolean> {
   try {
-    await db.commit({ instanceId, expect, claims: [], events: [], changes: [change] });
+    await db.commit({ instanceId, expect, claims: [], events: [], changes: [change, ...more] });
     return true;
   } catch (error) {
     if (error instanceof Conflict) return false;

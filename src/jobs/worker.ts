@@ -7,6 +7,7 @@ import {
   dueJobs,
   fail,
   fenceOf,
+  groupOf,
   isHeld,
   keyOf,
   leaseLost,
@@ -41,6 +42,8 @@ const usualPace: Pace = {
 // first may run, then costs little and hides no other key.
 const pageSize = 64;
 const pagesAWalk = 8;
+// A query has room for so many; jobs of more groups are read and passed over.
+const mostGroupsLeftOut = 100;
 const lastWordMs = 1_000;
 
 /** A failed attempt and when the next one is; or, without a job or a fate, a failure of the store. */
@@ -115,7 +118,10 @@ type LaneParts = WorkerParts & {
 
 function createLane(parts: LaneParts) {
   const { db, kind, pace } = parts;
+  const rule = parts.handler.lane;
+  const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
+  const inGroup = new Map<string, number>();
   let place: Place | undefined;
   let walking: Promise<void> | undefined;
   let woken = false;
@@ -138,13 +144,16 @@ function createLane(parts: LaneParts) {
 
   async function walk(): Promise<void> {
     for (let page = 0; page < pagesAWalk; page++) {
-      const vacant = pace.parallel - running.size;
+      const vacant = parallel - running.size;
       if (stopped || parts.isHeld() || vacant === 0) return;
-      const seen = await dueJobs(db, kind, parts.now(), place, pageSize);
+      const room = roomOfGroups();
+      const page = { kind, now: parts.now(), limit: pageSize };
+      const seen = await dueJobs(db, page, place, room.full().slice(0, mostGroupsLeftOut));
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.
         .filter((each) => each.ready && !running.has(nameOf(each.job)))
-        .map(({ job }) => job);
+        .map(({ job }) => job)
+        .filter((job) => room.take(groupOf(job)));
       await Promise.all(ready.slice(0, vacant).map(begin));
       // With more ready than vacant places, the same page is looked at again.
       if (ready.length > vacant) return;
@@ -153,15 +162,44 @@ function createLane(parts: LaneParts) {
     }
   }
 
+  /** How many more of each group may be begun now. */
+  function roomOfGroups() {
+    if (rule === undefined) return { full: () => [], take: () => true };
+    const limits = rule.limits();
+    const taken = new Map(inGroup);
+    const left = (group: string) =>
+      Math.min(limits.get(group) ?? rule.perGroup, rule.perGroup) - (taken.get(group) ?? 0);
+    return {
+      full: () =>
+        [...new Set([...limits.keys(), ...taken.keys()])].filter((each) => left(each) <= 0),
+      take(group: string): boolean {
+        if (left(group) <= 0) return false;
+        taken.set(group, (taken.get(group) ?? 0) + 1);
+        return true;
+      },
+    };
+  }
+
+  function count(group: string, by: number): void {
+    if (rule === undefined) return;
+    const now = (inGroup.get(group) ?? 0) + by;
+    if (now === 0) inGroup.delete(group);
+    else inGroup.set(group, now);
+  }
+
   async function begin(found: JobRow): Promise<void> {
     const now = parts.now();
     const until = new Date(now.getTime() + pace.leaseMs);
-    const job = await claim(db, found, { holder: parts.holder, now, until });
+    const by = { holder: parts.holder, now, until, whenDead: rule?.whenDead };
+    const job = await claim(db, found, by);
     if (job === undefined) return;
+    const group = groupOf(job);
+    count(group, 1);
     const run = work(parts, job)
       .catch((error: unknown) => parts.onFailure({ error, job }))
       .finally(() => {
         running.delete(nameOf(job));
+        count(group, -1);
         wake();
       });
     running.set(nameOf(job), run);
@@ -210,7 +248,9 @@ async function work(parts: LaneParts, job: JobRow): Promise<void> {
       return;
     }
     const random = (parts.random ?? Math.random)();
-    const next = await fail(db, job, error, { now: parts.now(), random });
+    const { lane } = parts.handler;
+    const at = { now: parts.now(), random, whenDead: lane?.whenDead };
+    const next = await fail(db, job, error, at);
     parts.onFailure({ error, job, next });
   }
 }

@@ -105,6 +105,7 @@ export function createAdvance(parts: Parts): Advance {
 
   async function finish(visit: Visit, session: LoginSession): Promise<LoginAnswer> {
     const { flow } = visit;
+    await parts.functions.authenticated(visit.at, session.user);
     await keep(visit, session);
     const { request, device } = flow.data;
     const saved = await visit.save({ ...flow.data, outcome: "done" });

@@ -42,7 +42,7 @@ export const consentProjection = projection(
   }),
 );
 
-const consent = aggregate(
+export const consent = aggregate(
   consentEvents,
   [] as readonly string[],
   (_, { payload: { scope } }: ConsentEvent) => scope,

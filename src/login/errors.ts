@@ -93,6 +93,10 @@ function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: n
       return httpStatus === 413
         ? { code: "REQUEST_INVALID", status: 413 }
         : { code: "UNAVAILABLE", status: 503 };
+    // An execution does not let it pass.
+    case "permissionDenied":
+    case "failedPrecondition":
+      return { code: "NOT_ALLOWED", status: 403 };
     default:
       return { code: "REQUEST_INVALID", status: 400 };
   }

@@ -29,7 +29,7 @@ import type { LoginEndpoint, LoginErrors } from "./web.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
 export { allLanguages, isLanguage } from "./languages.ts";
-export type { LoginPorts } from "./ports.ts";
+export type { LoginFunctions, LoginPorts } from "./ports.ts";
 export type { LoginErrors } from "./web.ts";
 
 /** The pages, and what the provider asks of the login. */

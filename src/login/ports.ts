@@ -1,4 +1,6 @@
 import type { CallService } from "../authz/service.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
@@ -10,6 +12,18 @@ import type { PasswordRules } from "./parts/new-password.ts";
 
 /** Where a page is asked for. */
 export type Place = { instanceId: string; organizationId: string | undefined };
+
+/**
+ * What executions do at the points of the login (decisions D12).
+ * Each throws a refusal when a target with `interrupt_on_error` does not let it pass.
+ */
+export type LoginFunctions = {
+  /** Somebody has proven who he is; he is not let in yet. */
+  authenticated(at: At, user: { id: string; organizationId: string }): Promise<void>;
+  /** Somebody is about to get an account; what it gives keeps the values of targets with it, once it is made. */
+  creating(at: At, user: JsonObject): Promise<(userId: string) => Promise<void>>;
+  created(at: At, user: { id: string; organizationId: string }): Promise<void>;
+};
 
 /** What the login needs of the rest of the service. */
 export type LoginPorts = Pick<
@@ -29,6 +43,7 @@ export type LoginPorts = Pick<
     clientId: string,
   ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
   devices: DeviceApproval;
+  functions: LoginFunctions;
   notify: Notify;
   /** Only where nobody else can reach the service. */
   developmentMail: DevelopmentMail | undefined;

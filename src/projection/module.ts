@@ -23,7 +23,7 @@ export type Deps = {
   /** Of the running service. */
   version: string;
   now: () => Date;
-  limits: { listDefault: number; listMax: number };
+  limits: { listDefault: number; listMax: number; historyDefault: number; historyMax: number };
   /** Refuses addresses that the service must not call (decisions D13), naming the field that holds the url. */
   checkUrl: (url: string, field: string) => void;
   /** Looks up whether the token of a domain is in its place, by the guarded way out (decisions D13). */

@@ -19,7 +19,11 @@ export type Metrics = {
   callsOf(service: string, method: string): CountCall;
   eventsAppended(type: string, count?: number): void;
   /** A gauge of another part, read whenever somebody asks; its label values are of closed sets too. */
-  gauge(name: string, help: string, read: () => Promise<Value[]>): void;
+  gauge(name: string, help: string, read: Read): void;
+  /** What another part counts; as a gauge, but it only grows. */
+  counter(name: string, help: string, read: Read): void;
+  /** Times that another part measures. */
+  histogram(name: string, help: string, read: () => Timed[]): void;
   /** All values in the text format of Prometheus. */
   render(): Promise<{ contentType: string; body: string }>;
 };
@@ -29,8 +33,17 @@ const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "
 const outcomes: ReadonlySet<string> = new Set(["ok", ...Object.keys(codes)]);
 
 type Labels = Record<string, string | number>;
-/** Calls of one outcome of one method: how many in all, and in each span of time up to its bound. */
-type Series = { labels: Labels; count: number; seconds: number; upTo: number[] };
+/** Times of one kind: how many in all, their sum, and how many in each span up to its bound. */
+export type Timed = {
+  labels: Labels;
+  count: number;
+  seconds: number;
+  upTo: readonly number[];
+  bounds: readonly number[];
+};
+/** Calls of one outcome of one method. */
+type Series = Timed & { upTo: number[] };
+type Read = () => Value[] | Promise<Value[]>;
 export type Value = { labels: Labels; value: number; metricName?: string };
 
 /**
@@ -48,7 +61,7 @@ export function createMetrics(sets: LabelSets): Metrics {
   const series: Series[] = [];
   const counters = new Map<string, CountCall>();
   const events = new Map<string, number>();
-  const gauges: Parameters<Metrics["gauge"]>[] = [];
+  const others: [name: string, help: string, type: string, read: Read][] = [];
   let registry: Promise<Registry> | undefined;
 
   function counterOf(service: string, method: string): CountCall {
@@ -56,7 +69,7 @@ export function createMetrics(sets: LabelSets): Metrics {
     const newSeries = (code: string, protocol: string): Series => {
       const upTo = bounds.map(() => 0);
       const labels = { service, method, code, protocol };
-      const made: Series = { labels, count: 0, seconds: 0, upTo };
+      const made: Series = { labels, count: 0, seconds: 0, upTo, bounds };
       series.push(made);
       return made;
     };
@@ -102,7 +115,7 @@ export function createMetrics(sets: LabelSets): Metrics {
     add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
       [...events].map(([type, value]) => ({ labels: { type }, value })),
     );
-    for (const [name, help, read] of gauges) add(name, help, "gauge", read);
+    for (const other of others) add(...other);
     return made;
   }
 
@@ -119,7 +132,11 @@ export function createMetrics(sets: LabelSets): Metrics {
       const known = eventTypes.has(type) ? type : "other";
       events.set(known, (events.get(known) ?? 0) + count);
     },
-    gauge: (...gauge) => void gauges.push(gauge),
+    gauge: (name, help, read) => void others.push([name, help, "gauge", read]),
+    counter: (name, help, read) => void others.push([name, help, "counter", read]),
+    histogram(name, help, read) {
+      others.push([name, help, "histogram", () => read().flatMap((one) => histogram(name, one))]);
+    },
     async render() {
       const loaded = await (registry ??= load());
       return { contentType: loaded.contentType, body: await loaded.metrics() };
@@ -127,9 +144,9 @@ export function createMetrics(sets: LabelSets): Metrics {
   };
 }
 
-function histogram(name: string, { labels, count, seconds, upTo }: Series): Value[] {
+function histogram(name: string, { labels, count, seconds, upTo, bounds: ends }: Timed): Value[] {
   let below = 0;
-  const buckets = bounds.map((bound, at) => {
+  const buckets = ends.map((bound, at) => {
     below += upTo[at] ?? 0;
     return { labels: { le: bound, ...labels }, value: below, metricName: `${name}_bucket` };
   });

@@ -1,6 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
@@ -24,11 +26,13 @@ import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/se
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
 import { credentialSamples } from "./samples/credential.ts";
+import { deliverySamples } from "./samples/delivery.ts";
 import { domainSamples } from "./samples/domain.ts";
 import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
 import { instanceSamples } from "./samples/instance.ts";
+import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
@@ -48,12 +52,14 @@ export const services: readonly DescService[] = [
   ActionService,
   AppService,
   BrandingSettingsService,
+  DeliveryService,
   DomainService,
   EventService,
   FeatureService,
   InstanceService,
   LanguageService,
   LoginSettingsService,
+  ManagementService,
   MembershipService,
   OIDCSettingsService,
   OrganizationService,
@@ -74,11 +80,13 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...appSamples,
   ...credentialSamples,
+  ...deliverySamples,
   ...domainSamples,
   ...eventSamples,
   ...featureSamples,
   ...grantSamples,
   ...instanceSamples,
+  ...managementSamples,
   ...membershipSamples,
   ...organizationSamples,
   ...passwordSettingsSamples,

@@ -91,7 +91,8 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\//, ["api", "client"]],
   [/^jose$/, ["authz", "crypto", "oidc/core"]],
   [/^commander$/, ["cli"]],
-  [/^(?:intl-messageformat|negotiator|uqr)$/, ["login"]],
+  [/^(?:intl-messageformat|uqr)$/, ["login"]],
+  [/^negotiator$/, ["login", "management"]],
 ];
 
 const longestFile = 400;

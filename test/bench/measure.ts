@@ -6,7 +6,10 @@ import { cpuSeconds } from "./process.ts";
 export type BenchCase = {
   name: string;
   pid: number;
-  load: LoadSpec;
+  /** What is sent; made anew for each load where answers use something up. */
+  load: LoadSpec | ((seconds: number) => LoadSpec | Promise<LoadSpec>);
+  /** How long a load may last, where what it uses up is made beforehand. */
+  mostSeconds?: number;
   /** Makes one call and throws unless the answer is right. */
   verify: () => Promise<void>;
   /** Checks after a load that so many requests had their effect. */
@@ -68,8 +71,10 @@ async function attempt(
 
 /** One load of one case, its answers checked. */
 export async function sampleOf(each: BenchCase, seconds: number): Promise<Sample> {
+  const lasting = Math.min(seconds, each.mostSeconds ?? seconds);
+  const spec = typeof each.load === "function" ? await each.load(lasting) : each.load;
   const before = cpuSeconds(each.pid);
-  const result = await runLoad(each.load, seconds);
+  const result = await runLoad(spec, lasting);
   const used = cpuSeconds(each.pid) - before;
   if (result.problem !== "") throw new Error(result.problem);
   await each.confirm?.(result.requests);

@@ -90,9 +90,10 @@ export async function call(spec: LoadSpec): Promise<RawAnswer> {
 
 /** Sends a JSON request once and requires success. */
 export async function callJson(spec: LoadSpec): Promise<Record<string, JsonValue>> {
-  const { status, body, json } = await call(spec);
-  assert.ok(status >= 200 && status < 300, `status ${status}: ${body.toString("utf8")}`);
-  return Object(json);
+  const { status, body } = await call(spec);
+  const text = body.toString("utf8");
+  assert.ok(status >= 200 && status < 300, `status ${status}: ${text}`);
+  return Object(JSON.parse(text));
 }
 
 /** Sends a gRPC request once, requires success and gives the message with the length of the answer. */

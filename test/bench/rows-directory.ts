@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { addMember, membership } from "../../src/resources/membership/index.ts";
 import { addUser, builtInData, user } from "../../src/resources/user/index.ts";
-import { counterMark } from "./load/spec.ts";
+import { counterMark, type LoadSpec } from "./load/spec.ts";
 import type { BenchCase } from "./measure.ts";
 import type { Child } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
@@ -41,7 +41,7 @@ export async function directoryBench(
 function directoryCases(label: string, store: Store, service: Child, someone: string) {
   const { token } = store;
   const { port, pid } = service;
-  const json = (name: string, load: BenchCase["load"]): BenchCase => ({
+  const json = (name: string, load: LoadSpec): BenchCase => ({
     name: `${name} ${label}`,
     pid,
     load,

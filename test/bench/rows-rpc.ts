@@ -52,19 +52,10 @@ export async function rpcBench(store: Store, service: Child): Promise<Bench> {
       assert.equal(Object(found).details.id, id);
     },
   });
-  const text = (name: string, child: Child): BenchCase => ({
-    name,
-    pid: child.pid,
-    load: restSpec(child.port, "GET /"),
-    verify: async () => {
-      const { status, body } = await call(restSpec(child.port, "GET /"));
-      assert.equal(`${status} ${body.toString()}`, "200 hello");
-    },
-  });
   const features = restSpec(service.port, "GET /settings/v3alpha/features", { token });
 
   const cases: BenchCase[] = [
-    text(hello, servers.hello),
+    textCase(hello, servers.hello),
     await grpc("GetTarget gRPC", service, token),
     await grpc("connect-node gRPC", servers.connectGrpc),
     await grpc("grpc-js", servers.grpcJs),
@@ -81,7 +72,7 @@ export async function rpcBench(store: Store, service: Child): Promise<Bench> {
       connectSpec(servers.floorJson.port, getTarget, { id }),
     ),
     json("GetTarget REST", service, restSpec(service.port, `GET ${target}`, { token })),
-    text("Express hello", servers.express),
+    textCase("Express hello", servers.express),
     json("node:http JSON", servers.floorJson, restSpec(servers.floorJson.port, `GET ${target}`)),
     await patch("PatchTarget", service, token),
     await patch("connect-node validated", servers.connectValidated),
@@ -130,6 +121,17 @@ export async function rpcBench(store: Store, service: Child): Promise<Bench> {
   const held = running.move();
   return { cases, rows, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
+
+/** A server that says hello. */
+export const textCase = (name: string, { pid, port }: Child): BenchCase => ({
+  name,
+  pid,
+  load: restSpec(port, "GET /"),
+  verify: async () => {
+    const { status, body } = await call(restSpec(port, "GET /"));
+    assert.equal(`${status} ${body.toString()}`, "200 hello");
+  },
+});
 
 const tokenOf = (token: string | undefined) => (token === undefined ? {} : { token });
 

@@ -100,12 +100,14 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
 export async function startService(
   dir: string,
   extra: string[] = [],
+  /** Where browsers meet it: its own address. */
+  asItself = false,
 ): Promise<{ child: Child; readyMs: number }> {
   const port = await freePort();
   const env = {
     IDSVC_DATA_DIR: dir,
     IDSVC_PORT: String(port),
-    IDSVC_EXTERNAL_URL: externalUrl,
+    IDSVC_EXTERNAL_URL: asItself ? `http://localhost:${port}` : externalUrl,
   };
   const args = [...hardened, ...extra, join(root, "src/main.ts"), "serve"];
   const since = performance.now();

@@ -49,9 +49,11 @@ export const diskFull: Fault = {
           outcome.struck += 1;
           await refused(writers, outcome);
           await readsGoOn(server.url, writers.log, outcome);
+          await readinessIs(server.url, 503, outcome);
           await pause(0, fullMs);
           disk.empty();
           recoveries.push(await nextAcknowledged(writers, patienceMs));
+          await readinessIs(server.url, 200, outcome);
           await running.stop();
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);
@@ -107,6 +109,19 @@ async function refused(writers: Writers, outcome: Outcome): Promise<void> {
     }
     await pause(10, 20);
   }
+}
+
+/** Load balancers hear that the store cannot write, and that it can again. */
+async function readinessIs(url: string, wanted: number, outcome: Outcome): Promise<void> {
+  let seen = 0;
+  for (const end = Date.now() + longestRecoveryMs; Date.now() < end; await pause(20, 50)) {
+    const answer = await fetch(`${url}/readyz`);
+    seen = answer.status;
+    const { reason } = Object(await answer.json());
+    if (seen !== wanted) continue;
+    if ((wanted === 200) === (reason === undefined)) return;
+  }
+  outcome.unexplained.push(`/readyz answered ${seen} where ${wanted} is right`);
 }
 
 async function readsGoOn(url: string, log: readonly Entry[], outcome: Outcome): Promise<void> {

@@ -112,6 +112,32 @@ describe("login name and password", () => {
     codeIn(await signIn(await pages.begin(), alice.loginName));
   });
 
+  it("allow_username_password off: neither page takes anything (D56)", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    await agent.submit({ login_name: loginName });
+    const earlier = await pages.begin();
+    await pages.change("login", { allow_username_password: { set: false } });
+    try {
+      assert.equal((await agent.submit({ password })).status, 404);
+      assert.equal((await earlier.submit({ login_name: loginName })).status, 404);
+      assert.doesNotMatch((await pages.begin()).last.html, /id="login-name"/);
+    } finally {
+      await pages.change("login", { allow_username_password: { reset: true } });
+    }
+  });
+
+  it("ignore_unknown_usernames off: an unknown name is told at once", async () => {
+    await pages.change("login", { ignore_unknown_usernames: { set: false } });
+    try {
+      const shown = await (await pages.begin()).submit({ login_name: "nobody@nowhere.test" });
+      assert.equal(pathOf(shown), "/ui/login/loginname");
+      assert.match(shown.html, /Login name or password is wrong/);
+    } finally {
+      await pages.change("login", { ignore_unknown_usernames: { reset: true } });
+    }
+  });
+
   it("a password that must be changed is changed on the way", async () => {
     const must = { password: { password, change_required: true } };
     const { loginName } = await addPersonNamed(peer, { authenticators: must });

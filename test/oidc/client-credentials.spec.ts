@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as oidc from "openid-client";
-import { assertRefused, basic, paths, relyingParty, startOidc } from "../support/oidc.ts";
+import {
+  assertRefused,
+  basic,
+  type MadeMachine,
+  paths,
+  relyingParty,
+  startOidc,
+} from "../support/oidc.ts";
 
 const service = await startOidc();
 const { send, addMachine, addClient, introspect, events, addApi } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const apis = "urn:idsvc:iam:org:project:id:idsvc:aud";
+const wantedOf = ({ id, clientId }: MadeMachine) => ({ sub: id, client_id: clientId });
 const asked = (scope: string) => ({ grant_type: "client_credentials", scope });
 
 describe("client credentials (RFC 6749 section 4.4)", () => {
@@ -66,6 +75,35 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     assert.ok(!body.scope.includes("offline_access"));
     const api = await addApi("BASIC", id);
     assert.deepEqual(await introspect(body.access_token, api), { active: false });
+  });
+
+  it("gives a JWT (RFC 9068) where the machine user wants one, signed with the active key", async () => {
+    const data = { name: "Robot", access_token_type: "jwt" };
+    const machine = await addMachine(undefined, { data });
+    const scope = `openid ${apis}`;
+    const { body } = await send(paths.token, asked(scope), basic(machine));
+    const keys = createRemoteJWKSet(new URL(`${service.issuer}${paths.keys}`));
+    const { payload, protectedHeader } = await jwtVerify(body.access_token, keys, {
+      ...{ issuer: service.issuer, typ: "at+jwt", audience: machine.clientId },
+    });
+    const { kid } = await service.ports.keys.signer(service.at, undefined);
+    assert.equal(protectedHeader.kid, kid);
+    const { sub, client_id, scope: told, jti } = payload;
+    assert.deepEqual({ sub, client_id, told }, { ...wantedOf(machine), told: scope });
+    assert.equal(typeof jti, "string");
+    const { status } = await service.get(`/users/${machine.id}`, { token: body.access_token });
+    assert.equal(status, 200);
+
+    await service.patch(`/users/${machine.id}`, { data: { access_token_type: "bearer" } });
+    const next = await send(paths.token, asked(scope), basic(machine));
+    assert.match(next.body.access_token, /^idsvc_at_/);
+  });
+
+  it("knows no other form of token", async () => {
+    const data = { name: "Robot", access_token_type: "paseto" };
+    const wanted = { username: "other-form", schema_id: "machine", data };
+    const { status, json } = await service.post("/users", wanted);
+    assert.equal(status, 400, JSON.stringify(json));
   });
 
   it("is refused to apps: they act for users", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
-import { decodeJwt } from "jose";
+import { decodeJwt, decodeProtectedHeader } from "jose";
 import { assertRefused, type MadeKey, paths, startOidc } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
 import { badAssertions } from "./assertion-cases.ts";
@@ -37,6 +37,14 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
     assert.deepEqual({ sub, azp, aud }, { sub: svc.id, azp: svc.id, aud: [svc.id] });
     const info = await service.userinfo(body.access_token);
     assert.deepEqual(info.body, { sub: svc.id });
+  });
+
+  it("gives a JWT where the machine user wants one", async () => {
+    const data = { name: "Robot", access_token_type: "jwt" };
+    const machine = await addMachine(undefined, { data });
+    const { body } = await ask(signed(await addKey(machine.id), claimsOf(machine.id)));
+    assert.equal(decodeJwt(body.access_token)["client_id"], machine.id);
+    assert.equal(decodeProtectedHeader(body.access_token).typ, "at+jwt");
   });
 
   it("takes the address of the token endpoint as the audience too, and keys of other kinds", async () => {

@@ -8,6 +8,8 @@ import {
   oidcSession,
   refreshToken,
 } from "../../src/oidc/store/events.ts";
+import { consent } from "../../src/login/consents.ts";
+import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";
 import { app } from "../../src/resources/app/app.ts";
@@ -77,5 +79,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
+    ...[logout, consent],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

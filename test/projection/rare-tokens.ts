@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Bootstrap } from "../../src/app/bootstrap.ts";
 import type { Issue, OidcSession } from "../../src/oidc/core/ports.ts";
+import { consent, consentEvents } from "../../src/login/consents.ts";
+import { logout, logoutEvents } from "../../src/oidc/store/logouts.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { Deps } from "../../src/projection/module.ts";
 
@@ -80,4 +82,13 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
       { kind: "device_code", value: deviceCode, requestId: request.id },
     ]);
   }
+
+  const by = { ...at, editorId: user.id, service: "oidc", clientId };
+  await deps.events.transact(by, async (tx) => {
+    const owner = { type: "org" as const, id: user.organizationId };
+    const announced = logoutEvents.announced({ sessionId: "1", clientId });
+    tx.record(logout, tx.begin(logout, newId()), [announced], owner);
+    const granted = consentEvents["consent.granted"]({ userId: user.id, clientId, scope });
+    tx.record(consent, tx.begin(consent, newId()), [granted], owner);
+  });
 }

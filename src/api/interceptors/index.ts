@@ -7,6 +7,7 @@ import type {
   TokenVerifier,
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
+import type { CallExecutions } from "../../executor/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Check, Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
@@ -16,6 +17,7 @@ import { authorize } from "./authorize.ts";
 import { deadline } from "./deadline.ts";
 import { decode } from "./decode.ts";
 import { errors } from "./errors.ts";
+import { executions } from "./executions.ts";
 import { feature } from "./feature.ts";
 import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
@@ -31,8 +33,8 @@ export type Ports = {
   memberships: MembershipReader;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
-  /** Calls targets around a method; installed by the executor. */
-  executions?: InterceptorFactory;
+  /** Calls targets around methods. */
+  executions?: CallExecutions | undefined;
   validator: Judge;
   logger: Logger;
   metrics: Metrics;
@@ -71,12 +73,7 @@ export const order: readonly [
   // The object itself; only a valid request names one.
   ["authorize", authorize],
   // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).
-  [
-    "executions",
-    ({ executions }) =>
-      (rule) =>
-        rule.method.methodKind === "unary" ? executions?.(rule) : undefined,
-  ],
+  ["executions", executions],
 ];
 
 // What must still hold while a stream flows.

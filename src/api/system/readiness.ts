@@ -4,6 +4,10 @@ import type { Answer } from "../exchange.ts";
 export type Readiness = {
   isReady(): boolean;
   set(ready: boolean): void;
+  /** Says that something stands in the way, in words for whoever operates the service; undefined when nothing does. */
+  impede(by: string | undefined): void;
+  /** What stands in the way. */
+  impediment(): string | undefined;
   /** Calls the listener after each change; the answer ends that. */
   onChange(listener: () => void): () => void;
 };
@@ -11,13 +15,24 @@ export type Readiness = {
 /** A readiness that begins as not ready: traffic comes once the start is done (decisions H4 for the end). */
 export function createReadiness(): Readiness {
   let ready = false;
+  let impediment: string | undefined;
   const listeners = new Set<() => void>();
+
+  function change(make: () => void): void {
+    const before = ready && impediment === undefined;
+    make();
+    if ((ready && impediment === undefined) === before) return;
+    for (const listener of listeners) listener();
+  }
+
   return {
-    isReady: () => ready,
+    isReady: () => ready && impediment === undefined,
+    impediment: () => impediment,
     set(value) {
-      if (value === ready) return;
-      ready = value;
-      for (const listener of listeners) listener();
+      change(() => (ready = value));
+    },
+    impede(by) {
+      change(() => (impediment = by));
     },
     onChange(listener) {
       // Wrapped, so that a function given twice is two listeners.
@@ -36,7 +51,8 @@ export function probes(readiness: Readiness): Probes {
   const live = () => answer(200, "text/plain; charset=utf-8", "ok");
   const ready = () => {
     const [code, status] = readiness.isReady() ? [200, "ready"] : [503, "not ready"];
-    return answer(code, "application/json", JSON.stringify({ status }));
+    const reason = readiness.impediment();
+    return answer(code, "application/json", JSON.stringify({ status, reason }));
   };
   return new Map([
     ["/healthz", live],

@@ -5,7 +5,7 @@ import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import { isMeant, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
 import { passkeyOptions } from "../passkey-options.ts";
-import type { Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 
 const longestName = 400;
 const stepMs = 50;
@@ -37,6 +37,8 @@ export function loginNameRoute(parts: RouteParts): Route {
     path: paths.loginName,
     get: (visit) => show(visit),
     async post(visit) {
+      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(visit.place);
+      if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const typed = valueOf(visit, "login_name").slice(0, longestName);
       if (typed === "") {
         const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
@@ -45,6 +47,10 @@ export function loginNameRoute(parts: RouteParts): Route {
       const { data } = visit.hasFlow ? visit.flow : await visit.save({});
       const { sessionId: _, userId: __, ...rest } = data;
       const { userId, fits, known } = await atFullSteps(stepMs, () => find(visit, typed));
+      if (!fits && !ignoreUnknownUsernames) {
+        const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
+        return show(visit, { problems }, typed);
+      }
       await visit.save({
         ...rest,
         loginName: typed,

@@ -3,7 +3,7 @@ import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
-import type { Shown, Visit } from "../visit.ts";
+import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 // Everything that is done for a wrong password fits in one step, whatever is wrong with it.
 const stepMs = 250;
@@ -32,6 +32,8 @@ export function passwordRoute(parts: RouteParts): Route {
     async post(visit) {
       const { data } = visit.flow;
       if (data.sessionId === undefined && data.loginName === undefined) return advance.next(visit);
+      const { allowUsernamePassword } = await policyOf(visit.place);
+      if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const password = visit.form.get("password") ?? "";
       const proved = await evenly(() => provePassword(parts, visit, password), stepMs);
       if (!proved.isRight) {

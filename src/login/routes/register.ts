@@ -19,7 +19,7 @@ const stepMs = 400;
  * one, and whoever tried waits for a code that does not come (D50).
  */
 export function registerRoutes(parts: RouteParts): Route[] {
-  const { db, advance, people, call, policyOf, passwordRulesOf, appOf } = parts;
+  const { db, advance, functions, people, call, policyOf, passwordRulesOf, appOf } = parts;
   const instance = instanceFacts(db);
 
   async function homeOf(visit: Visit): Promise<string> {
@@ -77,12 +77,16 @@ export function registerRoutes(parts: RouteParts): Route[] {
     const authenticators = { password: { type: { case: "password", value: password } } } as const;
     const begun = { loginName: username, isChosen: true, mustVerifyEmail: true };
     try {
+      const described = { username, organization_id: organizationId, data, email };
+      const keep = await functions.creating(visit.at, described);
       const made = await call(
         UserService.method.createUser,
         { user: { username, data, contact, authenticators } },
         visit.asService(organizationId),
       );
       const userId = made.details?.id ?? "";
+      await keep(userId);
+      await functions.created(visit.at, { id: userId, organizationId });
       await visit.save({ ...visit.flow.data, ...begun, userId });
       await provePassword(parts, visit, password);
       const { loginName } = await people.account(visit.at.instanceId, userId);

@@ -2,6 +2,7 @@ import { tellingTo, userClaims } from "./claims.ts";
 import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readForm, required } from "./form.ts";
+import { withFunction } from "./functions.ts";
 import { json, type OidcAnswer } from "./http.ts";
 import { seconds } from "./jwt.ts";
 import { introspectionPath } from "./paths.ts";
@@ -54,7 +55,7 @@ async function describe(
   // Roles only of the project of the one who asks.
   const telling = tellingTo(client, { user, scope, audience: [client.projectId] }, false);
   const issuedAt = seconds(token.issuedAt);
-  return json(200, {
+  const told = {
     ...(await userClaims(parts, at, telling, token.claims?.userinfo)),
     active: true,
     iss: at.issuer,
@@ -69,5 +70,7 @@ async function describe(
     token_type: "Bearer",
     username: await parts.users.loginName(at, user.id),
     ...(token.actor === undefined ? {} : { act: token.actor }),
-  });
+  };
+  const context = { user, clientId: token.clientId, actor: token.actor, claims: told };
+  return json(200, await withFunction(parts, at, "preuserinfo", context));
 }

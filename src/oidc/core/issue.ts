@@ -1,4 +1,5 @@
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
+import { withFunction } from "./functions.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
 import type {
   AccessToken,
@@ -16,7 +17,7 @@ import type {
 
 export type IssueParts = Pick<
   Ports,
-  "users" | "tokens" | "keys" | "settings" | "now" | "newId" | "newSecret"
+  "users" | "tokens" | "keys" | "settings" | "functions" | "now" | "newId" | "newSecret"
 >;
 
 /** What is allowed to whom; the session gets its id when it is opened. */
@@ -53,9 +54,9 @@ export type Outcome =
   | { outcome: "issued"; fields: TokenFields }
   | Exclude<Issued, { outcome: "issued" }>;
 
-/** How access tokens of a client look. */
-export const formOf = (client: Client | undefined): "opaque" | "jwt" =>
-  client?.accessTokenType === "jwt" ? "jwt" : "opaque";
+/** How access tokens of an app or of a machine user look. */
+export const formOf = ({ accessTokenType }: Pick<Client, "accessTokenType">): "opaque" | "jwt" =>
+  accessTokenType === "jwt" ? "jwt" : "opaque";
 
 /** The scope that a client gets of what was asked: refresh tokens only where it has that grant. */
 export const grantedScope = (client: Client, asked: readonly string[]): string[] =>
@@ -166,8 +167,11 @@ async function makeAccessToken(
     ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
     act: token.actor,
   };
-  const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
-  return { value: await signJwt(signer, "at+jwt", claims), token };
+  // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
+  const signer = await parts.keys.signer(at, client?.idTokenAlg);
+  const context = { user, clientId, actor: token.actor, claims };
+  const whole = await withFunction(parts, at, "preaccesstoken", context);
+  return { value: await signJwt(signer, "at+jwt", whole), token };
 }
 
 async function makeIdToken(
@@ -196,5 +200,6 @@ async function makeIdToken(
     sid: session?.sessionId === "" ? undefined : session?.sessionId,
     act: session?.actor,
   };
-  return signJwt(signer, undefined, claims);
+  const context = { user, clientId, actor: session?.actor, claims };
+  return signJwt(signer, undefined, await withFunction(parts, at, "preidtoken", context));
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Devices } from "./device-ports.ts";
+import type { Functions } from "./functions.ts";
 
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
@@ -11,6 +12,7 @@ export type Ports = {
   users: Users;
   tokens: Tokens;
   devices: Devices;
+  functions: Functions;
   browsers: Browsers;
   interactions: Interactions;
   keys: Keys;
@@ -82,12 +84,15 @@ export interface Clients {
 /** A user who is active, and whose organization is. */
 export type User = { id: string; organizationId: string };
 
+/** A user who is a client by himself. */
+export type Machine = User & Pick<Client, "accessTokenType">;
+
 export interface Users {
   byId(at: At, userId: string): Awaitable<User | undefined>;
   /** The machine user whose client id and client secret these are. */
-  byClientSecret(at: At, clientId: string, secret: string): Promise<User | undefined>;
+  byClientSecret(at: At, clientId: string, secret: string): Promise<Machine | undefined>;
   /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
-  byKeyId(at: At, kid: string): Promise<(User & { publicKey: string }) | undefined>;
+  byKeyId(at: At, kid: string): Promise<(Machine & { publicKey: string }) | undefined>;
   /** What is known of the user, as claims by name (OpenID Connect Core 1.0 section 5.1): only those that are set. */
   claims(at: At, userId: string): Promise<StandardClaims>;
   /** `<username>@<primary domain>`. */
@@ -353,8 +358,8 @@ export type Signer = { kid: string; alg: string; key: KeyObject };
 export type PublicKey = { kid: string; alg: string; kty: string; use: "sig" };
 
 export interface Keys {
-  /** The key of the algorithm, or the active key if there is none of it. */
-  signer(at: At, alg: string): Promise<Signer>;
+  /** The key of the algorithm; the active key if there is none of it, or none is asked for. */
+  signer(at: At, alg: string | undefined): Promise<Signer>;
   /** Every key that may have signed something that still counts, and the next one. */
   publicKeys(at: At): Promise<readonly PublicKey[]>;
 }

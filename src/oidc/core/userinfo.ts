@@ -2,6 +2,7 @@ import { tellingTo, userClaims } from "./claims.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { invalidRequest, OAuthError } from "./errors.ts";
 import { readForm } from "./form.ts";
+import { withFunction } from "./functions.ts";
 import { json, type OidcRequest } from "./http.ts";
 import { userinfoPath } from "./paths.ts";
 import type { TokenParts } from "./token/grant.ts";
@@ -26,11 +27,13 @@ export const userinfoEndpoint = (parts: TokenParts): Endpoint => ({
     const client = oidcSessionId === "" ? undefined : await parts.clients.byId(at, clientId);
     const asserted = client?.projectRoleAssertion ?? false;
     const telling = tellingTo(client, { user, scope, audience }, asserted);
-    return json(200, {
+    const told = {
       ...(await userClaims(parts, at, telling, claims?.userinfo)),
       sub: user.id,
       ...(actor === undefined ? {} : { act: actor }),
-    });
+    };
+    const context = { user, clientId, actor, claims: told };
+    return json(200, await withFunction(parts, at, "preuserinfo", context));
   },
 });
 

@@ -47,7 +47,7 @@ export const oidcModule: Module = {
 /** The ports of what clients call. */
 export function clientPorts(
   deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & { features: FeatureReader },
-): Omit<Ports, "browsers" | "interactions"> {
+): Omit<Ports, "browsers" | "interactions" | "functions"> {
   const { now, newId } = deps;
   const settings = settingStore(deps);
   const clients = clientStore(deps);

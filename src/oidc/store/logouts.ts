@@ -41,7 +41,7 @@ export const logoutEvents = defineEvents(
   { announced: payload<{ sessionId: string; clientId: string }>() },
   "oidc_logout",
 );
-const logout = aggregate<EventOf<typeof logoutEvents>, null>(logoutEvents, null, () => null);
+export const logout = aggregate<EventOf<typeof logoutEvents>, null>(logoutEvents, null, () => null);
 
 const endHis = ({ instanceId, aggregateId: userId, createdAt }: Recorded) => [
   updateRows(logoutWishes, { instanceId, userId }, { endedAt: createdAt }),

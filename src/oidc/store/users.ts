@@ -12,7 +12,7 @@ import {
   metadataReader,
   profileReader,
 } from "../../resources/user/index.ts";
-import type { At, RolesByProject, Settings, User, Users } from "../core/ports.ts";
+import type { At, Machine, RolesByProject, Settings, User, Users } from "../core/ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now"> & { settings: Pick<Settings, "ownProjectId"> };
@@ -45,11 +45,21 @@ export function userStore(parts: Parts): Users {
     return primaryDomain === "" ? found.username : `${found.username}@${primaryDomain}`;
   }
 
+  async function asMachine<U extends User>(instanceId: string, user: U): Promise<U & Machine> {
+    const wanted = (await profile(instanceId, user.id))?.data["access_token_type"];
+    return { ...user, accessTokenType: wanted === "jwt" ? "jwt" : "bearer" };
+  }
+
   return {
     byId: ({ instanceId }, userId) => activeUser(instanceId, userId),
-    byClientSecret: ({ instanceId }, clientId, secret) =>
-      machines.byClientSecret(instanceId, clientId, secret),
-    byKeyId: ({ instanceId }, kid) => machines.byKeyId(instanceId, kid),
+    async byClientSecret({ instanceId }, clientId, secret) {
+      const user = await machines.byClientSecret(instanceId, clientId, secret);
+      return user && asMachine(instanceId, user);
+    },
+    async byKeyId({ instanceId }, kid) {
+      const user = await machines.byKeyId(instanceId, kid);
+      return user && asMachine(instanceId, user);
+    },
 
     async claims(at, userId) {
       const found = await profile(at.instanceId, userId);

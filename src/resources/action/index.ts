@@ -9,6 +9,22 @@ import { targetEvents, targetNameClaim } from "./target/events.ts";
 import { targetHandlers } from "./target/handlers.ts";
 import { targetProjection } from "./target/projection.ts";
 
+export {
+  type Condition,
+  type FunctionName,
+  requireKnown,
+  toCondition,
+} from "./execution/condition.ts";
+export { candidates, type Trigger } from "./execution/match.ts";
+export {
+  cachedActions,
+  type StoredActions,
+  type StoredExecution,
+  type StoredTarget,
+} from "./stored.ts";
+export { signingKeyReader } from "./target/signing-key.ts";
+export { targetNotFound } from "./target/target.ts";
+
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1, 4.1.2). */
 export const actionModule: Module = {
   events: [targetEvents, executionEvents],

@@ -7,19 +7,16 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance, setDefaultOrganization } from "../instance/index.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
-import { current } from "../../storage/read-cache.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
 import { project } from "../project/index.ts";
+import { organizationCreator } from "./create-organization.ts";
 import { removeContentsLater } from "./contents.ts";
 import type { OrganizationEvent } from "./events.ts";
 import {
   activateOrganization,
-  addOrganization,
   deactivateOrganization,
-  generatedDomain,
   organization,
   organizationNotFound,
   patchOrganization,
@@ -44,29 +41,16 @@ export function organizationAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function organizationHandlers(deps: Deps): Handlers<Service> {
-  const { events, newId, organizations } = deps;
+  const { events, newId } = deps;
   const tenancy = createTenancy(deps);
   const queries = organizationQueries(deps, tenancy);
-  const loginOf = current(deps.db, loginSettingsReader(deps.db));
+  const create = organizationCreator(deps);
 
   return {
     async createOrganization({ organization: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the organization");
       const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = tx.begin(organization, newId());
-        const named = wanted.domain?.toLowerCase();
-        const mustProve =
-          named !== undefined && (await loginOf(scope.instanceId)).validateOrgDomains;
-        const domain =
-          named === undefined || mustProve
-            ? await freeDomain(tx, scope, wanted.name, loaded.id)
-            : named;
-        const added = addOrganization(
-          loaded.state,
-          { name: wanted.name, domain, domainId: newId() },
-          mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
-        );
-        tx.record(organization, loaded, added, instanceOwner(scope));
+        const loaded = await create(tx, scope.instanceId, wanted);
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -145,14 +129,6 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
       decide,
     );
     return { details: toDetails(written) };
-  }
-
-  async function freeDomain(tx: Transaction, scope: Scope, name: string, id: string) {
-    const { state } = await tx.load(instance, scope.instanceId);
-    const below = state?.primaryDomain ?? "";
-    const domain = generatedDomain(name, below);
-    const holder = await organizations.byDomain(scope.instanceId, domain);
-    return holder === undefined ? domain : generatedDomain(name, below, `-${id}`);
   }
 
   // What keeps an organization from being taken away.

@@ -7,6 +7,7 @@ import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
 export { organizationContentsJobs } from "./contents.ts";
+export { organizationCreator } from "./create-organization.ts";
 export { requireContext, requireOnContext } from "./context.ts";
 export {
   domainIdOf,

@@ -27,6 +27,7 @@ import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
+export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader, whenKnown } from "./active-user.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";

@@ -114,7 +114,15 @@ const machine: UserSchema = {
     type: "object",
     additionalProperties: false,
     "urn:idsvc:schema:permission": { owner: "rw", self: "r" },
-    properties: { name: name("Name"), description: lines("Description", 500) },
+    properties: {
+      name: name("Name"),
+      description: lines("Description", 500),
+      access_token_type: {
+        title: "What its access tokens are: opaque (bearer, also where it is absent) or JWTs",
+        type: "string",
+        enum: ["bearer", "jwt"],
+      },
+    },
   },
 };
 

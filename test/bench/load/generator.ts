@@ -7,8 +7,9 @@ import { percentile } from "../judge.ts";
 import { counterDigits, counterMark, type LoadResult, type LoadSpec } from "./spec.ts";
 
 type Job = { spec: LoadSpec; seconds: number; run: string };
+type Sent = Pick<LoadSpec, "method" | "path" | "headers"> & { body: Buffer };
 /** Sends one request and gives what is wrong with the answer, or nothing. */
-type Send = (body: Buffer) => Promise<string>;
+type Send = (request: Sent) => Promise<string>;
 
 const host = "127.0.0.1";
 const { spec, seconds, run } = JSON.parse(await text(process.stdin)) as Job;
@@ -16,17 +17,37 @@ const template = Buffer.from(spec.body, "base64");
 const mark = spec.counted ? template.indexOf(counterMark) : -1;
 let made = 0;
 
-function nextBody(): Buffer {
-  if (mark === -1) return template;
+const { feed } = spec;
+const pool = feed?.values ?? [];
+
+function nextRequest(): Sent {
+  const { method, path, headers } = spec;
+  const then = pool.length > 0 ? feed?.then : undefined;
+  if (feed !== undefined && (feed.then === undefined || then !== undefined)) {
+    const of = then ?? spec;
+    const text = Buffer.from(of.body, "base64").toString("utf8");
+    const body = Buffer.from(text.replace(counterMark, pool.pop() ?? "none"));
+    return { method: of.method, path: of.path, headers: of.headers, body };
+  }
+  if (mark === -1) return { method, path, headers, body: template };
   const body = Buffer.from(template);
   body.write(run + String(made++).padStart(counterDigits, "0"), mark, "latin1");
-  return body;
+  return { method, path, headers, body };
+}
+
+/** What an answer gives for a request to come. */
+function keep(location: string, text: string): void {
+  const value =
+    feed?.again === undefined
+      ? new URL(location, `http://${host}`).searchParams.get(feed?.then?.parameter ?? "")
+      : new RegExp(`"${feed.again}":"([^"]+)"`).exec(text)?.[1];
+  if (typeof value === "string") pool.push(value);
 }
 
 function oneConnection(): Send {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  const { port, method, path, headers } = spec;
-  return (body) =>
+  const { port } = spec;
+  return ({ method, path, headers, body }) =>
     new Promise((resolve, reject) => {
       const length = body.length === 0 ? {} : { "content-length": String(body.length) };
       const request = http.request({
@@ -40,8 +61,12 @@ function oneConnection(): Send {
       request.once("error", reject);
       request.once("response", (response) => {
         const status = response.statusCode ?? 0;
-        response.resume();
-        response.once("end", () => resolve(status < 300 ? "" : `status ${status}`));
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        response.once("end", () => {
+          if (feed !== undefined) keep(response.headers.location ?? "", text);
+          resolve(status < 400 ? "" : `status ${status}`);
+        });
       });
       request.end(body);
     });
@@ -51,7 +76,7 @@ async function grpcSession(): Promise<Send> {
   const session = http2.connect(`http://${host}:${spec.port}`);
   await once(session, "connect");
   const head = { ":method": spec.method, ":path": spec.path, ...spec.headers };
-  return (body) =>
+  return ({ body }) =>
     new Promise((resolve, reject) => {
       const stream = session.request(head);
       let status = "";
@@ -87,7 +112,7 @@ await Promise.all(
   senders.flatMap((send) =>
     Array.from({ length: spec.streams }, async () => {
       for (let at = performance.now(); at < end; at = performance.now()) {
-        const problem = await send(nextBody());
+        const problem = await send(nextRequest());
         const now = performance.now();
         if (problem !== "") problems.set(problem, (problems.get(problem) ?? 0) + 1);
         else if (now <= end) latencies.push(now - at);
@@ -96,7 +121,8 @@ await Promise.all(
   ),
 );
 const result: LoadResult = {
-  requests: latencies.length,
+  // A pair of requests is one of what is measured.
+  requests: feed?.then === undefined ? latencies.length : latencies.length / 2,
   seconds,
   p50: percentile(latencies, 50),
   p99: percentile(latencies, 99),

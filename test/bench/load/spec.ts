@@ -13,6 +13,22 @@ export type LoadSpec = {
   streams: number;
   /** Bytes of each answer, where they are all alike; h2load sees no trailers, and an error has another length. */
   answerBytes?: number;
+  /** HTTP/1.1 only: values that requests carry in the place of `counterMark`, each once. */
+  feed?: Feed;
+};
+
+export type Feed = {
+  values: string[];
+  /** The member of the JSON answers whose value is fed in turn. */
+  again?: string;
+  /** A request of its own after each answer, with what `parameter` of its `Location` holds in the place of the mark. */
+  then?: {
+    parameter: string;
+    method: string;
+    path: string;
+    headers: Record<string, string>;
+    body: string;
+  };
 };
 
 export type LoadResult = {

@@ -315,7 +315,7 @@ describe("what events tell", () => {
 describe("the history of one object, for other slices", () => {
   it("is its events alone, with retention kept", async () => {
     const { kernel, made } = app;
-    const limits = { listDefault: 100, listMax: 1000 };
+    const limits = { listDefault: 100, listMax: 1000, historyDefault: 1000, historyMax: 1000 };
     const history = objectHistory({ ...kernel, limits });
     const id = await newTarget();
     bodyOf(await patch(`/targets/${id}`, { name: uniqueName() }));

@@ -219,7 +219,7 @@ describe("the built-in user schemas", () => {
       .sort();
     assert.deepEqual(Object.keys(properties.address.properties).sort(), address);
     const machine = (await read("machine")).user_schema.schema.properties;
-    assert.deepEqual(Object.keys(machine), ["name", "description"]);
+    assert.deepEqual(Object.keys(machine), ["name", "description", "access_token_type"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { OAuthError, invalidRequest } from "../errors.ts";
 import type { Parameters } from "../form.ts";
 import type { OidcRequest } from "../http.ts";
-import type { At, AuthMethod, Client, Ports, Spend, User } from "../ports.ts";
+import type { At, AuthMethod, Client, Machine, Ports, Spend } from "../ports.ts";
 import { readBasic } from "./basic.ts";
 import { readNone } from "./none.ts";
 import { readPost } from "./post.ts";
@@ -96,7 +96,7 @@ export async function authenticateMachine(
   { users }: Pick<Ports, "users">,
   at: At,
   credentials: Credentials,
-): Promise<{ user: User; clientId: string } | undefined> {
+): Promise<{ user: Machine; clientId: string } | undefined> {
   if (credentials.method !== "basic" && credentials.method !== "post") return undefined;
   const { clientId, secret } = credentials;
   const user = await users.byClientSecret(at, clientId, secret);

@@ -19,6 +19,7 @@ export const functions = [
   "preidtoken",
   "preuserinfo",
 ] as const;
+export type FunctionName = (typeof functions)[number];
 
 const groupSuffix = ".*";
 

@@ -14,6 +14,8 @@ export const executions = table(
     targets: json<string[]>(),
     includes: json<string[]>(),
     sequence: int64(),
+    /** Of the event that made it: what happened before does not concern it. */
+    creationSequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
   },
@@ -61,8 +63,13 @@ export const executionProjection = projection(
     "execution.set": (event) => [
       putRow(
         executions,
-        { ...begin(event), ...event.payload, type: event.payload.condition.type },
-        ["creationDate"],
+        {
+          ...begin(event),
+          ...event.payload,
+          type: event.payload.condition.type,
+          creationSequence: event.sequence,
+        },
+        ["creationDate", "creationSequence"],
       ),
       ...clearLists(event),
       ...event.payload.targets.map((targetId) =>

@@ -19,6 +19,8 @@ export type TotpStore = {
     user: UserRef,
     totp: { id: string; issuer: string; label: string; createdAt: Date },
   ): Promise<{ uri: string; secret: string; change: RowChange }>;
+  /** The row that keeps the seed of an app that has it already, in Base32. */
+  keep(user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange>;
   /**
    * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
    * counts twice (decisions C6).
@@ -49,6 +51,8 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
         change: await secrets.put(ref(user, id), secret.bytes, createdAt),
       };
     },
+    keep: (user, id, secret, createdAt) =>
+      secrets.put(ref(user, id), Secret.fromBase32(secret.replaceAll(" ", "")).bytes, createdAt),
     async stepOf(user, totpId, { code, now, after }) {
       const bytes = await secrets.open(ref(user, totpId));
       if (bytes === undefined) return undefined;

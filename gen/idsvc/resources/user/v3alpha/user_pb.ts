@@ -52,7 +52,9 @@ export type User = Message<"idsvc.resources.user.v3alpha.User"> & {
   username: string;
 
   /**
-   * The data, as the schema wants them. For people: names, language, address and the like, named as in OpenID Connect.
+   * The data, as the schema wants them. For people: names, language, address and the like, named as in OpenID Connect. For
+   * machines: name, description, and in `access_token_type` whether their access tokens are opaque (`bearer`, also where it
+   * is absent) or JWTs (`jwt`).
    *
    * @generated from field: google.protobuf.Struct data = 4;
    */

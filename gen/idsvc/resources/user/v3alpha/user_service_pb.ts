@@ -2888,6 +2888,7 @@ export const UserService: GenService<{
   /**
    * Makes a secret for a machine user, by which he can get tokens for himself (client credentials). The one before no longer
    * counts. The client ID is his username as it is now; no other client of the instance may have it.
+   * His data say whether his access tokens are opaque or JWTs (`access_token_type`).
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetSecret
    */

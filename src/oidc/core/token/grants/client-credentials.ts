@@ -29,7 +29,7 @@ export const clientCredentials: Grant = {
         ...{ user, clientId, client: undefined, scope },
         audience: await audienceOf(parts, at, { clientId }, user, scope),
         session: undefined,
-        accessToken: formOf(undefined),
+        accessToken: formOf(user),
         ...{ idToken: false, refreshToken: false, spend: [] },
       }),
     );

@@ -34,7 +34,7 @@ export const jwtBearer: Grant = {
       ...{ user, clientId, client: undefined, scope },
       audience: await audienceOf(parts, at, { clientId }, user, scope),
       session: undefined,
-      accessToken: formOf(undefined),
+      accessToken: formOf(user),
       idToken: scope.includes("openid"),
       refreshToken: false,
       spend: [{ kind: "assertion", issuer: `user:${user.id}`, jti, expiresAt }],

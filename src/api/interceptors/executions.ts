@@ -1,0 +1,99 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { ServiceBinding } from "../../authz/service.ts";
+import { executionWriter } from "../../authz/roles.ts";
+import { cancelled } from "../../errors.ts";
+import type { Around, HookedCall } from "../../executor/index.ts";
+import { depthOf } from "../../telemetry/request-id.ts";
+import type { Call, InterceptorFactory } from "../call.ts";
+import type { MethodRule } from "../method-rule.ts";
+import { scopeOf } from "../scope.ts";
+import { fixedParts } from "../transcode/fixed-parts.ts";
+import { readMessage, writeMessage } from "../transcode/json.ts";
+import { requireValid } from "../validation.ts";
+import type { Ports } from "./index.ts";
+
+/**
+ * Calls the targets of executions before and after the handler of a unary method, in whatever protocol (decisions D5).
+ *
+ * What a target makes of a request is validated and authorized as what the caller sent; `ctx` and what stands in the path
+ * stay as they are. Who may write executions is never subject to them where the schema says so (decisions D10), and
+ * neither is what is done to the system, which no instance has a say in.
+ */
+export const executions =
+  ({ executions: port, validator }: Ports, binding: ServiceBinding): InterceptorFactory =>
+  (rule) => {
+    const { method, path } = rule;
+    if (port === undefined || method.methodKind !== "unary") return undefined;
+    const aroundOf = port.of(path);
+    const requireRequest = requireValid(validator, method.input);
+    const requireResponse = requireValid(validator, method.output);
+    const requireUnmoved = fixedParts(method);
+    const authorize = binding.authorize[method.localName];
+    const read = { ignoreUnknownFields: false };
+    const write = { jsonNames: rule.jsonNames };
+
+    const hooked = (call: Call): HookedCall => ({
+      facts: factsOf(call, rule),
+      depth: depthOf(call.requestId),
+      signal: call.caller === undefined ? undefined : scopeOf(call).signal,
+      request: () => writeMessage(method.input, requestOf(call), write),
+      async takeRequest(json) {
+        const message = readMessage(method.input, json, read);
+        requireUnmoved(requestOf(call), message);
+        await requireRequest(message);
+        await authorize?.(message as never, scopeOf(call));
+        call.request = message;
+      },
+    });
+
+    const runAround = async <R>(around: Around, call: Call, next: () => Promise<R>): Promise<R> => {
+      const hook = hooked(call);
+      let result: R | undefined;
+      await port.run(around, hook, async () => {
+        // Who has been answered already must not find that something was done all the same.
+        if (hook.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
+        result = await next();
+        return {
+          // Of a unary method the result is its output message (endpoints.ts).
+          response: () => writeMessage(method.output, result as Message, write),
+          async takeResponse(json) {
+            const message = readMessage(method.output, json, read);
+            await requireResponse(message);
+            result = message as R;
+          },
+        };
+      });
+      return result as R;
+    };
+
+    return <R>(call: Call, next: () => Promise<R>): Promise<R> => {
+      const around = aroundOf(call.instanceId);
+      if (around === undefined || isExempt(rule, call)) return next();
+      if (!(around instanceof Promise)) return runAround(around, call, next);
+      return around.then((found) => (found === undefined ? next() : runAround(found, call, next)));
+    };
+  };
+
+function isExempt(rule: MethodRule, { permissions, context, caller }: Call): boolean {
+  if (context.type === "system" || rule.permissionPlace === "system") return true;
+  if (!rule.executionsExempt) return false;
+  return caller?.kind === "system" || permissions.holds(executionWriter, { type: "instance" });
+}
+
+function requestOf({ request }: Call): Message {
+  if (request === undefined) throw new Error("a call is decoded before executions run");
+  return request;
+}
+
+function factsOf({ instanceId, context, caller }: Call, { path }: MethodRule) {
+  const own = caller?.kind === "user" ? caller.organizationId : "";
+  return {
+    fullMethod: path,
+    instanceId,
+    organizationId: context.type === "organization" ? context.organizationId : own,
+    // No token that the API takes tells the project of a client yet.
+    projectId: "",
+    userId:
+      caller === undefined ? "" : caller.kind === "user" ? caller.userId : `system:${caller.name}`,
+  };
+}

@@ -1,0 +1,99 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { candidates } from "../resources/action/index.ts";
+import { deepest } from "../telemetry/request-id.ts";
+import { type CallFacts, requestPayload, responsePayload } from "./payload.ts";
+import type { Plan, PlannedExecution } from "./plan.ts";
+import { tooDeep } from "./refusal.ts";
+import type { Cause, Later, RunTargets } from "./run.ts";
+
+/** The executions of one method in one instance. */
+export type Around = {
+  request: PlannedExecution | undefined;
+  response: PlannedExecution | undefined;
+};
+
+/** One call that has executions. The messages are JSON as the service writes it (decisions A5). */
+export type HookedCall = {
+  facts: CallFacts;
+  depth: number;
+  signal: AbortSignal | undefined;
+  request: () => JsonValue;
+  /** Takes another request: proves it valid and permitted, or throws. */
+  takeRequest: (json: JsonValue) => void | Promise<void>;
+};
+
+export type HookedResponse = {
+  response: () => JsonValue;
+  takeResponse: (json: JsonValue) => void | Promise<void>;
+};
+
+/** The port that calls of the API go through (decisions D5). */
+export interface CallExecutions {
+  /** What runs around calls of the method; once a method. Undefined where nothing does, which costs a look at a map. */
+  of(fullMethod: string): (instanceId: string) => Around | undefined | Promise<Around | undefined>;
+  /**
+   * Runs the targets of the request, then the work, then the targets of the response. Asynchronous targets are called
+   * when that is over; they are on disk before the caller hears anything.
+   */
+  run(around: Around, call: HookedCall, work: () => Promise<HookedResponse>): Promise<void>;
+}
+
+export function createCallExecutions(parts: {
+  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  runTargets: RunTargets;
+  start: (instanceId: string, depth: number, later: readonly Later[]) => Promise<void>;
+}): CallExecutions {
+  const { planOf, runTargets } = parts;
+
+  const runOne = async (
+    execution: PlannedExecution,
+    type: "request" | "response",
+    call: HookedCall,
+    part: {
+      payload: () => JsonObject;
+      accept: (json: JsonValue) => void | Promise<void>;
+      later: Later[];
+    },
+  ): Promise<void> => {
+    const { depth, signal, facts } = call;
+    const cause: Cause = { type, value: facts.fullMethod };
+    await runTargets({ instanceId: facts.instanceId, execution, cause, depth, signal, ...part });
+  };
+
+  return {
+    of(fullMethod) {
+      const onRequest = candidates({ type: "request", method: fullMethod });
+      const onResponse = candidates({ type: "response", method: fullMethod });
+      const around = (plan: Plan): Around | undefined => {
+        if (plan.isEmpty) return undefined;
+        const request = plan.find(onRequest);
+        const response = plan.find(onResponse);
+        const isNothing = request === undefined && response === undefined;
+        return isNothing ? undefined : { request, response };
+      };
+      return (instanceId) => {
+        const plan = planOf(instanceId);
+        return plan instanceof Promise ? plan.then(around) : around(plan);
+      };
+    },
+
+    async run({ request, response }, call, work) {
+      const { facts } = call;
+      if (call.depth >= deepest) throw tooDeep((request ?? response)?.id ?? "");
+      const later: Later[] = [];
+      try {
+        if (request !== undefined) {
+          const payload = () => requestPayload(facts, call.request());
+          await runOne(request, "request", call, { payload, accept: call.takeRequest, later });
+        }
+        const { response: written, takeResponse } = await work();
+        if (response !== undefined) {
+          const payload = () => responsePayload(facts, call.request(), written());
+          await runOne(response, "response", call, { payload, accept: takeResponse, later });
+        }
+      } finally {
+        if (later.length > 0) await parts.start(facts.instanceId, call.depth, later);
+      }
+    },
+  };
+}

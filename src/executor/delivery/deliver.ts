@@ -1,0 +1,103 @@
+import { unavailable } from "../../errors.ts";
+import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import type { CallTarget, Outcome } from "../call-target.ts";
+import type { Circuits } from "../circuit.ts";
+import { eventPayload } from "../payload.ts";
+import type { Plan } from "../plan.ts";
+import type { Told } from "../run.ts";
+import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
+import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
+
+/** At work at once in a process, and of one target: one that hangs leaves places to all others. */
+const parallel = 64;
+const perTarget = 8;
+
+type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
+  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  callTarget: CallTarget;
+  circuits: Circuits;
+  tell: (told: Told) => void;
+};
+
+/**
+ * Makes the deliveries that are due, each until it succeeds or a day has passed (decisions D9). A target that answers with
+ * success has taken it; what it says besides is not read.
+ */
+export function deliveryJobs(parts: Parts): JobHandlers {
+  const { events, secrets, now, newId } = parts;
+
+  async function bodyOf(
+    job: RunningJob<DeliveryWork>,
+  ): Promise<{ body: string; event?: LoggedEvent } | undefined> {
+    const sequence = BigInt(job.payload.position);
+    if (sequence === 0n) {
+      const sealed = await secrets.open(payloadRef(job.instanceId, job.id));
+      return sealed && { body: Buffer.from(sealed).toString() };
+    }
+    const event = await eventAt(events, job.instanceId, sequence);
+    return event && { body: JSON.stringify(eventPayload(event)), event };
+  }
+
+  const unitOf = (job: RunningJob<DeliveryWork>) => ({
+    instanceId: job.instanceId,
+    editorId: "",
+    service: deliveryKind.name,
+    clientId: "",
+    requestId: "",
+  });
+
+  const end = (job: RunningJob<DeliveryWork>, changes: RowChange[]): Promise<void> =>
+    events.transact(unitOf(job), async (tx) => {
+      await job.finish(tx);
+      tx.write(...changes, secrets.remove(payloadRef(job.instanceId, job.id)));
+    });
+
+  async function work(job: RunningJob<DeliveryWork>): Promise<"done"> {
+    const { instanceId, id, attempt, signal, payload } = job;
+    const { targetId, executionId, cause, depth } = payload;
+    const plan = await parts.planOf(instanceId);
+    const target = plan.target(targetId);
+    const told = await bodyOf(job);
+    // The target was deleted, or the instance: there is nobody to tell, or nothing.
+    if (target === undefined || told === undefined) {
+      await end(job, [changeDelivery(job, endedAs("failed", now()))]);
+      return "done";
+    }
+    const call = { instanceId, target, deliveryId: id, depth, signal, wantsAnswer: false };
+    const outcome = await parts.callTarget({ ...call, body: told.body });
+    parts.tell({ instanceId, deliveryId: id, executionId, targetId, cause, attempt, outcome });
+    if (!outcome.ok) {
+      await events.transact(unitOf(job), async (tx) => {
+        await job.fence(tx);
+        tx.write(noteAttempt(job, { attempt, outcome }, tx.now));
+      });
+      throw deliveryFailed(outcome);
+    }
+    const next = payload.then.flatMap((each) => plan.target(each) ?? []);
+    const at = { instanceId, newId, now: now() };
+    await end(job, [
+      noteAttempt(job, { attempt, outcome, end: "delivered" }, now()),
+      ...(told.event === undefined
+        ? []
+        : deliverEvent(at, told.event, { executionId, depth, targets: next })),
+    ]);
+    return "done";
+  }
+
+  return handle(deliveryKind, work, {
+    parallel,
+    perGroup: perTarget,
+    limits: parts.circuits.limits,
+    whenDead: (job, at) => [changeDelivery(job, endedAs("dead", at))],
+  });
+}
+
+// Its reason stands with the job as the last error.
+const deliveryFailed = (outcome: Outcome) =>
+  unavailable(
+    `DELIVERY_${(outcome.ok ? "ok" : outcome.failure).toUpperCase()}`,
+    "the target did not take the delivery",
+  );

@@ -1,0 +1,114 @@
+import type { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Deps } from "../../projection/module.ts";
+import {
+  candidates,
+  type Condition,
+  requireKnown,
+  targetNotFound,
+  toCondition,
+} from "../../resources/action/index.ts";
+import { toListDetails } from "../../resources/object/details.ts";
+import { toPage } from "../../resources/object/list.ts";
+import { depthOf } from "../../telemetry/request-id.ts";
+import type { CallTarget } from "../call-target.ts";
+import type { Plan } from "../plan.ts";
+import type { Told } from "../run.ts";
+import { toDelivery } from "./convert.ts";
+import { getDelivery, searchDeliveries } from "./queries.ts";
+import { redeliver } from "./redeliver.ts";
+import { addTried } from "./table.ts";
+
+type Parts = {
+  /** What is stored now, on whichever replica. */
+  planOf: (instanceId: string) => Promise<Plan>;
+  callTarget: CallTarget;
+  tell: (told: Told) => void;
+};
+
+export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof DeliveryService> {
+  const { db, events, newId, now, registry } = deps;
+
+  async function test(targetId: string, scope: Scope): Promise<string> {
+    const { instanceId, caller, signal, requestId } = scope;
+    const target = (await parts.planOf(instanceId)).target(targetId);
+    if (target === undefined) throw targetNotFound();
+    const deliveryId = newId();
+    const userID = caller.kind === "user" ? caller.userId : `system:${caller.name}`;
+    const outcome = await parts.callTarget({
+      ...{ instanceId, target, deliveryId, signal, isTest: true, wantsAnswer: false },
+      depth: depthOf(requestId),
+      body: JSON.stringify({ test: true, instanceID: instanceId, targetID: targetId, userID }),
+    });
+    const cause = { type: "test" as const, value: "" };
+    const about = { instanceId, deliveryId, executionId: "", targetId, cause };
+    parts.tell({ ...about, attempt: 1, outcome });
+    const change = addTried({ ...about, eventSequence: 0n }, 1, outcome, now());
+    await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [change] });
+    return deliveryId;
+  }
+
+  return {
+    async searchDeliveries({ query, filters }, { instanceId }) {
+      const found = await searchDeliveries(deps, instanceId, { filters, page: toPage(query) });
+      return { details: toListDetails(found), result: found.rows.map(toDelivery) };
+    },
+
+    async redeliverDelivery({ id }, scope) {
+      const plan = await parts.planOf(scope.instanceId);
+      return { delivery: toDelivery(await redeliver(deps, plan, writeContext(scope), id)) };
+    },
+
+    async testTarget({ id }, scope) {
+      const deliveryId = await test(id, scope);
+      return { delivery: toDelivery(await getDelivery(db, scope.instanceId, deliveryId)) };
+    },
+
+    async matchExecution({ condition: asked }, { instanceId }) {
+      if (asked === undefined) throw new Error("validation lets no request without condition pass");
+      const condition = toCondition(asked);
+      requireKnown(condition, {
+        methods: registry.methods(),
+        services: registry.services(),
+        eventTypes: events.eventTypes,
+      });
+      const ids = candidatesOf(condition);
+      const plan = await parts.planOf(instanceId);
+      const execution = plan.find(ids);
+      return {
+        ...(execution === undefined ? {} : { executionId: execution.id }),
+        candidates: ids.map((id) => ({
+          executionId: id,
+          exists: plan.find([id]) !== undefined,
+          runs: id === execution?.id,
+        })),
+        targets: (execution?.targets ?? []).map(({ id, via, isAsync, interruptOnError }) => ({
+          targetId: id,
+          viaExecutionId: via,
+          isAsync,
+          interruptOnError,
+        })),
+      };
+    },
+  };
+}
+
+/** The executions that could run for what the condition names, the most specific first. */
+function candidatesOf({ type, scope, value }: Condition): string[] {
+  switch (scope) {
+    case "method":
+      return candidates({ type, method: value });
+    case "service":
+      return [`${type}.${value}`, type];
+    case "all":
+      return [type];
+    case "event":
+      return candidates({ type: "event", eventType: value });
+    case "group":
+      // As an event of the group that nothing names.
+      return candidates({ type: "event", eventType: `${value}.` }).slice(1);
+    case "function":
+      return candidates({ type: "function", name: value });
+  }
+}

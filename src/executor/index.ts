@@ -1,0 +1,152 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import type { MembershipReader } from "../authz/ports.ts";
+import { service, type ServiceBinding } from "../authz/service.ts";
+import type { EgressClient } from "../egress/client.ts";
+import type { JobHandlers } from "../jobs/job.ts";
+import type { Deps } from "../projection/module.ts";
+import { cachedActions, signingKeyReader } from "../resources/action/index.ts";
+import type { MigratableDatabase } from "../storage/database.ts";
+import { current } from "../storage/read-cache.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { type CallExecutions, createCallExecutions } from "./around-calls.ts";
+import { createCallTarget } from "./call-target.ts";
+import { createCircuits } from "./circuit.ts";
+import { deliveryJobs } from "./delivery/deliver.ts";
+import { followEvents } from "./delivery/follow.ts";
+import { deliveryHandlers } from "./delivery/handlers.ts";
+import { createRecords } from "./delivery/records.ts";
+import { callLater } from "./delivery/work.ts";
+import { createRunFunction, type RunFunction } from "./functions.ts";
+import { createMeter } from "./meter.ts";
+import { createPlaces } from "./places.ts";
+import { compilePlan } from "./plan.ts";
+import { createRunTargets, type Later, type Told } from "./run.ts";
+
+export type { Around, CallExecutions, HookedCall, HookedResponse } from "./around-calls.ts";
+export type { Additions } from "./claims.ts";
+export type { FunctionPlace, RunFunction } from "./functions.ts";
+export { executorModule } from "./module.ts";
+
+/** Runs executions: calls targets when what their conditions name happens (specification 2.3, decisions D). */
+export type Executor = {
+  /** What the interceptors ask. */
+  calls: CallExecutions;
+  /** What the provider and the login ask at their points. */
+  runFunction: RunFunction;
+  services: ServiceBinding[];
+  jobs: JobHandlers;
+  measure(metrics: Metrics): void;
+  /** Follows the events and writes records, until disposed. */
+  start(): AsyncDisposable;
+};
+
+export function createExecutor(
+  deps: Deps,
+  parts: {
+    db: MigratableDatabase;
+    outside: EgressClient;
+    logger: Logger;
+    memberships: MembershipReader;
+    /** Reads JSON of which every reader makes the same, or refuses it. */
+    parseJson: (bytes: Uint8Array) => JsonValue;
+  },
+): Executor {
+  const { events, secrets, newId, now } = deps;
+  const { db, logger } = parts;
+  const planOf = cachedActions(db, compilePlan);
+  const circuits = createCircuits({ now: () => performance.now(), random: Math.random });
+  const meter = createMeter();
+  const records = createRecords(deps, (err) =>
+    logger.error({ err }, "deliveries cannot be recorded"),
+  );
+  const callTarget = createCallTarget({
+    outside: parts.outside,
+    circuits,
+    places: createPlaces(),
+    signingKey: signingKeyReader(db, secrets),
+    now,
+  });
+
+  function tell(told: Told): void {
+    meter.count(told);
+    const { outcome, cause, ...ids } = told;
+    const line = {
+      ...ids,
+      cause: cause.type,
+      on: cause.value,
+      status: outcome.status,
+      ms: Math.round(outcome.durationMs * 1000) / 1000,
+    };
+    if (outcome.ok) logger.info(line, "target called");
+    else logger.warn({ ...line, failure: outcome.failure }, "target failed");
+  }
+
+  const runTargets = createRunTargets({
+    callTarget,
+    newId,
+    parseJson: parts.parseJson,
+    tell(told) {
+      tell(told);
+      records.add(told);
+    },
+  });
+
+  async function start(instanceId: string, depth: number, later: readonly Later[]): Promise<void> {
+    const at = { instanceId, newId, now: now() };
+    const rows = await Promise.all(later.map((each) => callLater(secrets, at, depth, each)));
+    await db.commit({ instanceId, expect: [], claims: [], events: [], changes: rows.flat() });
+  }
+
+  return {
+    calls: createCallExecutions({ planOf, runTargets, start }),
+    runFunction: createRunFunction({
+      planOf,
+      runTargets,
+      memberships: parts.memberships,
+      start,
+    }),
+    services: [
+      service(
+        DeliveryService,
+        deliveryHandlers(deps, { planOf: current(db, planOf), callTarget, tell }),
+      ),
+    ],
+    jobs: deliveryJobs({ events, secrets, newId, now, planOf, callTarget, circuits, tell }),
+    measure(metrics) {
+      metrics.counter(
+        "idsvc_target_calls_total",
+        "Calls of targets, by cause (request, response, event, function, test) and outcome.",
+        meter.calls,
+      );
+      metrics.histogram(
+        "idsvc_target_call_duration_seconds",
+        "Time of a call of a target, waiting for a place included.",
+        meter.times,
+      );
+      metrics.gauge(
+        "idsvc_target_circuits_open",
+        "Targets that this process does not call now, because they failed too often.",
+        () => [{ labels: {}, value: circuits.limits().size }],
+      );
+    },
+    start() {
+      const following = followEvents({
+        ...{ db, events, planOf, newId, now },
+        onTooDeep({ type, instanceId, sequence }, executionId) {
+          const line = { instanceId, executionId, on: type, sequence: String(sequence) };
+          logger.warn(line, "an event comes of so many targets that none is told of it");
+        },
+        onError: (err, instanceId) =>
+          logger.error({ err, instanceId }, "events cannot be turned into deliveries"),
+      });
+      return {
+        async [Symbol.asyncDispose]() {
+          await following[Symbol.asyncDispose]();
+          await records[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}

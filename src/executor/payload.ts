@@ -1,0 +1,50 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { LoggedEvent } from "../eventstore/eventstore.ts";
+
+/** Where a call was made, as targets are told. */
+export type CallFacts = {
+  /** `/<package>.<Service>/<Method>` */
+  fullMethod: string;
+  instanceId: string;
+  organizationId: string;
+  projectId: string;
+  userId: string;
+};
+
+/** What a target of a request is told (decisions D6). The message is JSON as the service writes it. */
+export const requestPayload = (facts: CallFacts, request: JsonValue): JsonObject => ({
+  fullMethod: facts.fullMethod,
+  instanceID: facts.instanceId,
+  orgID: facts.organizationId,
+  projectID: facts.projectId,
+  userID: facts.userId,
+  request,
+});
+
+/** What a target of a response is told. */
+export const responsePayload = (
+  facts: CallFacts,
+  request: JsonValue,
+  response: JsonValue,
+): JsonObject => ({ ...requestPayload(facts, request), response });
+
+/** What a target of an event is told. Personal fields are empty once the person is deleted. */
+export const eventPayload = (event: LoggedEvent): JsonObject => ({
+  aggregateID: event.aggregateId,
+  aggregateType: event.aggregateType,
+  resourceOwner: event.owner.id,
+  instanceID: event.instanceId,
+  version: `v${event.revision}`,
+  sequence: String(event.sequence),
+  event_type: event.type,
+  created_at: event.createdAt.toISOString(),
+  userID: event.editorId,
+  // Payloads are stored as JSON and read as such (decisions C9).
+  event_payload: event.payload as JsonValue,
+});
+
+/** What a target of a function is told: the bare name, and what the point that uses it knows (background 2.7). */
+export const functionPayload = (name: string, known: JsonObject): JsonObject => ({
+  ...known,
+  function: name,
+});

@@ -1,0 +1,60 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ManagementDetailsSchema,
+  Gender,
+  type HumanEmail,
+  type HumanPhone,
+  type HumanProfile,
+} from "#gen/idsvc/management/v1/user_pb.ts";
+import { invalidField } from "../errors.ts";
+import type { Written } from "../eventstore/transaction.ts";
+import type { NewHuman } from "../resources/user/index.ts";
+
+const genders: Readonly<Record<Gender, string | undefined>> = {
+  [Gender.UNSPECIFIED]: undefined,
+  [Gender.FEMALE]: "female",
+  [Gender.MALE]: "male",
+  [Gender.DIVERSE]: "diverse",
+};
+
+/** A profile as data of the schema `human`. The name that is shown is first and last name unless another one is given. */
+export function toData(profile: HumanProfile): NewHuman["data"] {
+  const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = profile;
+  const all = {
+    given_name: firstName,
+    family_name: lastName,
+    nickname: nickName,
+    display_name: displayName || `${firstName} ${lastName}`,
+    preferred_language: preferredLanguage,
+    gender: genders[gender] ?? "",
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
+}
+
+export const toEmail = ({ email, isEmailVerified }: HumanEmail): NewHuman["email"] => ({
+  address: email,
+  isVerified: isEmailVerified,
+});
+
+/** The number as it is kept (E.164). @throws INVALID_ARGUMENT PHONE_INVALID when too many or too few digits are left */
+export function toPhone(phone: HumanPhone | undefined, field: string): NewHuman["phone"] {
+  if (phone === undefined) return undefined;
+  const address = phone.phone.replaceAll(/[^+0-9]/g, "");
+  if (!/^\+[1-9][0-9]{3,14}$/.test(address)) {
+    throw invalidField(field, "PHONE_INVALID", "must be a plus sign and 4 to 15 digits");
+  }
+  return { address, isVerified: phone.isPhoneVerified };
+}
+
+/** Of what was just created. */
+export const toCreatedDetails = ({
+  sequence,
+  changeDate,
+  owner,
+}: Written): MessageInitShape<typeof ManagementDetailsSchema> => ({
+  sequence,
+  creationDate: timestampFromDate(changeDate),
+  changeDate: timestampFromDate(changeDate),
+  resourceOwner: owner.id,
+});

@@ -1,0 +1,51 @@
+import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { writeContext } from "../authz/context.ts";
+import type { Handlers } from "../authz/service.ts";
+import type { Deps } from "../projection/module.ts";
+import { mayOn, organizationOf, permissionMissing } from "../resources/org/index.ts";
+import { humanAdder } from "../resources/user/index.ts";
+import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
+
+/**
+ * Creates a person in the organization of the call (decisions G3). The hash of a password counts in its place, without the
+ * policy, and is made anew at the first login.
+ *
+ * @throws ALREADY_EXISTS USERNAME_TAKEN
+ * @throws INVALID_ARGUMENT PASSWORD_POLICY, PHONE_INVALID, and what hashes are refused for
+ * @throws PERMISSION_DENIED PERMISSION_MISSING
+ */
+export function importHumanUser(deps: Deps): Handlers<typeof ManagementService>["importHumanUser"] {
+  const { events } = deps;
+  const humans = humanAdder(deps);
+
+  return async (request, scope) => {
+    const { profile, email, phone, password, hashedPassword, otpCode } = request;
+    if (profile === undefined || email === undefined) {
+      throw new Error("validation requires profile and email");
+    }
+    const organizationId = organizationOf(scope);
+    if (!mayOn(scope, scope.policy.act, { organizationId })) {
+      throw permissionMissing(scope.policy.act);
+    }
+    const changeRequired = request.passwordChangeRequired;
+    const hash = hashedPassword?.value ?? "";
+    const type =
+      hash === ""
+        ? ({ case: "password", value: password } as const)
+        : ({ case: "hash", value: hash } as const);
+    const field = hash === "" ? "import" : "hashedPassword";
+    const add = humans(scope.instanceId, {
+      username: request.userName,
+      data: toData(profile),
+      email: toEmail(email),
+      phone: toPhone(phone, "phone.phone"),
+      password: type.value === "" ? undefined : { type, changeRequired, field },
+      totpSecret: otpCode === "" ? undefined : otpCode,
+    });
+    const written = await events.transact(writeContext(scope), async (tx) =>
+      tx.written(await add(tx, organizationId)),
+    );
+    const { id: userId } = written();
+    return { userId, details: toCreatedDetails(written()) };
+  };
+}

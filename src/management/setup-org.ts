@@ -1,0 +1,59 @@
+import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { writeContext } from "../authz/context.ts";
+import type { Handlers } from "../authz/service.ts";
+import type { Deps } from "../projection/module.ts";
+import { addMember, membership } from "../resources/membership/index.ts";
+import { organizationCreator } from "../resources/org/index.ts";
+import { humanAdder } from "../resources/user/index.ts";
+import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
+
+const usualRole = "ORG_OWNER";
+
+/**
+ * Sets an organization up: its domain, its first user and his membership, in one unit (decisions G1).
+ *
+ * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
+ * @throws INVALID_ARGUMENT ROLE_UNKNOWN, PASSWORD_POLICY, PHONE_INVALID
+ */
+export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpOrg"] {
+  const { events, newId } = deps;
+  const create = organizationCreator(deps);
+  const humans = humanAdder(deps);
+
+  return async ({ org, human, roles }, scope) => {
+    const { profile, email, phone, password, userName } = human ?? {};
+    if (org === undefined || profile === undefined || email === undefined) {
+      throw new Error("validation requires the organization and its first user");
+    }
+    const add = humans(scope.instanceId, {
+      username: userName ?? "",
+      data: toData(profile),
+      email: toEmail(email),
+      phone: toPhone(phone, "human.phone.phone"),
+      password:
+        password === undefined || password === ""
+          ? undefined
+          : {
+              type: { case: "password", value: password },
+              changeRequired: false,
+              field: "human",
+            },
+    });
+    return events
+      .transact(writeContext(scope), async (tx) => {
+        const made = await create(tx, scope.instanceId, {
+          name: org.name,
+          domain: org.domain === "" ? undefined : org.domain,
+        });
+        const first = await add(tx, made.id);
+        const member = tx.begin(membership, newId());
+        const context = { type: "organization", organizationId: made.id } as const;
+        const held = roles.length === 0 ? [usualRole] : roles;
+        const added = addMember(member.state, { userId: first.id, roles: held, context });
+        tx.record(membership, member, added, { type: "org", id: made.id });
+        const written = tx.written(made);
+        return { written, orgId: made.id, userId: first.id };
+      })
+      .then(({ written, ...ids }) => ({ details: toCreatedDetails(written()), ...ids }));
+  };
+}

@@ -1,0 +1,50 @@
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
+import { current } from "../../storage/read-cache.ts";
+import { instance } from "../instance/index.ts";
+import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
+
+/**
+ * Creates an organization in the caller's unit. It begins with the domain that is wished, or with a generated one where
+ * none is, and where domains must be proven first.
+ *
+ * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
+ */
+export function organizationCreator({
+  db,
+  organizations,
+  newId,
+}: Pick<Deps, "db" | "organizations" | "newId">) {
+  const loginOf = current(db, loginSettingsReader(db));
+
+  async function freeDomain(tx: Transaction, instanceId: string, name: string, id: string) {
+    const { state } = await tx.load(instance, instanceId);
+    const below = state?.primaryDomain ?? "";
+    const domain = generatedDomain(name, below);
+    const holder = await organizations.byDomain(instanceId, domain);
+    return holder === undefined ? domain : generatedDomain(name, below, `-${id}`);
+  }
+
+  return async (
+    tx: Transaction,
+    instanceId: string,
+    wanted: { name: string; domain?: string | undefined },
+  ): Promise<Loaded<Organization | undefined>> => {
+    const loaded = tx.begin(organization, newId());
+    const named = wanted.domain?.toLowerCase();
+    const mustProve = named !== undefined && (await loginOf(instanceId)).validateOrgDomains;
+    const domain =
+      named === undefined || mustProve
+        ? await freeDomain(tx, instanceId, wanted.name, loaded.id)
+        : named;
+    const added = addOrganization(
+      loaded.state,
+      { name: wanted.name, domain, domainId: newId() },
+      mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
+    );
+    tx.record(organization, loaded, added, { type: "instance", id: instanceId });
+    return loaded;
+  };
+}

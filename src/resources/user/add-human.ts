@@ -1,0 +1,91 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { requireOrganization } from "../org/index.ts";
+import { requireData, requireSchema } from "../userschema/index.ts";
+import { announceCode, changeContact, type ContactKind } from "./contact.ts";
+import { codeKinds } from "./contact-change.ts";
+import { createCredentials } from "./credentials.ts";
+import { userEvents } from "./events.ts";
+import { settingOf } from "./password/set.ts";
+import { requirePerson } from "./person.ts";
+import { addUser, type User, user } from "./user.ts";
+
+/** A person to add, as whoever may write users describes him. */
+export type NewHuman = {
+  userId?: string;
+  username: string;
+  /** By the schema `human`. */
+  data: JsonObject;
+  email: { address: string; isVerified: boolean };
+  phone?: { address: string; isVerified: boolean } | undefined;
+  /** In clear, or as another system's hash. */
+  password?:
+    | { type: { case: "password" | "hash"; value: string }; changeRequired: boolean; field: string }
+    | undefined;
+  /** The secret of an app that makes one-time passwords, in Base32. */
+  totpSecret?: string | undefined;
+};
+
+/**
+ * Adds a person with his contacts and his credentials, in the caller's unit: all of it or nothing. An address that is not
+ * known to be his waits for its code. Call `prepare` once, and what it gives in every try of the unit.
+ *
+ * @throws ALREADY_EXISTS USERNAME_TAKEN, INVALID_ARGUMENT PASSWORD_POLICY and what hashes are refused for
+ */
+export function humanAdder(deps: Deps) {
+  const credentials = createCredentials(deps);
+  const { codes, totps } = credentials;
+  const { newId } = deps;
+
+  return function prepare(instanceId: string, human: NewHuman) {
+    const { password } = human;
+    const setting = password && settingOf(credentials, instanceId, password, password.field);
+
+    return async (tx: Transaction, organizationId: string): Promise<Loaded<User | undefined>> => {
+      await requireOrganization(tx, organizationId);
+      const schema = await requireSchema(tx, "human");
+      requireData(schema, human.data, "owner");
+      const loaded =
+        human.userId === undefined ? tx.begin(user, newId()) : await tx.load(user, human.userId);
+      const asData = {
+        schemaId: schema.id,
+        schemaType: schema.type,
+        schemaRevision: schema.revision,
+      };
+      const wanted = { ...asData, data: human.data, organizationId, username: human.username };
+      tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
+      await addContact(tx, loaded, "email", human.email);
+      if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
+      requirePerson(loaded.state);
+      if (setting !== undefined) {
+        await setting.check(loaded.state);
+        await setting.set(tx, loaded);
+      }
+      if (human.totpSecret !== undefined) {
+        const totpId = newId();
+        const at = { instanceId, userId: loaded.id };
+        tx.write(await totps.keep(at, totpId, human.totpSecret, tx.now));
+        tx.record(user, loaded, [
+          userEvents["human.mfa.otp.added"]({ totpId }),
+          userEvents["human.mfa.otp.verified"]({ totpId }),
+        ]);
+      }
+      return loaded;
+    };
+
+    async function addContact(
+      tx: Transaction,
+      loaded: Loaded<User | undefined>,
+      kind: ContactKind,
+      contact: { address: string; isVerified: boolean },
+    ): Promise<void> {
+      tx.record(user, loaded, changeContact(loaded.state, kind, contact));
+      if (contact.isVerified) return;
+      const at = { instanceId, userId: loaded.id };
+      await codes.issue(tx, at, codeKinds[kind], contact.address);
+      tx.record(user, loaded, announceCode(kind));
+    }
+  };
+}

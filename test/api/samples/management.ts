@@ -1,0 +1,48 @@
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { ofService, type Sample, tooLong, type World } from "./sample.ts";
+
+const person = (name: string) => ({
+  user_name: name,
+  profile: { first_name: "Ada", last_name: "Lovelace" },
+  email: { email: "ada@example.test", is_email_verified: true },
+});
+
+let granted: Promise<{ project_id: string; grant_id: string }> | undefined;
+
+async function grant({ make, name }: World) {
+  const project_id = await make("/projects", { name: name() });
+  const granted_organization_id = await make("/organizations", { name: name() });
+  const grant_id = await make("/project_grants", {
+    project_id,
+    granted_organization_id,
+    role_keys: [],
+  });
+  return { project_id, grant_id };
+}
+
+export const managementSamples: Record<string, Sample> = ofService(ManagementService.typeName, {
+  SetUpOrg: {
+    valid: ({ name }) => ({ org: { name: name() }, human: person(name()) }),
+    invalid: {
+      request: { org: { name: tooLong }, human: person("a") },
+      field: "org.name",
+    },
+    unknown: undefined,
+    writes: true,
+  },
+  ListProjectGrantChanges: {
+    valid: async (world) => ({ ...(await (granted ??= grant(world))), query: { limit: 10 } }),
+    invalid: { request: { project_id: tooLong, grant_id: "1" }, field: "project_id" },
+    unknown: {
+      request: { project_id: "404", grant_id: "404" },
+      reason: "PROJECT_GRANT_NOT_FOUND",
+    },
+    writes: false,
+  },
+  ImportHumanUser: {
+    valid: ({ name }) => person(name()),
+    invalid: { request: { ...person("a"), user_name: tooLong }, field: "user_name" },
+    unknown: undefined,
+    writes: true,
+  },
+});

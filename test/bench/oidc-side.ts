@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { decodeProtectedHeader } from "jose";
+import { counterMark, type LoadSpec } from "./load/spec.ts";
+import type { BenchCase } from "./measure.ts";
+import {
+  authorizePath,
+  codeForm,
+  type Credentials,
+  formSpec,
+  getSpec,
+  type Paths,
+  refreshForm,
+} from "./oidc-requests.ts";
+import { call, callJson } from "./requests.ts";
+
+/** A provider under load: the service or its peer. */
+export type Side = {
+  name: string;
+  pid: number;
+  port: number;
+  paths: Paths;
+  web: Credentials;
+  /** Who asks about tokens of `web`. */
+  asker: Credentials;
+  machines: Partial<Record<"opaque" | "RS256" | "ES256", Credentials>>;
+  /** The cookie of a browser in which somebody has logged in at `web`. */
+  cookie: string;
+  /** Codes of `web`, made beforehand: for `openid`, and for `openid offline_access`. */
+  codes: string[];
+  offline: string[];
+};
+
+// More than anybody redeems on one core.
+const codesPerSecond = 8_000;
+const families = 72;
+
+/** How many codes of each kind a run uses up: one load a round lasts a second. */
+export const codesFor = (rounds: number) => ({
+  codes: (rounds + 1) * (codesPerSecond + 4) + 4,
+  offline: (rounds + 1) * (families + 4) + 8,
+});
+
+/** Everything that is asked of a provider. */
+export function oidcCases(side: Side): BenchCase[] {
+  const { name, pid, port, paths, web, machines, cookie } = side;
+  const each = (
+    what: string,
+    load: BenchCase["load"],
+    verify: () => Promise<void>,
+    more: Partial<BenchCase> = {},
+  ): BenchCase => ({ name: `${what} ${name}`, pid, load, verify, ...more });
+  const redeem = async (from: string[]) => {
+    const code = from.pop();
+    assert.ok(code !== undefined, "no code is left");
+    return callJson(formSpec(port, paths.token, web, codeForm(code)));
+  };
+  const documentCase = (what: string, path: string, member: string) => {
+    const spec = getSpec(port, path);
+    return each(what, spec, async () => {
+      const { [member]: value } = await callJson(spec);
+      assert.ok(Array.isArray(value) && value.length > 0, `${member} is there`);
+    });
+  };
+  const machineCase = (kind: "opaque" | "RS256" | "ES256", by: Credentials) => {
+    const form = { grant_type: "client_credentials", scope: "profile" };
+    const spec = formSpec(port, paths.token, by, form);
+    return each(`token ${kind}`, spec, async () => {
+      const token = String((await callJson(spec))["access_token"]);
+      if (kind === "opaque") assert.ok(!token.includes("."), token);
+      else assert.equal(decodeProtectedHeader(token).alg, kind);
+    });
+  };
+  const refreshSpec = (token: string) => formSpec(port, paths.token, web, refreshForm(token));
+  const familyOf = async () => String((await redeem(side.offline))["refresh_token"]);
+  const checkTokens = (body: Record<string, unknown>) => {
+    assert.equal(decodeProtectedHeader(String(body["id_token"])).alg, "ES256");
+    assert.equal(typeof body["access_token"], "string");
+  };
+  const opaqueToken = async () => String((await redeem(side.codes))["access_token"]);
+  let bearer: LoadSpec | undefined;
+  const userinfoSpec = async () =>
+    (bearer ??= getSpec(port, paths.userinfo, { authorization: `Bearer ${await opaqueToken()}` }));
+
+  const cases: BenchCase[] = [
+    documentCase("discovery", paths.discovery, "grant_types_supported"),
+    documentCase("keys", paths.keys, "keys"),
+    introspectionCase(side, "introspection", opaqueToken),
+    each("userinfo", userinfoSpec, async () => {
+      assert.equal(typeof (await callJson(await userinfoSpec()))["sub"], "string");
+    }),
+    each(
+      "refresh",
+      async () => {
+        const values = await Promise.all(Array.from({ length: families }, familyOf));
+        return { ...refreshSpec(counterMark), feed: { values, again: "refresh_token" } };
+      },
+      async () => {
+        const token = await familyOf();
+        const body = await callJson(refreshSpec(token));
+        checkTokens(body);
+        assert.notEqual(body["refresh_token"], token);
+      },
+      { mostSeconds: 1 },
+    ),
+    each(
+      "code",
+      (seconds) => ({
+        ...formSpec(port, paths.token, web, codeForm(counterMark)),
+        feed: { values: side.codes.splice(0, codesPerSecond * seconds) },
+      }),
+      async () => checkTokens(await redeem(side.codes)),
+      { mostSeconds: 1 },
+    ),
+    each(
+      "flow",
+      {
+        ...getSpec(port, authorizePath(paths.authorize, web.clientId), { cookie }),
+        feed: {
+          values: [],
+          then: {
+            parameter: "code",
+            ...formSpec(port, paths.token, web, codeForm(counterMark)),
+          },
+        },
+      },
+      async () => {
+        const path = authorizePath(paths.authorize, web.clientId);
+        const { headers } = await call(getSpec(port, path, { cookie }));
+        const to = new URL(String(headers["location"] ?? ""), "http://nowhere.test");
+        const code = to.searchParams.get("code") ?? "";
+        assert.ok(code !== "", `the browser was sent to ${String(to)}`);
+        checkTokens(await callJson(formSpec(port, paths.token, web, codeForm(code))));
+      },
+    ),
+  ];
+  for (const kind of ["opaque", "RS256", "ES256"] as const) {
+    const by = machines[kind];
+    if (by !== undefined) cases.push(machineCase(kind, by));
+  }
+  return cases;
+}
+
+/** The same token asked about again and again, as resource servers do. */
+export function introspectionCase(
+  { name, pid, port, paths, asker }: Pick<Side, "name" | "pid" | "port" | "paths" | "asker">,
+  what: string,
+  token: () => Promise<string>,
+): BenchCase {
+  let spec: LoadSpec | undefined;
+  const load = async () =>
+    (spec ??= formSpec(port, paths.introspection, asker, { token: await token() }));
+  const verify = async () => assert.equal((await callJson(await load()))["active"], true);
+  return { name: `${what} ${name}`, pid, load, verify };
+}

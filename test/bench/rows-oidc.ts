@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { audienceOf } from "../../src/oidc/core/audience.ts";
+import type { At } from "../../src/oidc/core/ports.ts";
+import { clientPorts } from "../../src/oidc/store/index.ts";
+import { featureReader } from "../../src/settings/feature/index.ts";
+import { authorizeUrl, signIn } from "../support/login.ts";
+import { userAgent } from "../support/user-agent.ts";
+import { codeForm, type Credentials, formSpec, peerClients, peerPaths } from "./oidc-requests.ts";
+import { person, redirectUri, sentChallenge, servicePaths } from "./oidc-requests.ts";
+import { codesFor, introspectionCase, oidcCases, type Side } from "./oidc-side.ts";
+import { type Child, startServer } from "./process.ts";
+import { callJson, restSpec } from "./requests.ts";
+import { textCase } from "./rows-rpc.ts";
+import { type Bench, hello, type RowPlan } from "./rows.ts";
+import { newStore, startService, type Store, withKernel } from "./store.ts";
+
+const base = "/resources/v3alpha";
+const peerName = "oidc-provider";
+const together = 1_000;
+const codeLifeMs = 3_600_000;
+const basicAuth = "OIDC_AUTH_METHOD_TYPE_BASIC";
+
+type Made = {
+  userId: string;
+  web: Credentials;
+  webJwt: Credentials;
+  asker: Credentials;
+  opaque: Credentials;
+  jwt: Credentials;
+};
+
+/** The provider beside oidc-provider, which keeps everything in memory. */
+export async function oidcBench(rounds: number): Promise<Bench> {
+  await using running = new AsyncDisposableStack();
+  const store = running.use(await newStore());
+  const rsaStore = running.use(await newStore());
+  const made = await prepared(store, { withEcKey: true });
+  const rsa = await prepared(rsaStore, { withEcKey: false });
+  const wanted = codesFor(rounds);
+  const codes = await codesOf(store, made.web, made.userId, wanted.codes, ["openid"]);
+  const offlineScope = ["openid", "offline_access"];
+  const offline = await codesOf(store, made.web, made.userId, wanted.offline, offlineScope);
+  const [jwtCode = ""] = await codesOf(store, made.webJwt, made.userId, 1, ["openid"]);
+  const service = running.use((await startService(store.dir, [], true)).child);
+  const rsaService = running.use((await startService(rsaStore.dir, [], true)).child);
+  const own: Side = {
+    ...{ name: "service", pid: service.pid, port: service.port, paths: servicePaths },
+    ...{ web: made.web, asker: made.asker, machines: { opaque: made.opaque, ES256: made.jwt } },
+    ...{ cookie: await cookieOf(service, made.web), codes, offline },
+  };
+  const peer = running.use(
+    await startServer([join(import.meta.dirname, "peers/oidc-provider.ts")]),
+  );
+  const prepare = async (count: number, scope: string): Promise<Record<string, JsonValue>> =>
+    callJson(
+      restSpec(peer.port, `POST /prepare?codes=${count}&scope=${encodeURIComponent(scope)}`),
+    );
+  const atPeer = await prepare(wanted.codes, "openid");
+  const { web, opaque, rs256, es256 } = peerClients;
+  const other: Side = {
+    ...{ name: peerName, pid: peer.pid, port: peer.port, paths: peerPaths, web, asker: web },
+    machines: { opaque, RS256: rs256, ES256: es256 },
+    cookie: String(atPeer["cookie"]),
+    codes: textsOf(atPeer["codes"]),
+    offline: textsOf((await prepare(wanted.offline, offlineScope.join(" ")))["codes"]),
+  };
+  const rsaCases = oidcCases({
+    ...own,
+    ...{ name: "service", pid: rsaService.pid, port: rsaService.port },
+    machines: { RS256: rsa.jwt },
+  }).filter(({ name }) => name === "token RS256 service");
+  const jwtToken = async () =>
+    String(
+      (await callJson(formSpec(own.port, own.paths.token, made.webJwt, codeForm(jwtCode))))[
+        "access_token"
+      ],
+    );
+  const jwtCase = introspectionCase(own, "introspection JWT", jwtToken);
+  const bare = running.use(await startServer([join(import.meta.dirname, "peers/hello.ts")]));
+  const held = running.move();
+  return {
+    cases: [textCase(hello, bare), ...oidcCases(own), ...rsaCases, jwtCase, ...oidcCases(other)],
+    rows: [...oidcRows],
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+const row = (what: string, waits = false): RowPlan => ({
+  id: `oidc-${what.replaceAll(" ", "-").toLowerCase()}`,
+  service: `${what} service`,
+  peers: { [peerName]: `${what} ${peerName}` },
+  waits,
+});
+
+export const oidcRows: readonly RowPlan[] = [
+  { ...row("discovery"), floor: hello },
+  { ...row("keys"), floor: hello },
+  row("token opaque", true),
+  row("token ES256", true),
+  row("token RS256", true),
+  row("introspection"),
+  {
+    id: "oidc-introspection-jwt",
+    service: "introspection JWT service",
+    peers: { opaque: "introspection service" },
+  },
+  row("userinfo"),
+  row("refresh", true),
+  row("code", true),
+  row("flow", true),
+];
+
+/** What the requests need, made over the API of a service that then stops. */
+async function prepared(store: Store, { withEcKey }: { withEcKey: boolean }): Promise<Made> {
+  await using service = (await startService(store.dir)).child;
+  const { token } = store;
+  const post = async (path: string, body?: JsonObject) => {
+    const sent = body === undefined ? { token } : { token, body };
+    return Object(await callJson(restSpec(service.port, `POST ${base}${path}`, sent)));
+  };
+  if (withEcKey) {
+    const { details } = await post("/web_keys", { ecdsa: {} });
+    await post(`/web_keys/${details.id}/_activate`);
+  }
+  const machine = async (username: string, data: JsonObject): Promise<Credentials> => {
+    const { details } = await post("/users", { username, schema_id: "machine", data });
+    const { client_id, client_secret } = await post(`/users/${details.id}/secret`);
+    return { clientId: client_id, secret: client_secret };
+  };
+  const { details: project } = await post("/projects", { name: "bench" });
+  const app = async (name: string, kind: JsonObject): Promise<Credentials> => {
+    const { client_id, client_secret } = await post("/apps", {
+      ...{ name, project_id: project.id, ...kind },
+    });
+    return { clientId: client_id, secret: client_secret };
+  };
+  const webApp = (more: JsonObject): JsonObject => ({
+    oidc: {
+      redirect_uris: [redirectUri],
+      response_types: ["OIDC_RESPONSE_TYPE_CODE"],
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_REFRESH_TOKEN"],
+      app_type: "OIDC_APP_TYPE_WEB",
+      auth_method_type: basicAuth,
+      id_token_signed_response_alg: withEcKey ? "ES256" : "RS256",
+      ...more,
+    },
+  });
+  const { details: user } = await post("/users", {
+    username: person.preferred_username,
+    data: { given_name: person.given_name, family_name: person.family_name },
+    contact: { email: { address: person.email, is_verified: true } },
+    authenticators: { password: { password: "correct horse battery staple" } },
+  });
+  return {
+    userId: user.id,
+    web: await app("web", webApp({})),
+    webJwt: await app("web jwt", webApp({ access_token_type: "OIDC_TOKEN_TYPE_JWT" })),
+    asker: await app("asker", { api: { auth_method_type: "API_AUTH_METHOD_TYPE_BASIC" } }),
+    opaque: await machine("opaque", {}),
+    jwt: await machine("jwt", { access_token_type: "jwt" }),
+  };
+}
+
+/** Codes as the authorization endpoint stores them. */
+async function codesOf(
+  store: Store,
+  { clientId }: Credentials,
+  userId: string,
+  count: number,
+  scope: readonly string[],
+): Promise<string[]> {
+  const made: string[] = [];
+  await withKernel(store.dir, async (kernel) => {
+    const features = featureReader(kernel.db, kernel.featureDefaults);
+    const ports = clientPorts({ ...kernel, features });
+    const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };
+    const [client, user] = [
+      await ports.clients.byId(at, clientId),
+      await ports.users.byId(at, userId),
+    ];
+    assert.ok(client !== undefined && user !== undefined);
+    const now = ports.now();
+    const grant = {
+      ...{ clientId, userId, organizationId: user.organizationId, sessionId: "", scope },
+      audience: await audienceOf(ports, at, client, user, scope),
+      ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
+      ...{ authTime: now, amr: ["pwd"], redirectUri, codeChallenge: sentChallenge },
+    };
+    const until = new Date(now.getTime() + codeLifeMs);
+    while (made.length < count) {
+      const some = Array.from({ length: Math.min(together, count - made.length) }, () =>
+        ports.newSecret("authorization_code"),
+      );
+      await Promise.all(some.map((code) => ports.tokens.storeCode(at, code, grant, until)));
+      made.push(...some);
+    }
+  });
+  return made;
+}
+
+/** Logs somebody in over the pages, as a browser does. */
+async function cookieOf({ port }: Child, client: Credentials): Promise<string> {
+  const issuer = `http://localhost:${port}`;
+  const agent = userAgent(issuer);
+  const pkce = { code_challenge: sentChallenge, code_challenge_method: "S256" };
+  await agent.open(authorizeUrl({ issuer }, client, pkce));
+  const { left, html } = await signIn(agent, person.preferred_username);
+  assert.ok(left !== undefined, html);
+  return [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+}
+
+const textsOf = (value: JsonValue | undefined): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
