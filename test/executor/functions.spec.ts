@@ -28,7 +28,11 @@ const executor = createExecutor(told.deps(), {
   memberships: membershipReader(db),
   parseJson: (bytes) => parseStrictJson(bytes),
 });
-after(() => peer[Symbol.asyncDispose]());
+const running = executor.start();
+after(async () => {
+  await running[Symbol.asyncDispose]();
+  await peer[Symbol.asyncDispose]();
+});
 afterEach(async () => {
   await peer.clear();
   receiver.calls.length = 0;
