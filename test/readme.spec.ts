@@ -48,23 +48,14 @@ const answers = (printed: string): any[] =>
 
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
-    const [
-      ,
-      clientId = "",
-      targets = "",
-      execution = "",
-      refusal = "",
-      ,
-      offer = "",
-      history = "",
-      grpc = "",
-    ] = await typed();
+    const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
+    const [offer = "", history = "", listener = "", heard = "", grpc = ""] = rest;
     const [created, found] = answers(targets);
     assert.match(created.details.id, /^\d+$/);
     assert.match(created.signing_key, /^idsvc_sk_/);
     assert.equal(found.result[0].target.name, "audit");
     const [set] = answers(execution);
-    assert.match(set.details.id, /^request\.idsvc\.settings\.feature/);
+    assert.match(set.details.id, /^request\.idsvc\.resources\.user/);
     assert.equal(answers(refusal)[0].code, 3);
 
     const [role, app, grant] = answers(offer);
@@ -78,7 +69,16 @@ describe("the examples of the README", () => {
       watched.map(({ event }) => event?.type),
       [undefined, "instance.added", "instance.domain.added"],
     );
-    assert.equal(JSON.parse(grpc).result[0].target.name, "audit");
+    assert.equal(answers(listener)[0].details.id, "event.org.*");
+    const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
+    assert.match(globex.details.id, /^\d+$/);
+    assert.ok(told.some(({ event_type }) => event_type === "org.added"));
+    assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
+
+    const names = JSON.parse(grpc).result.map(
+      (each: { target: { name: string } }) => each.target.name,
+    );
+    assert.deepEqual(names, ["listener", "audit"]);
     await logsIn(clientId);
   });
 });

@@ -48,7 +48,9 @@ const binding: ServiceBinding = {
   authorize: { getTarget: async () => note("authorize", undefined) },
 };
 
-const memberships = [{ contextType: "instance", contextId: "i1", roles: ["IAM_OWNER"] }] as const;
+// He may not write executions: who may is not subject to them here.
+const roles = ["IAM_OWNER_VIEWER"];
+const memberships = [{ contextType: "instance", contextId: "i1", roles }] as const;
 const ports: Ports = {
   instances: {
     byDomain: () => note("instance", { id: "i1", isBlocked: false }),

@@ -7,7 +7,7 @@ import { addCaller } from "../support/app.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { messageOf, protocols } from "../support/protocols.ts";
 import { assertRefused, restRefusal } from "../support/refusal.ts";
-import { startExecutorPeer } from "./executor-peer.ts";
+import { startExecutorPeer, until } from "./executor-peer.ts";
 
 const peer = await startExecutorPeer();
 after(() => peer[Symbol.asyncDispose]());
@@ -99,16 +99,20 @@ describe("D69: executions that break every call", () => {
 describe("D69: a target that calls back", () => {
   const loop = async (forwarded: boolean) => {
     const calls: string[] = [];
+    let pending = 0;
     peer.receiver.calls.length = 0;
     peer.receiver.each("/loop", async ({ headers }) => {
       calls.push(String(headers["idsvc-depth"]));
       const depth = forwarded ? { "idsvc-depth": String(headers["idsvc-depth"]) } : {};
-      const { status } = await peer.post("/organizations/_search", [], { headers: depth });
-      return { status: status === 200 ? 200 : 500 };
+      pending += 1;
+      const answer = await peer.post("/organizations/_search", [], { headers: depth });
+      pending -= 1;
+      return { status: answer.status === 200 ? 200 : 500 };
     });
     const target = await peer.webhook({ timeout: "2s" }, "/loop");
     const id = await peer.set({ request: { all: true } }, [target.id]);
     const answer = await peer.post("/organizations/_search", []);
+    await until("the end of the loop", () => pending === 0);
     bodyOf(await peer.remove(`/executions/${id}`));
     return { calls, answer };
   };

@@ -67,8 +67,9 @@ export const executions =
     };
 
     return <R>(call: Call, next: () => Promise<R>): Promise<R> => {
+      if (isExempt(rule, call)) return next();
       const around = aroundOf(call.instanceId);
-      if (around === undefined || isExempt(rule, call)) return next();
+      if (around === undefined) return next();
       if (!(around instanceof Promise)) return runAround(around, call, next);
       return around.then((found) => (found === undefined ? next() : runAround(found, call, next)));
     };

@@ -18,12 +18,17 @@ async function startReceiver(): Promise<string> {
   return `http://127.0.0.1:${address.port}/`;
 }
 
+const targets = new WeakMap<World, Promise<string>>();
+
 /** A delivery of an event that was taken, which can be repeated. */
-async function delivered({ create, make, name, newTarget }: World): Promise<string> {
-  const target = await make("/targets", {
-    name: name(),
-    ...webhook(await (receiver ??= startReceiver())),
-  });
+async function delivered(world: World): Promise<string> {
+  const { create, make, name, newTarget } = world;
+  let making = targets.get(world);
+  if (making === undefined) {
+    const url = await (receiver ??= startReceiver());
+    targets.set(world, (making = make("/targets", { name: name(), ...webhook(url) })));
+  }
+  const target = await making;
   const condition = { event: { event: "target.added" } };
   const id = await make("/executions", { condition, targets: [target] });
   await newTarget();
