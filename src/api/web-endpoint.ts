@@ -1,6 +1,7 @@
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import type { DomainError } from "../errors.ts";
+import { type WebLine, webLogger } from "../telemetry/call-line.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
@@ -80,6 +81,13 @@ export function webServer(ports: {
     };
   }
 
+  const loggers = new Map<string, (line: WebLine) => void>();
+  const loggerOf = ({ path }: WebEndpoint) => {
+    let log = loggers.get(path);
+    if (log === undefined) loggers.set(path, (log = webLogger(logger, path)));
+    return log;
+  };
+
   return async (endpoint, exchange) => {
     const started = performance.now();
     let at: WebContext | undefined;
@@ -97,10 +105,9 @@ export function webServer(ports: {
       if (page === undefined) respondRestError(exchange, error);
       else respond(exchange, page);
     }
-    if (!logger.isLevelEnabled("info")) return;
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
-    logger.info({ path: endpoint.path, status, ms, instanceId, requestId }, "request");
+    loggerOf(endpoint)({ status, ms, instanceId, requestId });
   };
 }
 

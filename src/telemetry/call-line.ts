@@ -12,6 +12,14 @@ export type CallLine = {
   reason: string | undefined;
 };
 
+/** What is told of a request at an endpoint that is not RPC; the instance is absent where none was found. */
+export type WebLine = {
+  status: number;
+  ms: number;
+  instanceId: string | undefined;
+  requestId: string | undefined;
+};
+
 const info = 30;
 
 /**
@@ -24,8 +32,7 @@ export function callLogger(
   service: string,
   method: string,
 ): (line: CallLine) => void {
-  const stream: DestinationStream = Reflect.get(logger, symbols.streamSym);
-  const bindings = String(Reflect.get(logger, symbols.chindingsSym));
+  const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"service":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
   return ({ protocol, code, ms, requestId, instanceId, caller, reason }) => {
     if (logger.levelVal > info) return;
@@ -35,6 +42,27 @@ export function callLogger(
         (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
         `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"call"}\n`,
     );
+  };
+}
+
+/** The same for what `logger.info({ path, ...line }, "request")` writes. */
+export function webLogger(logger: Logger, path: string): (line: WebLine) => void {
+  const { stream, bindings } = insideOf(logger);
+  const fixed = `${bindings},"path":${JSON.stringify(path)}`;
+  return ({ status, ms, instanceId, requestId }) => {
+    if (logger.levelVal > info) return;
+    stream.write(
+      `{"level":"info","time":"${isoNow()}"${fixed},"status":${status},"ms":${ms}` +
+        (instanceId === undefined ? "" : `,"instanceId":${quoted(instanceId)}`) +
+        `${requestId === undefined ? "" : `,"requestId":${quoted(requestId)}`},"msg":"request"}\n`,
+    );
+  };
+}
+
+function insideOf(logger: Logger): { stream: DestinationStream; bindings: string } {
+  return {
+    stream: Reflect.get(logger, symbols.streamSym),
+    bindings: String(Reflect.get(logger, symbols.chindingsSym)),
   };
 }
 

@@ -48,7 +48,7 @@ const at = (more: Partial<FunctionPlace> = {}): FunctionPlace => ({
 const run = async (
   payload: JsonObject = { userinfo: { sub: "1", email: "a@b.test" } },
   place = at(),
-) => executor.runFunction(place, "preaccesstoken", payload);
+) => executor.runFunction(place, "preaccesstoken", async () => payload);
 const answers = async (json: unknown, more: JsonObject = {}, path = "/answer") => {
   receiver.on(path, { json });
   return (await peer.asker(more, path)).id;
@@ -61,7 +61,10 @@ describe("a function", () => {
   it("gives nothing, without a promise, where nothing is set", async () => {
     await run();
     const nothing = { claims: [], logClaims: [], metadata: [] };
-    assert.deepEqual(executor.runFunction(at(), "preuserinfo", {}), nothing);
+    assert.deepEqual(
+      executor.runFunction(at(), "preuserinfo", async () => ({})),
+      nothing,
+    );
   });
 
   it("tells its target the bare name and what is known, and adds what that answers", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { type CallLine, callLogger } from "../../src/telemetry/call-line.ts";
+import { type CallLine, callLogger, webLogger } from "../../src/telemetry/call-line.ts";
 import { createLogger, type LogLevel } from "../../src/telemetry/logger.ts";
 
 const line: CallLine = {
@@ -84,5 +84,27 @@ describe("the log on standard output", () => {
       );
       assert.equal(lines.length, how === "later" || how === "fatal" ? 1001 : 1000, how);
     }
+  });
+});
+
+describe("the line of a request that is not RPC", () => {
+  const facts = { status: 200, ms: 1.234, instanceId: "128000000000000000", requestId: "A_-9" };
+  for (const [what, each] of [
+    ["with everything", facts],
+    ["of no instance", { ...facts, instanceId: undefined, requestId: undefined }],
+    ["with quotes", { ...facts, instanceId: 'a"\\b\r\n' }],
+  ] as const) {
+    it(`is what the logger writes, byte for byte: ${what}`, () => {
+      const { lines, logger } = capture();
+      webLogger(logger, "/oauth/v2/token")(each);
+      logger.info({ path: "/oauth/v2/token", ...each }, "request");
+      assert.equal(withoutTime(lines[0]), withoutTime(lines[1]));
+    });
+  }
+
+  it("is not written where the level is above info", () => {
+    const { lines, logger } = capture("warn");
+    webLogger(logger, "/")(facts);
+    assert.deepEqual(lines, []);
   });
 });

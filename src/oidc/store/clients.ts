@@ -20,13 +20,23 @@ const refusalStepMs = 10;
 export function clientStore({ db, secrets, now }: Parts): Clients {
   const apps = appReader(db);
   const projects = projectReader(db);
+  // What an app was made to as long as it does not change: the configuration is made anew with every change.
+  const made = new WeakMap<FoundApp["config"], Client>();
+
+  function clientOf(app: FoundApp, roleAssertion: boolean): Client {
+    let client = made.get(app.config);
+    if (client?.projectRoleAssertion !== roleAssertion) {
+      made.set(app.config, (client = toClient(app, roleAssertion)));
+    }
+    return client;
+  }
 
   return {
     async byId({ instanceId }, clientId) {
       const app = await apps.byClientId(instanceId, clientId);
       if (app === undefined || !app.isActive) return undefined;
       const project = await projects.byId(instanceId, app.projectId);
-      return toClient(app, project?.roleAssertion ?? false);
+      return clientOf(app, project?.roleAssertion ?? false);
     },
 
     isSecret: ({ instanceId }, client, secret) =>

@@ -1,5 +1,5 @@
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { and, eq, sql } from "../../storage/drizzle.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
 import type { Tokens } from "../core/ports.ts";
@@ -13,6 +13,13 @@ export function authorizationCodeStore({
   secrets,
 }: Pick<Deps, "db" | "secrets">): Pick<Tokens, "storeCode" | "code"> {
   const t = db.table(authorizationCodes);
+  const byDigest = db.read
+    .select()
+    .from(t)
+    .where(
+      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
+    )
+    .prepare("authorization_code");
   return {
     async storeCode({ instanceId }, value, grant, codeExpiresAt) {
       const row = {
@@ -29,10 +36,7 @@ export function authorizationCodeStore({
 
     async code({ instanceId }, value) {
       const digest = await secrets.digest(instanceId, value);
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)));
+      const [row] = await byDigest.execute({ instanceId, digest });
       if (row === undefined) return undefined;
       return {
         grant: fromStored(row.grant),

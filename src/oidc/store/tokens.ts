@@ -1,7 +1,7 @@
 import type { Deps } from "../../projection/module.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
 import { whenKnown } from "../../resources/user/index.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { and, eq, sql } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { At, Clients, Tokens, Users } from "../core/ports.ts";
 import { accessTokenReader } from "./access-tokens.ts";
@@ -31,14 +31,18 @@ export function tokenStore(
   const accessTokenOf = accessTokenReader(parts);
   const loginSession = sessionById(db);
   const t = db.table(refreshTokens);
+  const byDigest = db.read
+    .select()
+    .from(t)
+    .where(
+      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
+    )
+    .prepare("refresh_token");
 
   async function refreshTokenOf(at: At, value: string) {
     const { instanceId } = at;
     const digest = await secrets.digest(instanceId, value);
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)));
+    const [row] = await byDigest.execute({ instanceId, digest });
     const session = row && (await sessionOf(instanceId, row.oidcSessionId));
     return session && { ...row, session };
   }

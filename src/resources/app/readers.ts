@@ -57,7 +57,7 @@ export function appReader(db: Database): AppReader {
       .select()
       .from(t)
       .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
-    return row;
+    return row && { ...row, config: configOf(row) };
   });
   const keyById = cachedRead(db, [appKeys], async (instanceId, _, key: [string, string]) => {
     const [appId, id] = key;
@@ -88,7 +88,7 @@ export function appReader(db: Database): AppReader {
     async byClientId(instanceId, clientId) {
       const row = await byClientId(instanceId, clientId);
       if (row === undefined) return undefined;
-      const { id, name, projectId, organizationId } = row;
+      const { id, name, projectId, organizationId, config } = row;
       return {
         id,
         clientId,
@@ -96,7 +96,7 @@ export function appReader(db: Database): AppReader {
         projectId,
         organizationId,
         isActive: row.state === "active" && (await isInUse(instanceId, row)),
-        config: configOf(row),
+        config,
       };
     },
     async keyOf(instanceId, appId, keyId) {

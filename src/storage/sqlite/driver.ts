@@ -74,9 +74,10 @@ export function openSqlite(options: {
   let broken = false;
 
   // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
-  let version = connection.pragma("data_version", { simple: true });
+  const dataVersion = connection.prepare("PRAGMA data_version").pluck();
+  let version = dataVersion.get();
   const noticeOthers = (): void => {
-    const now = connection.pragma("data_version", { simple: true });
+    const now = dataVersion.get();
     if (now !== version) stamps.touchAll();
     version = now;
   };
