@@ -66,6 +66,7 @@ export function createLogin(ports: LoginPorts): {
   const pages = [
     ...routes.map((route) => endpointOf(parts, errors, route)),
     assets,
+    front,
     nowhere(parts),
   ];
   return { pages, browsers, interactions, errors };
@@ -95,6 +96,14 @@ function endpointOf(
     },
   };
 }
+
+/** Who opens the bare address in a browser means the login. */
+const front: LoginEndpoint = {
+  path: "/",
+  methods: ["GET"],
+  crossOrigin: "none",
+  handle: async () => ({ status: 303, headers: { location: paths.begin }, body: "" }),
+};
 
 const assets: LoginEndpoint = {
   path: `${paths.assets}/:name`,

@@ -111,6 +111,11 @@ describe("cookies and forms", () => {
     assert.equal(pathOf(shown), "/ui/login/password");
   });
 
+  it("the bare address leads to the login", async () => {
+    const shown = await userAgent(peer.issuer).open("/");
+    assert.equal(pathOf(shown), "/ui/login/loginname");
+  });
+
   it("D56: a flow is of one browser", async () => {
     const { loginName } = await addPersonNamed(peer);
     const agent = await pages.begin();
