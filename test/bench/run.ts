@@ -16,6 +16,7 @@ import { passwordRow } from "./password-row.ts";
 import { directoryBench } from "./rows-directory.ts";
 import { createBench } from "./rows-create.ts";
 import { microBench } from "./rows-micro.ts";
+import { executionBench } from "./rows-executions.ts";
 import { rpcBench } from "./rows-rpc.ts";
 import { searchBench } from "./rows-search.ts";
 import { chosen, hello, type RowPlan, type Wanted } from "./rows.ts";
@@ -77,6 +78,13 @@ async function run(wanted: Wanted): Promise<Run> {
       const resident = residentMiB(pid);
       if (wanted(id)) extra.push(madeRow(id, resident, { MiB: resident }));
     }
+    plans.push(...rows);
+  }
+  if (wanted("executions-stored") || wanted("executions-webhook")) {
+    progress("executions");
+    await using executions = await executionBench();
+    const { cases, rows } = chosen(executions, wanted);
+    for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
     plans.push(...rows);
   }
   if (wanted("password-check")) {
