@@ -115,15 +115,15 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
     it("passes over what does not concern a consumer, and costs nothing while nothing does", async () => {
       await using store = await fresh();
       for (const id of ["a", "b", "c"]) await addList(store, id);
-      let from: bigint | undefined;
+      const since: { from?: bigint } = {};
       const heard: bigint[] = [];
       await using _ = subscribe({
-        ...{ db: store.db, events: store.events, name: "late", from: () => from },
+        ...{ db: store.db, events: store.events, name: "late", from: () => since.from },
         consume: async (batch) => void heard.push(...batch.map(({ sequence }) => sequence)),
-        onError: assert.fail,
+        onError: (error) => assert.fail(String(error)),
       });
       await delay(50);
-      from = 2n;
+      since.from = 2n;
       await addList(store, "d");
       await until(() => heard.length === 2);
       assert.deepEqual(heard, [3n, 4n]);
