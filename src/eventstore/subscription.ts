@@ -12,11 +12,7 @@ const longestPauseMs = 60_000;
  * What a slow consumer does with events. It must bear to see an event twice; the row changes that it gives are written
  * with the cursor, once.
  */
-export type Consumer = (
-  events: LoggedEvent[],
-  instanceId: string,
-  // oxlint-disable-next-line no-invalid-void-type -- who does all himself says nothing.
-) => Promise<RowChange[] | void>;
+export type Consumer = (events: LoggedEvent[], instanceId: string) => Promise<RowChange[] | void>;
 
 /** Where a consumer begins to care; undefined while nothing in the instance concerns it. */
 export type From = (instanceId: string) => bigint | undefined | Promise<bigint | undefined>;

@@ -147,8 +147,8 @@ function createLane(parts: LaneParts) {
       const vacant = parallel - running.size;
       if (stopped || parts.isHeld() || vacant === 0) return;
       const room = roomOfGroups();
-      const page = { kind, now: parts.now(), limit: pageSize };
-      const seen = await dueJobs(db, page, place, room.full().slice(0, mostGroupsLeftOut));
+      const asked = { kind, now: parts.now(), limit: pageSize };
+      const seen = await dueJobs(db, asked, place, room.full().slice(0, mostGroupsLeftOut));
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.
         .filter((each) => each.ready && !running.has(nameOf(each.job)))

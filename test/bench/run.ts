@@ -17,6 +17,7 @@ import { directoryBench } from "./rows-directory.ts";
 import { createBench } from "./rows-create.ts";
 import { microBench } from "./rows-micro.ts";
 import { oidcBench, oidcRows } from "./rows-oidc.ts";
+import { executionBench } from "./rows-executions.ts";
 import { rpcBench } from "./rows-rpc.ts";
 import { searchBench } from "./rows-search.ts";
 import { chosen, hello, type RowPlan, type Wanted } from "./rows.ts";
@@ -84,6 +85,13 @@ async function run(wanted: Wanted): Promise<Run> {
     progress("the provider");
     await using provider = await oidcBench(timing.rounds);
     const { cases, rows } = chosen(provider, wanted);
+    for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
+    plans.push(...rows);
+  }
+  if (wanted("executions-stored") || wanted("executions-webhook")) {
+    progress("executions");
+    await using executions = await executionBench();
+    const { cases, rows } = chosen(executions, wanted);
     for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
     plans.push(...rows);
   }

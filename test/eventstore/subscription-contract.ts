@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Consumer, subscribe } from "../../src/eventstore/subscription.ts";
 import { cursors } from "../../src/storage/kernel-tables.ts";
+import { insertRow, type RowChange } from "../../src/storage/row-change.ts";
 import type { Place } from "../storage/place.ts";
 import { addLine, addList, by, freshStore, openStore, type Store } from "./place.ts";
 
@@ -23,7 +24,7 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
   /** A consumer that notes what it was given; `before` may fail. */
   const listening = (
     { db, events }: Pick<Store, "db" | "events">,
-    before: Consumer = async () => {},
+    before: (...given: Parameters<Consumer>) => Promise<RowChange[] | void> = async () => {},
     name = "test",
   ) => {
     const heard: string[] = [];
@@ -33,8 +34,9 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
       events,
       name,
       async consume(batch, instanceId) {
-        await before(batch, instanceId);
+        const changes = await before(batch, instanceId);
         for (const { sequence } of batch) heard.push(`${instanceId}/${sequence}`);
+        return changes;
       },
       onError: (error) => errors.push(error),
     });
@@ -92,6 +94,40 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
       assert.deepEqual(given, ["1,2", "1,2"]);
       assert.deepEqual(listener.heard, ["one/1", "one/2"]);
       assert.match(String(listener.errors), /the peer is away/);
+    });
+    it("writes what a consumer gives with the cursor, once, however many follow under the name", async () => {
+      await using store = await fresh();
+      const noted = (sequence: bigint) => ({ name: `seen ${sequence}`, instanceId: "one" });
+      const follower = () =>
+        listening(store, async (batch) =>
+          // A second row of the same key would be refused, and tried again for ever.
+          batch.map(({ sequence }) =>
+            insertRow(cursors, { ...noted(sequence), position: sequence }),
+          ),
+        );
+      await using one = follower();
+      await using other = follower();
+      for (let at = 0; at < 25; at++) await addList(store, `l${at}`);
+      const t = store.db.table(cursors);
+      await until(async () => (await store.db.read.select().from(t)).length === 26);
+      assert.deepEqual([...one.errors, ...other.errors], []);
+    });
+    it("passes over what does not concern a consumer, and costs nothing while nothing does", async () => {
+      await using store = await fresh();
+      for (const id of ["a", "b", "c"]) await addList(store, id);
+      const since: { from?: bigint } = {};
+      const heard: bigint[] = [];
+      await using _ = subscribe({
+        ...{ db: store.db, events: store.events, name: "late", from: () => since.from },
+        consume: async (batch) => void heard.push(...batch.map(({ sequence }) => sequence)),
+        onError: (error) => assert.fail(String(error)),
+      });
+      await delay(50);
+      since.from = 2n;
+      await addList(store, "d");
+      await until(() => heard.length === 2);
+      assert.deepEqual(heard, [3n, 4n]);
+      assert.deepEqual(await store.db.read.select().from(store.db.table(cursors)), []);
     });
     it("holds no other instance up while one fails", async () => {
       await using store = await fresh();

@@ -269,6 +269,36 @@ function order(fresh: Fresh): void {
 }
 
 function failing(fresh: Fresh): void {
+  describe("jobs of one group (D9)", () => {
+    it("have places of their own, perhaps none, and hide no other group, however many they are", async () => {
+      await using store = await fresh();
+      for (let at = 0; at < 700; at++) await ring(store, `full${at}`, { key: `full/${at}` });
+      for (let at = 0; at < 5; at++) await ring(store, `shut${at}`, { key: `shut/${at}` });
+      await ring(store, "free", { key: "free/1" });
+      const limits = new Map([["shut", 0]]);
+      const begun: string[] = [];
+      const open = Promise.withResolvers<void>();
+      const work = async ({ id }: { id: string }) => {
+        begun.push(id);
+        if (id.startsWith("full")) await open.promise;
+        return "done" as const;
+      };
+      const lane = { parallel: 20, perGroup: 3, limits: () => limits, whenDead: () => [] };
+      await using _ = startWorker(store, Object.assign(work, { lane }));
+      await until(() => begun.includes("free"), "the other group");
+      await delay(100);
+      assert.equal(begun.filter((id) => id.startsWith("full")).length, 3);
+      assert.equal(begun.filter((id) => id.startsWith("shut")).length, 0);
+      limits.set("shut", 1);
+      await until(
+        () => begun.filter((id) => id.startsWith("shut")).length === 5,
+        "the group that was shut",
+      );
+      open.resolve();
+      await until(() => begun.length === 706, "all of them", 30_000);
+    });
+  });
+
   describe("a job that fails (F17)", () => {
     it("is tried again after its pause, and its reason is kept without its words", async () => {
       const time = clock();

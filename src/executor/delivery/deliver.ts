@@ -76,7 +76,7 @@ export function deliveryJobs(parts: Parts): JobHandlers {
       });
       throw deliveryFailed(outcome);
     }
-    const next = payload.then.flatMap((each) => plan.target(each) ?? []);
+    const next = payload.behind.flatMap((each) => plan.target(each) ?? []);
     const at = { instanceId, newId, now: now() };
     await end(job, [
       noteAttempt(job, { attempt, outcome, end: "delivered" }, now()),

@@ -58,7 +58,7 @@ export async function redeliver(
           position: String(event.sequence),
           depth: depthOf(event.requestId),
           // Those behind it have been told.
-          then: [],
+          behind: [],
         };
         const place = { instanceId, id, now: tx.now, key, position: event.sequence };
         tx.write(enqueue(deliveryKind, place, work), changeDelivery(row, waits));

@@ -7,7 +7,7 @@ import { addWaiting } from "./table.ts";
 
 /**
  * A delivery that is due: of an event, whose payload is made anew from the log at each attempt, or of a call, whose
- * payload is sealed beside it. `position` 0 is a call. `then` are the targets of the event that wait for this one.
+ * payload is sealed beside it. `position` 0 is a call. `behind` are the targets of the event that wait for this one.
  */
 export type DeliveryWork = {
   executionId: string;
@@ -15,7 +15,7 @@ export type DeliveryWork = {
   cause: Cause;
   position: string;
   depth: number;
-  then: string[];
+  behind: string[];
 };
 
 export const deliveryKind = jobKind<DeliveryWork>("executor.delivery");
@@ -46,7 +46,7 @@ export async function callLater(
     enqueue(
       deliveryKind,
       { instanceId, id, now, key, position: 0n },
-      { ...about, position: "0", depth, then: [] },
+      { ...about, position: "0", depth, behind: [] },
     ),
     await secrets.put(payloadRef(instanceId, id), Buffer.from(body), now),
   ];
@@ -76,14 +76,14 @@ export function deliverEvent(
   return first.flatMap((target, nth) => {
     const id = newId();
     const about = { executionId, targetId: target.id, cause };
-    const then = nth === last ? targets.slice(last + 1).map((each) => each.id) : [];
+    const behind = nth === last ? targets.slice(last + 1).map((each) => each.id) : [];
     const key = `${target.id}/${event.aggregateType}/${event.aggregateId}`;
     return [
       addWaiting({ ...about, instanceId, deliveryId: id, eventSequence: event.sequence }, now),
       enqueue(
         deliveryKind,
         { instanceId, id, now, key, position: event.sequence },
-        { ...about, position: String(event.sequence), depth, then },
+        { ...about, position: String(event.sequence), depth, behind },
       ),
     ];
   });

@@ -29,8 +29,8 @@ async function delivered(world: World): Promise<string> {
     targets.set(world, (making = make("/targets", { name: name(), ...webhook(url) })));
   }
   const target = await making;
-  const condition = { event: { event: "target.added" } };
-  const id = await make("/executions", { condition, targets: [target] });
+  const onTarget = { event: { event: "target.added" } };
+  const id = await make("/executions", { condition: onTarget, targets: [target] });
   await newTarget();
   const filters = [{ target: { id: target } }, { state: { state: "DELIVERY_STATE_DELIVERED" } }];
   for (;;) {
