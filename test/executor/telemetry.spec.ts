@@ -61,7 +61,8 @@ describe("what the executor tells of its calls", () => {
     const { id } = await peer.asker({}, "/says");
     const execution = await peer.set({ function: "preuserinfo" }, [id]);
     const at = { instanceId: app.made.instance_id, userId: undefined, requestId: "r" };
-    await executor.runFunction(at, "preuserinfo", { userinfo: { email: "hidden@example.com" } });
+    const userinfo = { email: "hidden@example.com" };
+    await executor.runFunction(at, "preuserinfo", async () => ({ userinfo }));
     await running[Symbol.asyncDispose]();
     assert.equal(lines.length, 1);
     const { time: _, pid: __, hostname: ___, ms, deliveryId, ...line } = JSON.parse(lines[0] ?? "");
