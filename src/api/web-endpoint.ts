@@ -1,6 +1,7 @@
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
+import type { DomainError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { newRequestId } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
@@ -49,6 +50,8 @@ export type WebEndpoint = {
   /** Answers on hosts of no instance too (decisions B1). */
   anyHost?: true;
   handle: (request: WebRequest, at: WebContext) => WebAnswer | Promise<WebAnswer>;
+  /** How it tells of what went wrong; as the REST API does, unless told otherwise. */
+  refusal?: (error: DomainError) => WebAnswer;
 };
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
@@ -97,7 +100,12 @@ export function webServer(ports: {
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");
       if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
-      respondRestError(exchange, error);
+      if (at === undefined || endpoint.refusal === undefined) respondRestError(exchange, error);
+      else {
+        const answer = endpoint.refusal(error);
+        ({ status } = answer);
+        respond(exchange, answer);
+      }
     }
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
