@@ -1,4 +1,10 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import {
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 /** What a token starts with: leak scanners find it, and no reader takes one kind for another. */
 export const tokenPrefixes = {

@@ -87,6 +87,7 @@ function endpointOf(parts: RouteParts, { path, get, post }: Route): LoginEndpoin
           code,
           status: isBusy ? 503 : 400,
           detail: `${error.reason}: ${error.message}`,
+          ...(isBusy ? { retryAfterSeconds: error.retryAfterSeconds ?? 1 } : {}),
         });
       }
     },

@@ -195,7 +195,12 @@ export async function showError(
   parts: LoginPorts,
   request: LoginRequest,
   at: LoginPlace,
-  error: { code: ErrorCode; status: number; detail?: string | undefined },
+  error: {
+    code: ErrorCode;
+    status: number;
+    detail?: string | undefined;
+    retryAfterSeconds?: number | undefined;
+  },
 ): Promise<LoginAnswer> {
   const isTls = at.issuer.startsWith("https:");
   const place: Place = { instanceId: at.instanceId, organizationId: undefined };
@@ -215,11 +220,15 @@ export async function showError(
     branding: await parts.brandingOf(place),
     csrf: "",
   };
-  const { code, status, detail } = error;
+  const { code, status, detail, retryAfterSeconds } = error;
+  const headers = pageHeaders({ nonce, isTls, hasForms: false });
   const view = { code, requestId: at.requestId, ...(detail === undefined ? {} : { detail }) };
   return {
     status,
-    headers: pageHeaders({ nonce, isTls, hasForms: false }),
+    headers:
+      retryAfterSeconds === undefined
+        ? headers
+        : { ...headers, "retry-after": String(retryAfterSeconds) },
     body: errorPage(page, view),
   };
 }

@@ -47,11 +47,7 @@ export type OidcPeer = ResourcePeer & {
   addClient(more?: JsonObject, app?: JsonObject): Promise<MadeClient>;
   addApi(auth: string, project_id?: string): Promise<MadeClient>;
   addPerson(more?: JsonObject, organizationId?: string): Promise<string>;
-  addMachine(
-    username?: string,
-    more?: JsonObject,
-    organizationId?: string,
-  ): Promise<MadeMachine>;
+  addMachine(username?: string, more?: JsonObject, organizationId?: string): Promise<MadeMachine>;
   addKey(userId: string, more?: JsonObject): Promise<MadeKey>;
   addAppKey(appId: string, more?: JsonObject): Promise<MadeKey>;
   /** A login session of a person, by his password. */

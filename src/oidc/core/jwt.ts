@@ -26,8 +26,7 @@ export async function signJwt(
 
 const signElsewhere = promisify<string, Buffer, KeyObject, Buffer>(sign);
 const digestOf = (alg: string): string => `sha${alg.slice(2)}`;
-const encoded = (value: object): string =>
-  Buffer.from(JSON.stringify(value)).toString("base64url");
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** The left half of the hash of a token, by the algorithm that signs beside it (OpenID Connect Core 1.0 section 3.1.3.6). */
 export function halfHash(token: string, alg: string): string {

@@ -25,8 +25,8 @@ function nextRequest(): Sent {
   const next = pool.length > 0 ? feed?.next : undefined;
   if (feed !== undefined && (feed.next === undefined || next !== undefined)) {
     const of = next ?? spec;
-    const text = Buffer.from(of.body, "base64").toString("utf8");
-    const body = Buffer.from(text.replace(counterMark, pool.pop() ?? "none"));
+    const form = Buffer.from(of.body, "base64").toString("utf8");
+    const body = Buffer.from(form.replace(counterMark, pool.pop() ?? "none"));
     return { method: of.method, path: of.path, headers: of.headers, body };
   }
   if (mark === -1) return { method, path, headers, body: template };
