@@ -91,13 +91,13 @@ function fed(
   const first =
     next === undefined
       ? `local value = table.remove(pool)
-  if value == nil next
+  if value == nil then
     starved = starved + 1
     value = "none"
   end
   return ${make({ method, path, headers, body })}`
       : `local value = table.remove(pool)
-  if value ~= nil next return ${make(next)} end
+  if value ~= nil then return ${make(next)} end
   return ${make({ method, path, headers, body })}`;
   const answer =
     again !== undefined
@@ -116,7 +116,7 @@ ${
     ? ""
     : `response = function(status, headers, body)
   ${answer}
-  if value ~= nil next pool[#pool + 1] = value end
+  if value ~= nil then pool[#pool + 1] = value end
 end`
 }`;
 }
