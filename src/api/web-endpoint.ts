@@ -1,7 +1,7 @@
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
-import type { DomainError } from "../errors.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
+import type { DomainError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
@@ -50,7 +50,7 @@ export type WebEndpoint = {
   /** Answers on hosts of no instance too (decisions B1). */
   anyHost?: true;
   handle: (request: WebRequest, at: WebContext) => WebAnswer | Promise<WebAnswer>;
-  /** What people see of an error that `handle` throws; without it, or when it fails too, the error is answered as JSON. */
+  /** What is told of an error that `handle` throws; without it, or when it fails too, it is told as the REST API does. */
   errorPage?: (error: DomainError, request: WebRequest, at: WebContext) => Promise<WebAnswer>;
 };
 

@@ -1,5 +1,5 @@
 import type { WebEndpoint } from "../api/web-endpoint.ts";
-import { DomainError } from "../errors.ts";
+import type { DomainError } from "../errors.ts";
 import { OAuthError, errorAnswer } from "../oidc/core/errors.ts";
 import type { Ports } from "../oidc/core/ports.ts";
 import type { LoginErrors } from "../login/index.ts";
@@ -28,17 +28,9 @@ export function oidcEndpoints(
       });
 
   const forClients = (endpoint: Endpoint): Handling => ({
-    async handle(request, at) {
-      if (at.isBlocked) return errorAnswer(blocked());
-      try {
-        return await provider.handle(endpoint, request, at);
-      } catch (error) {
-        if (error instanceof DomainError && error.kind !== "internal") {
-          return errorAnswer(fromDomain(error));
-        }
-        throw error;
-      }
-    },
+    handle: (request, at) =>
+      at.isBlocked ? errorAnswer(blocked()) : provider.handle(endpoint, request, at),
+    errorPage: async (error) => errorAnswer(fromDomain(error)),
   });
 
   const forBrowsers = (endpoint: Endpoint): Handling => ({
@@ -63,6 +55,9 @@ function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainErro
         status: 503,
         headers: { "retry-after": String(retryAfterSeconds ?? 1) },
       });
+    case "internal":
+      // Whoever runs the service finds the cause in the log; a client learns that it was not its own fault.
+      return new OAuthError("server_error", message, { status: 500 });
     case "aborted":
       return new OAuthError("temporarily_unavailable", message, { status: 503 });
     default:

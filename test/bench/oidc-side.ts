@@ -117,7 +117,7 @@ export function oidcCases(side: Side): BenchCase[] {
         ...getSpec(port, authorizePath(paths.authorize, web.clientId), { cookie }),
         feed: {
           values: [],
-          then: {
+          next: {
             parameter: "code",
             ...formSpec(port, paths.token, web, codeForm(counterMark)),
           },

@@ -21,8 +21,6 @@ const signed = (key: MadeKey, claims: Record<string, unknown>) =>
   forgeJwt({ alg: "RS256", kid: key.keyId }, claims, key.privateKey);
 const ask = (assertion: string, scope = "openid") =>
   send(paths.token, { grant_type, assertion, scope });
-// The times of the abuse cases are those of a machine that does nothing else.
-const slack = 5;
 const svc = await addMachine();
 const svcKey = await addKey(svc.id);
 
@@ -119,11 +117,15 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
   it("D22: 10,000 scopes are refused at once", async () => {
     const assertion = signed(svcKey, claimsOf(svc.id));
     const scope = Array.from({ length: 10_000 }, (_, at) => `s${at}`).join(" ");
-    await ask(assertion, scope);
-    const started = performance.now();
-    assertRefused(await ask(assertion, scope), 400, "invalid_scope");
-    const took = performance.now() - started;
-    assert.ok(took < 20 * slack, `${took} ms`);
+    const times: number[] = [];
+    for (let turn = 0; turn < 21; turn++) {
+      const started = performance.now();
+      assertRefused(await ask(assertion, scope), 400, "invalid_scope");
+      times.push(performance.now() - started);
+    }
+    // One that the machine took away from us says nothing.
+    const median = times.toSorted((a, b) => a - b)[10] ?? Number.NaN;
+    assert.ok(median < 20, `${median} ms`);
   });
 
   it("asks for assertion and scope", async () => {

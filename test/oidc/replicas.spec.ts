@@ -11,6 +11,7 @@ import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { engine, storeEnv } from "../support/app.ts";
 import { type Answer, basic, paths, read, redirectUri, startOidc } from "../support/oidc.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { forgeJwt } from "../support/forge.ts";
 
 // Only one process writes an embedded store.
@@ -56,7 +57,7 @@ async function sendTo(
 }
 const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: count }, (_, turn) => attempt(turn)));
-const rounds = 10;
+const rounds = roundsOf(10);
 
 describe("two replicas", { skip: isAlone }, () => {
   it("D12: of 50 redemptions of a code over both at most one succeeds", async () => {

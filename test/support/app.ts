@@ -36,10 +36,15 @@ export type TestOptions = {
   moreModules?: Module[];
   /** What names lead to, in the place of the DNS. */
   resolver?: NameResolver;
+  /** Where the lines of the log go, at level debug. */
+  log?: (line: string) => void;
 };
 
 /** Which engine the run is for: `IDSVC_TEST_ENGINE`, or the embedded one. */
 export const engine = process.env["IDSVC_TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
+
+const loggerOf = ({ log }: TestOptions) =>
+  log === undefined ? testLogger() : createLogger("debug", { write: log });
 
 /** Says nothing, unless `IDSVC_TEST_LOG` names a level: then failures inside the service can be seen. */
 const testLogger = () => {
@@ -79,7 +84,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   });
   const clock = options.now === undefined ? {} : { now: options.now };
   const { moreModules = [] } = options;
-  const kernel = await openKernel(config, { logger: testLogger(), moreModules, ...clock });
+  const kernel = await openKernel(config, { logger: loggerOf(options), moreModules, ...clock });
   const { made, app } = await start(kernel, options).catch(async (error: unknown) => {
     await kernel[Symbol.asyncDispose]();
     throw error;

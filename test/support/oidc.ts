@@ -46,8 +46,8 @@ export type OidcPeer = ResourcePeer & {
   now(): Date;
   addClient(more?: JsonObject, app?: JsonObject): Promise<MadeClient>;
   addApi(auth: string, project_id?: string): Promise<MadeClient>;
-  addPerson(more?: JsonObject): Promise<string>;
-  addMachine(username?: string, more?: JsonObject): Promise<MadeMachine>;
+  addPerson(more?: JsonObject, organizationId?: string): Promise<string>;
+  addMachine(username?: string, more?: JsonObject, organizationId?: string): Promise<MadeMachine>;
   addKey(userId: string, more?: JsonObject): Promise<MadeKey>;
   addAppKey(appId: string, more?: JsonObject): Promise<MadeKey>;
   /** A login session of a person, by his password. */
@@ -145,18 +145,18 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
         api: { auth_method_type: `API_AUTH_METHOD_TYPE_${auth}` },
       }),
 
-    async addPerson(more = {}) {
+    async addPerson(more = {}, organizationId) {
       const person = {
         username: uniqueName("user"),
         data: { given_name: "Ada", family_name: "Lovelace" },
         authenticators: { password: { password: goodPassword } },
         ...more,
       };
-      return String(bodyOf(await post("/users", person), 201).details.id);
+      return String(bodyOf(await post(usersOf(organizationId), person), 201).details.id);
     },
-    async addMachine(username = uniqueName("machine"), more = {}) {
+    async addMachine(username = uniqueName("machine"), more = {}, organizationId) {
       const machine = { username, schema_id: "machine", data: { name: "Robot" }, ...more };
-      const id = String(bodyOf(await post("/users", machine), 201).details.id);
+      const id = String(bodyOf(await post(usersOf(organizationId), machine), 201).details.id);
       const { client_id, client_secret } = bodyOf(await post(`/users/${id}/secret`));
       return { id, clientId: client_id, secret: client_secret };
     },
@@ -218,6 +218,9 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
   };
   return made;
 }
+
+const usersOf = (organizationId: string | undefined) =>
+  organizationId === undefined ? "/users" : `/users?ctx.org_id=${organizationId}`;
 
 export async function read(answer: Response): Promise<Answer> {
   const text = await answer.text();

@@ -22,11 +22,11 @@ const pool = feed?.values ?? [];
 
 function nextRequest(): Sent {
   const { method, path, headers } = spec;
-  const then = pool.length > 0 ? feed?.then : undefined;
-  if (feed !== undefined && (feed.then === undefined || then !== undefined)) {
-    const of = then ?? spec;
-    const text = Buffer.from(of.body, "base64").toString("utf8");
-    const body = Buffer.from(text.replace(counterMark, pool.pop() ?? "none"));
+  const next = pool.length > 0 ? feed?.next : undefined;
+  if (feed !== undefined && (feed.next === undefined || next !== undefined)) {
+    const of = next ?? spec;
+    const form = Buffer.from(of.body, "base64").toString("utf8");
+    const body = Buffer.from(form.replace(counterMark, pool.pop() ?? "none"));
     return { method: of.method, path: of.path, headers: of.headers, body };
   }
   if (mark === -1) return { method, path, headers, body: template };
@@ -36,11 +36,11 @@ function nextRequest(): Sent {
 }
 
 /** What an answer gives for a request to come. */
-function keep(location: string, text: string): void {
+function keep(location: string, answer: string): void {
   const value =
     feed?.again === undefined
-      ? new URL(location, `http://${host}`).searchParams.get(feed?.then?.parameter ?? "")
-      : new RegExp(`"${feed.again}":"([^"]+)"`).exec(text)?.[1];
+      ? new URL(location, `http://${host}`).searchParams.get(feed?.next?.parameter ?? "")
+      : new RegExp(`"${feed.again}":"([^"]+)"`).exec(answer)?.[1];
   if (typeof value === "string") pool.push(value);
 }
 
@@ -61,10 +61,10 @@ function oneConnection(): Send {
       request.once("error", reject);
       request.once("response", (response) => {
         const status = response.statusCode ?? 0;
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        let answer = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
         response.once("end", () => {
-          if (feed !== undefined) keep(response.headers.location ?? "", text);
+          if (feed !== undefined) keep(response.headers.location ?? "", answer);
           resolve(status < 400 ? "" : `status ${status}`);
         });
       });
@@ -122,7 +122,7 @@ await Promise.all(
 );
 const result: LoadResult = {
   // A pair of requests is one of what is measured.
-  requests: feed?.then === undefined ? latencies.length : latencies.length / 2,
+  requests: feed?.next === undefined ? latencies.length : latencies.length / 2,
   seconds,
   p50: percentile(latencies, 50),
   p99: percentile(latencies, 99),

@@ -22,7 +22,7 @@ export type Feed = {
   /** The member of the JSON answers whose value is fed in turn. */
   again?: string;
   /** A request of its own after each answer, with what `parameter` of its `Location` holds in the place of the mark. */
-  then?: {
+  next?: {
     parameter: string;
     method: string;
     path: string;

@@ -56,7 +56,7 @@ export async function wrkLoad(spec: LoadSpec, seconds: number): Promise<LoadResu
     if (report.starved > 0) problems.push(`${report.starved} requests had no value left to carry`);
     if (!(report.requests > 0)) problems.push(`wrk made no request: ${out}`);
     // A pair of requests is one of what is measured.
-    const requests = spec.feed?.then === undefined ? report.requests : report.requests / 2;
+    const requests = spec.feed?.next === undefined ? report.requests : report.requests / 2;
     return {
       requests,
       seconds: report.us / 1e6,
@@ -87,9 +87,9 @@ function fed(
     const sent = one.body === "" ? "nil" : text;
     return `wrk.format(${quote(one.method)}, ${quote(one.path)}, {${fields.join(", ")}}, ${sent})`;
   };
-  const { again, then } = feed;
+  const { again, next } = feed;
   const first =
-    then === undefined
+    next === undefined
       ? `local value = table.remove(pool)
   if value == nil then
     starved = starved + 1
@@ -97,14 +97,14 @@ function fed(
   end
   return ${make({ method, path, headers, body })}`
       : `local value = table.remove(pool)
-  if value ~= nil then return ${make(then)} end
+  if value ~= nil then return ${make(next)} end
   return ${make({ method, path, headers, body })}`;
   const answer =
     again !== undefined
       ? `local value = string.match(body, '"${again}":"([^"]+)"')`
-      : then === undefined
+      : next === undefined
         ? ""
-        : `local value = string.match(headers["location"] or headers["Location"] or "", "[?&]${then.parameter}=([^&]+)")`;
+        : `local value = string.match(headers["location"] or headers["Location"] or "", "[?&]${next.parameter}=([^&]+)")`;
   return `starved = 0
 local pool = {}
 for value in io.lines(${quote(values)}) do pool[#pool + 1] = value end
