@@ -29,6 +29,8 @@ export type WebAnswer = {
   body: string | Uint8Array;
   /** One `Set-Cookie` header each. */
   cookies?: string[];
+  /** What went wrong, where the answer tells only that something did: for the log. */
+  cause?: unknown;
 };
 
 /** Where a request came in: the instance of its host (empty where there is none), and the client's address. */
@@ -96,6 +98,9 @@ export function webServer(ports: {
       at = await enter(exchange, endpoint.anyHost ?? false);
       const answer = await endpoint.handle(toRequest(exchange), at);
       ({ status } = answer);
+      if (answer.cause !== undefined) {
+        logger.error({ path: endpoint.path, err: answer.cause }, "request");
+      }
       respond(exchange, answer);
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");

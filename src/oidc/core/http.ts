@@ -15,6 +15,8 @@ export type OidcAnswer = {
   body: string;
   /** One `Set-Cookie` header each. */
   cookies?: string[];
+  /** What went wrong, where the answer tells only that something did: for the log. */
+  cause?: unknown;
 };
 
 /** Nothing that holds a token or a claim is kept by anybody (RFC 6749 section 5.1). */

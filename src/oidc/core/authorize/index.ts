@@ -54,7 +54,13 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       if (error instanceof AuthorizationRefused && destination !== undefined) {
         return respond(interactions, at, destination, errorFields(error), request);
       }
-      if (!(error instanceof OAuthError)) throw error;
+      if (!(error instanceof OAuthError)) {
+        if (destination === undefined) throw error;
+        // The client hears that it was not its fault; what it was is for the log.
+        const failed = refuse("server_error", "the request could not be answered: try again");
+        const told = await respond(interactions, at, destination, errorFields(failed), request);
+        return { ...told, cause: error };
+      }
       const { code, message, status, about } = error;
       const told = { code, description: describe(message), status, about };
       const page = await interactions.errorPage(at, told, request.headers);
