@@ -20,12 +20,16 @@ export function configOf<T extends IdpType>(type: T, stored: JsonObject): IdpCon
   return fromJson(schema, stored, { ignoreUnknownFields: true }) as IdpConfigs[T];
 }
 
+/** The fields that a message of a configuration gives, by their names in the schema. */
+export const givenFields = (schema: DescMessage, message: MessageShape<DescMessage>): JsonObject =>
+  objectOf(toJson(schema, message, { useProtoFieldName: true }));
+
 /** A new configuration as it is stored, with what counts where a field is empty; its secret is left out. */
 export function newConfig<C extends DescMessage>(
   { config: schema, secret, defaults = {} }: ProviderType<C>,
   wanted: MessageShape<C>,
 ): JsonObject {
-  const given = objectOf(toJson(schema, wanted, { useProtoFieldName: true }));
+  const given = givenFields(schema, wanted);
   return canonical(schema, without(secret, { ...defaults, ...given }));
 }
 
@@ -35,17 +39,21 @@ export function patchedConfig(
   stored: JsonObject,
   patch: MessageShape<DescMessage>,
 ): JsonObject {
-  const given = objectOf(toJson(patchSchema, patch, { useProtoFieldName: true }));
+  const given = givenFields(patchSchema, patch);
   return canonical(schema, merge(schema, stored, without(secret, given)));
 }
 
-/** Whether the secret would be sent elsewhere, or less protected, than before. */
+/** The field by which the secret would be sent elsewhere, or less protected, than before. */
 export const changesPlace = (
   { places }: ProviderType,
   before: JsonObject,
   after: JsonObject,
-): boolean =>
-  places.some((place) => JSON.stringify(before[place]) !== JSON.stringify(after[place]));
+): string | undefined =>
+  places.find((place) => JSON.stringify(before[place]) !== JSON.stringify(after[place]));
+
+/** A stored configuration with its fields in the order of the schema: a database may have turned them round. */
+export const orderedConfig = (type: IdpType, stored: JsonObject): JsonObject =>
+  canonical(providerTypes[type].config, stored);
 
 function canonical(schema: DescMessage, config: JsonObject): JsonObject {
   const read = fromJson(schema, config, { ignoreUnknownFields: true });

@@ -30,13 +30,14 @@ export type IdpFacts = {
   config: JsonObject;
 };
 
+export type IdpAdded = IdpFacts & { hasSecret: boolean };
 export type IdpChange = Partial<IdpFacts> & { secretChanged?: boolean };
 export type IdpRemoved = { name: string };
 
 /** Where a provider can belong. */
 export type IdpLevel = Exclude<OwnerRef["type"], "system">;
 
-export type IdpAddedEvent = NewEvent<`${IdpLevel}.idp.${IdpType}.added`, IdpFacts>;
+export type IdpAddedEvent = NewEvent<`${IdpLevel}.idp.${IdpType}.added`, IdpAdded>;
 export type IdpChangedEvent = NewEvent<`${IdpLevel}.idp.${IdpType}.changed`, IdpChange>;
 export type IdpRemovedEvent = NewEvent<`${IdpLevel}.idp.removed`, IdpRemoved>;
 export type IdpEvent = IdpAddedEvent | IdpChangedEvent | IdpRemovedEvent;

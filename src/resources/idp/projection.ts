@@ -51,7 +51,8 @@ export const idps = table(
 const row = ({ instanceId, aggregateId }: Recorded) => ({ instanceId, id: aggregateId });
 
 function added(event: Recorded<IdpAddedEvent>): RowChange[] {
-  const { owner, payload } = event;
+  const { owner } = event;
+  const { hasSecret: _, ...payload } = event.payload;
   return [
     insertRow(idps, {
       ...begin(event),

@@ -1,9 +1,7 @@
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
-import { secrets as secretRows } from "../../storage/kernel-tables.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { effectiveState, type EffectiveState, type StatePolicy } from "../reuse/index.ts";
@@ -126,28 +124,4 @@ export function typeOf({ type }: { type: string }): IdpType {
   const known = idpTypes.find((each) => each === type);
   if (known === undefined) throw new Error(`${type} is no type of providers`);
   return known;
-}
-
-const kind = "idp_secret";
-
-export const idpSecretRef = (instanceId: string, idpId: string): SecretRef => ({
-  instanceId,
-  ownerType: "idp",
-  ownerId: idpId,
-  kind,
-  id: "1",
-});
-
-/**
- * Reads what the service proves itself with to a provider: the client secret, the bind password, the private key of
- * Social B as PEM, and for SAML the private key (PKCS #8, PEM) that requests are signed with, which every SAML provider
- * has. Undefined for a public client, for an anonymous bind, for JWT, and once the provider is gone.
- */
-export function idpSecretReader(
-  db: Database,
-  secrets: SecretStore,
-): (instanceId: string, idpId: string) => Uint8Array | undefined | Promise<Uint8Array | undefined> {
-  return cachedRead(db, [{ table: secretRows, part: kind }], (instanceId, idpId) =>
-    secrets.open(idpSecretRef(instanceId, idpId)),
-  );
 }

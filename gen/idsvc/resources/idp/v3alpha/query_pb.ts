@@ -7,7 +7,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { StateFilter, TextFilterMethod } from "../../object/v3alpha/object_pb.ts";
+import type { NameFilter, StateFilter } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/idp/v3alpha/query.proto.
  */
 export const file_idsvc_resources_idp_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvaWRwL3YzYWxwaGEvcXVlcnkucHJvdG8SG2lkc3ZjLnJlc291cmNlcy5pZHAudjNhbHBoYSLUAQoPSURQU2VhcmNoRmlsdGVyEjYKAmlkGAEgASgLMiguaWRzdmMucmVzb3VyY2VzLmlkcC52M2FscGhhLklEUElERmlsdGVySAASOgoEbmFtZRgCIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5pZHAudjNhbHBoYS5JRFBOYW1lRmlsdGVySAASPAoFc3RhdGUYAyABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuU3RhdGVGaWx0ZXJIAEIPCgZmaWx0ZXISBbpIAggBIiMKC0lEUElERmlsdGVyEhQKAmlkGAEgASgJQgi6SAVyAxjIASJzCg1JRFBOYW1lRmlsdGVyEhYKBG5hbWUYASABKAlCCLpIBXIDGMgBEkoKBm1ldGhvZBgCIAEoDjIwLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5UZXh0RmlsdGVyTWV0aG9kQgi6SAWCAQIQASpHCgxJRFBGaWVsZE5hbWUSHgoaSURQX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIXChNJRFBfRklFTERfTkFNRV9OQU1FEAFiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvaWRwL3YzYWxwaGEvcXVlcnkucHJvdG8SG2lkc3ZjLnJlc291cmNlcy5pZHAudjNhbHBoYSLUAQoPSURQU2VhcmNoRmlsdGVyEjYKAmlkGAEgASgLMiguaWRzdmMucmVzb3VyY2VzLmlkcC52M2FscGhhLklEUElERmlsdGVySAASOgoEbmFtZRgCIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5OYW1lRmlsdGVySAASPAoFc3RhdGUYAyABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuU3RhdGVGaWx0ZXJIAEIPCgZmaWx0ZXISBbpIAggBIiMKC0lEUElERmlsdGVyEhQKAmlkGAEgASgJQgi6SAVyAxjIASpHCgxJRFBGaWVsZE5hbWUSHgoaSURQX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIXChNJRFBfRklFTERfTkFNRV9OQU1FEAFiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the providers that match.
@@ -40,9 +40,9 @@ export type IDPSearchFilter = Message<"idsvc.resources.idp.v3alpha.IDPSearchFilt
     /**
      * Compares the name.
      *
-     * @generated from field: idsvc.resources.idp.v3alpha.IDPNameFilter name = 2;
+     * @generated from field: idsvc.resources.object.v3alpha.NameFilter name = 2;
      */
-    value: IDPNameFilter;
+    value: NameFilter;
     case: "name";
   } | {
     /**
@@ -82,34 +82,6 @@ export type IDPIDFilter = Message<"idsvc.resources.idp.v3alpha.IDPIDFilter"> & {
  */
 export const IDPIDFilterSchema: GenMessage<IDPIDFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_idp_v3alpha_query, 1);
-
-/**
- * Compares the name of a provider with a text.
- *
- * @generated from message idsvc.resources.idp.v3alpha.IDPNameFilter
- */
-export type IDPNameFilter = Message<"idsvc.resources.idp.v3alpha.IDPNameFilter"> & {
-  /**
-   * The text to compare with.
-   *
-   * @generated from field: string name = 1;
-   */
-  name: string;
-
-  /**
-   * How to compare.
-   *
-   * @generated from field: idsvc.resources.object.v3alpha.TextFilterMethod method = 2;
-   */
-  method: TextFilterMethod;
-};
-
-/**
- * Describes the message idsvc.resources.idp.v3alpha.IDPNameFilter.
- * Use `create(IDPNameFilterSchema)` to create a new message.
- */
-export const IDPNameFilterSchema: GenMessage<IDPNameFilter> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_idp_v3alpha_query, 2);
 
 /**
  * The columns that providers can be sorted by. Providers that are equal in the column are sorted by ID.
