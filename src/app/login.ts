@@ -7,12 +7,7 @@ import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
-import {
-  createDevelopmentMail,
-  createLogin,
-  isLanguage,
-  type LoginFunctions,
-} from "../login/index.ts";
+import { createDevelopmentMail, createLogin, type LoginFunctions } from "../login/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -54,10 +49,7 @@ export function openLogin(
       const { logo, ...look } = await branding(instanceId, organizationId);
       return logo === undefined ? look : { ...look, logo: logo.path };
     },
-    async languagesOf({ instanceId, organizationId }) {
-      const { allowed, default: first } = await languages(instanceId, organizationId);
-      return { allowed: allowed.filter(isLanguage), default: isLanguage(first) ? first : "en" };
-    },
+    languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
     frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);

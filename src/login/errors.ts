@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { DomainError } from "../errors.ts";
-import { readCookie } from "./agents.ts";
+import { languageCookie, readCookie } from "./agents.ts";
 import { pageHeaders } from "./headers.ts";
-import { chooseLanguage, languageCookie } from "./languages.ts";
+import { chooseLanguage } from "../texts/languages.ts";
 import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
 import type { LoginPorts } from "./ports.ts";
-import { texts } from "./texts.ts";
+import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
 const blockedForSeconds = "3600";

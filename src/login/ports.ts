@@ -5,7 +5,7 @@ import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
-import type { Language } from "./languages.ts";
+import type { Language } from "../texts/languages.ts";
 import type { DevelopmentMail } from "./development-mail.ts";
 import type { Notify } from "./notify.ts";
 import type { PasswordRules } from "./parts/new-password.ts";
