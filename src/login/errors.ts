@@ -12,11 +12,11 @@ import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.t
 
 const blockedForSeconds = "3600";
 
-type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "frameOriginsOf">;
+type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "textsOf" | "frameOriginsOf">;
 
 /** A page that belongs to no flow: it needs no cookie, and has no form. */
 export async function plainPage(
-  { brandingOf, languagesOf }: Parts,
+  { brandingOf, languagesOf, textsOf }: Parts,
   { headers }: Pick<LoginRequest, "headers">,
   { instanceId }: Pick<LoginPlace, "instanceId">,
 ): Promise<Page> {
@@ -31,7 +31,7 @@ export async function plainPage(
   return {
     language,
     languages: offered.allowed,
-    t: texts(language),
+    t: texts(language, await textsOf(place, language)),
     nonce: randomBytes(16).toString("base64url"),
     branding: await brandingOf(place),
     csrf: "",

@@ -151,7 +151,7 @@ export async function openVisit(
       const page: Page = {
         language,
         languages: offered.allowed,
-        t: texts(language),
+        t: texts(language, await parts.textsOf(place, language)),
         nonce,
         branding: await parts.brandingOf(place),
         csrf: csrfTokenOf(agent),

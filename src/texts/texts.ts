@@ -35,33 +35,70 @@ export const shippedTexts: Record<Language, Record<TextKey, string>> = {
 
 export const isTextKey = (text: string): text is TextKey => Object.hasOwn(en, text);
 
-const compiled = new Map<string, IntlMessageFormat>();
+/** All texts there are. */
+export const textKeys: readonly TextKey[] = Object.keys(en).filter(isTextKey);
+
+/** What an owner has set in place of shipped texts: key to ICU message. */
+export type OwnTexts = ReadonlyMap<string, string>;
+
+const shipped: OwnTexts = new Map();
+const compiled = new WeakMap<OwnTexts, Map<string, IntlMessageFormat>>();
 
 /**
- * The texts of a language. What an owner has set in place of a shipped text (key to ICU message) is used unless it is
- * no message, or wants a value that the page does not have.
+ * The texts of a language. What an owner has set in place of a shipped text is used unless it is no message, or wants a
+ * value that the page does not have.
  */
-export function texts(language: Language, set?: ReadonlyMap<string, string>): Translate {
+export function texts(language: Language, own: OwnTexts = shipped): Translate {
   return (key, values) => {
-    const own = set?.get(key);
-    const shipped = () => say(shippedMessage(language, key), values);
-    if (own === undefined) return shipped();
-    try {
-      return say(compile(language, own), values);
-    } catch {
-      return shipped();
+    const set = own.get(key);
+    if (set !== undefined) {
+      try {
+        return say(messageOf(own, language, key, set), values);
+      } catch {
+        // What is shipped can always be said.
+      }
     }
+    return say(messageOf(shipped, language, key, shippedTexts[language][key]), values);
   };
 }
 
-function shippedMessage(language: Language, key: TextKey): IntlMessageFormat {
+function messageOf(of: OwnTexts, language: Language, key: TextKey, text: string) {
+  const known = compiled.get(of) ?? new Map<string, IntlMessageFormat>();
+  compiled.set(of, known);
   const name = `${language} ${key}`;
-  const known = compiled.get(name);
-  if (known !== undefined) return known;
-  const message = compile(language, shippedTexts[language][key]);
-  compiled.set(name, message);
+  const message = known.get(name) ?? compile(language, text);
+  known.set(name, message);
   return message;
 }
+
+/** What keeps a text from standing in for the one that is shipped under the key: nothing, or what is wrong with it. */
+export function faultOfText(language: Language, key: TextKey, text: string): string | undefined {
+  const given = new Set(namesIn(compile(language, shippedTexts[language][key]).getAst()));
+  try {
+    const stray = namesIn(compile(language, text).getAst()).find((name) => !given.has(name));
+    if (stray === undefined) return undefined;
+    const names = [...given].map((name) => `{${name}}`).join(", ");
+    return `it has no value for {${stray}}: it may name ${names === "" ? "no values" : names}`;
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return `it is no ICU message (${cause}): braces stand in single quotes where they are meant as text`;
+  }
+}
+
+// Of the kinds of parts the only one whose value is text.
+const literal = 0;
+
+type Part = ReturnType<IntlMessageFormat["getAst"]>[number];
+
+/** The values that a message names. */
+const namesIn = (parts: readonly Part[]): string[] =>
+  parts.flatMap((part) => [
+    ...("value" in part && part.type !== literal ? [part.value] : []),
+    ...("options" in part
+      ? Object.values(part.options).flatMap(({ value }) => namesIn(value))
+      : []),
+    ...("children" in part ? namesIn(part.children) : []),
+  ]);
 
 // Tags are text: markup is no part of a text.
 const compile = (language: Language, text: string): IntlMessageFormat =>
