@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { failedPrecondition } from "../../errors.ts";
 import { aggregate, type Aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
 import type { StatePolicy } from "../reuse/index.ts";
@@ -10,6 +11,7 @@ import {
   levelOf,
   type OtherEvent,
   type ProviderAdded,
+  type ProviderChange,
   type ProviderEvent,
   providerEvents,
   type ProviderFacts,
@@ -84,12 +86,16 @@ export function patchProvider<C extends ProviderConfig>(
     const place = hasSecret ? kind.moves(before, config) : "user";
     if (place !== undefined) throw secretRequired(kind, place);
   }
-  const current = { description, config: before };
-  const changes = changedFields(current, { description: patch.description, config });
+  const changes: ProviderChange<C> = {
+    ...changedFields({ description }, { description: patch.description }),
+    // A database may have turned the fields round.
+    ...(isDeepStrictEqual(before, config) ? {} : { config }),
+  };
   const happened: ProviderEvent<C>[] = [];
   if (!isEmpty(changes) || patch.rotatesSigningKey) {
-    const rotated = patch.rotatesSigningKey ? ({ signingKeyRotated: true } as const) : {};
-    const payload = { ...(changes as Partial<{ description: string; config: C }>), ...rotated };
+    const payload = patch.rotatesSigningKey
+      ? { ...changes, signingKeyRotated: true as const }
+      : changes;
     happened.push({ type: named(level, kind, "changed"), payload });
   }
   if (patch.bringsSecret) {

@@ -17,7 +17,7 @@ export const actionSamples: Record<string, Sample> = ofService(ActionService.typ
     writes: true,
   },
   PatchTarget: {
-    valid: ({ targetId }, turn) => ({ id: targetId, target: { timeout: `${turn + 1}s` } }),
+    valid: ({ targetId }, turn) => ({ id: targetId, target: { timeout: `${(turn % 270) + 1}s` } }),
     invalid: { request: { id: "1", target: { timeout: "271s" } }, field: "target.timeout" },
     unknown: noTarget({ target: { timeout: "3s" } }),
     writes: true,
