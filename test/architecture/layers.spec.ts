@@ -47,7 +47,16 @@ const rows: Record<string, Row> = {
   },
   login: {
     band: "edge",
-    mayImport: ["oidc/core", "resources", "settings", ...kernel, "telemetry", "texts"],
+    mayImport: [
+      "oidc/core",
+      "resources",
+      "settings",
+      ...kernel,
+      "telemetry",
+      "texts",
+      "notify",
+      "html.ts",
+    ],
     gen: ["idsvc/resources"],
   },
   client: { band: "edge", mayImport: [], gen: "everything" },
@@ -58,6 +67,7 @@ const rows: Record<string, Row> = {
   "settings/object": { ...slice, mayImport: kernel, open: true },
   management: { ...slice },
   executor: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry"] },
+  notify: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry", "html.ts"] },
 
   projection: {
     band: "kernel",
@@ -74,10 +84,11 @@ const rows: Record<string, Row> = {
   egress: { band: "ground", mayImport: ["errors.ts"] },
   telemetry: { band: "ground", mayImport: ["errors.ts"] },
   texts: { band: "ground", mayImport: [] },
+  "html.ts": { band: "ground", mayImport: [] },
   "errors.ts": { band: "ground", mayImport: [] },
 };
 
-const slices = ["resources", "settings", "management", "executor"];
+const slices = ["resources", "settings", "management", "executor", "notify"];
 
 /** Packages that have a home: nothing else imports them. The first pattern that fits counts. */
 const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
@@ -92,6 +103,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\//, ["api", "client"]],
   [/^jose$/, ["authz", "crypto", "oidc/core"]],
   [/^commander$/, ["cli"]],
+  [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],
   [/^uqr$/, ["login"]],
   [/^negotiator$/, ["texts", "management"]],
