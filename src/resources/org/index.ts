@@ -22,6 +22,7 @@ export {
   isInActiveOrganization,
   organizationNames,
   organizationReader,
+  organizationsWhere,
   verifiedDomains,
 } from "./queries.ts";
 export {

@@ -30,6 +30,7 @@ import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader, whenKnown } from "./active-user.ts";
+export { usersLinkedTo } from "./authenticator/linked.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
