@@ -91,14 +91,14 @@ describe("the examples of the README", () => {
     assert.ok(told.some(({ event_type }) => event_type === "org.added"));
     assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
 
-    const [, , longer, , inherited] = settings.split("\n").map((line) => JSON.parse(line));
+    const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
     assert.deepEqual(longer.settings.min_length, { value: "14" });
     const year = {
       value: "31536000s",
       owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
     };
-    for (const { settings: each } of [longer, inherited]) assert.deepEqual(each.max_age, year);
-    assert.deepEqual(inherited.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
+    for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
+    assert.deepEqual(back.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
 
     const names = JSON.parse(grpc).result.map(
       (each: { target: { name: string } }) => each.target.name,
