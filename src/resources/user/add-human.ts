@@ -18,7 +18,7 @@ export type NewHuman = {
   username: string;
   /** By the schema `human`. */
   data: JsonObject;
-  email: { address: string; isVerified: boolean };
+  email?: { address: string; isVerified: boolean } | undefined;
   phone?: { address: string; isVerified: boolean } | undefined;
   /** In clear, or as another system's hash. */
   password?:
@@ -56,7 +56,7 @@ export function humanAdder(deps: Deps) {
       };
       const wanted = { ...asData, data: human.data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
-      await addContact(tx, loaded, "email", human.email);
+      if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
       if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
       requirePerson(loaded.state);
       if (setting !== undefined) {

@@ -33,6 +33,7 @@ export { authenticatorReader, type AuthenticatorRow } from "./authenticator/quer
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
+export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export {
@@ -43,13 +44,16 @@ export {
   userNamesReader,
   verifiedContactReader,
 } from "./login-name.ts";
-export { metadata } from "./metadata-events.ts";
+export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
+export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
-export { passwordSecret } from "./password/stored.ts";
+export { requireMachine } from "./person.ts";
+export { createTotpStore } from "./totp/totp.ts";
+export { createPasswordStore, passwordSecret } from "./password/stored.ts";
 export { personalAccessTokenSecret } from "./token/stored.ts";
 export { personalAccessTokens } from "./token/tokens.ts";
 export {
@@ -57,6 +61,7 @@ export {
   addUser,
   builtInData,
   changePassword,
+  deactivateUser,
   requireUser,
   user,
   userNotFound,
