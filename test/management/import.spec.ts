@@ -347,6 +347,18 @@ describe("an import that cannot be read", () => {
     });
   }
 
+  it("in a compression that it is not, or that nobody knows, is refused", async () => {
+    const body = JSON.stringify({ orgId: "a", org: { name: "a" } });
+    const wrong = await imports.raw(body, "", { "content-encoding": "gzip" });
+    assert.deepEqual([wrong.status, wrong.reason], [400, "ENCODING_MALFORMED"]);
+    const cut = await imports.raw(gzipSync(body).subarray(0, -9), "", {
+      "content-encoding": "gzip",
+    });
+    assert.deepEqual([cut.status, cut.reason], [400, "ENCODING_MALFORMED"]);
+    const unknown = await imports.raw(body, "", { "content-encoding": "zstd" });
+    assert.deepEqual([unknown.status, unknown.reason], [501, "ENCODING_UNSUPPORTED"]);
+  });
+
   it("may only be sent by who administers the instance", async () => {
     const { token } = await peer.addMember(await peer.addOrganization(), ["ORG_OWNER"]);
     const { status, refusal } = await imports.call("POST", "/import", {}, { token });
