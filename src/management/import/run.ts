@@ -20,6 +20,8 @@ type Batch = Row<typeof importBatches>;
 
 // After so much work others of the kind get their turn, and a crash later on is the first one again.
 const turnMs = 5_000;
+// Each batch is fenced: a worker that only stood still loses its batch and no more.
+const leaseMs = 5_000;
 // Of the time that a batch took, so much is left to others before the next one.
 const restShare = 0.25;
 
@@ -123,6 +125,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
   const lane = {
     parallel: 1,
     perGroup: 1,
+    leaseMs,
     limits: () => new Map<string, number>(),
     whenDead: ({ instanceId, key: id }: { instanceId: string; key: string }, at: Date) => [
       updateRows(imports, { instanceId, id }, { state: "failed", changeDate: at }),
