@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { exitCodes } from "./context.ts";
 import { migrateAuth0, migrateKeycloak, type MigrateOptions } from "./migrate.ts";
 import { verifyImport } from "./verify-import.ts";
 
@@ -67,6 +68,8 @@ export function addImportCommands(program: Command, env: NodeJS.ProcessEnv, done
         password?: string;
         json: boolean;
       }>();
-      done(await verifyImport({ file, user, password, json }));
+      const { holds, result, words } = await verifyImport({ file, user, password });
+      process.stdout.write(`${json ? JSON.stringify(result) : words}\n`);
+      done(holds ? exitCodes.done : exitCodes.no);
     });
 }

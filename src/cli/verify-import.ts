@@ -1,7 +1,6 @@
 import { text } from "node:stream/consumers";
 import { checkImportedHash, verifyImportedHash } from "../crypto/imported-hash.ts";
 import { DomainError, invalidArgument } from "../errors.ts";
-import { exitCodes } from "./context.ts";
 import { parse, readText } from "./migrate.ts";
 import { asList, asObject, asText } from "./migrate/record.ts";
 
@@ -10,20 +9,22 @@ export type VerifyOptions = {
   user: string | undefined;
   /** `-` stands for standard input. */
   password: string | undefined;
-  json: boolean;
 };
+
+/** Whether an import would work, in figures and in words. */
+export type Verdict = { holds: boolean; result: object; words: string };
 
 type Found = { userId: string; names: string[]; hash: string };
 
 /**
- * Proves that an import would work, before anything is sent: with a password, that it is the one of the user's hash; without,
- * that every hash of the file can be verified here.
+ * Proves that an import would work, before anything is sent: with a password, that it is the one of the user's hash;
+ * without, that every hash of the file can be verified here.
  *
- * @throws INVALID_ARGUMENT USER_UNKNOWN, HASH_MISSING, USER_MISSING
+ * @throws INVALID_ARGUMENT USER_UNKNOWN, HASH_MISSING, USER_MISSING, and what a hash is refused for
  */
-export async function verifyImport(options: VerifyOptions): Promise<number> {
+export async function verifyImport(options: VerifyOptions): Promise<Verdict> {
   const users = usersIn(parse(readText(options.file), options.file));
-  if (options.password === undefined) return judgeAll(options, users);
+  if (options.password === undefined) return judgeAll(users);
   const { user } = options;
   if (user === undefined) {
     throw invalidArgument("USER_MISSING", "--password needs --user <id, user name or address>");
@@ -35,15 +36,11 @@ export async function verifyImport(options: VerifyOptions): Promise<number> {
     options.password === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : options.password;
   checkImportedHash(found.hash, "hashedPassword.value");
   const matches = await verifyImportedHash(password, found.hash);
-  tell(
-    options,
-    { userId: found.userId, matches },
-    matches ? "the password fits" : "the password does not fit",
-  );
-  return matches ? exitCodes.done : exitCodes.no;
+  const words = matches ? "the password fits" : "the password does not fit";
+  return { holds: matches, result: { userId: found.userId, matches }, words };
 }
 
-function judgeAll(options: VerifyOptions, users: Found[]): number {
+function judgeAll(users: Found[]): Verdict {
   const refused = users.flatMap(({ userId, hash }) => {
     try {
       if (hash !== "") checkImportedHash(hash, "hashedPassword.value");
@@ -54,19 +51,14 @@ function judgeAll(options: VerifyOptions, users: Found[]): number {
     }
   });
   const withHash = users.filter(({ hash }) => hash !== "").length;
-  const lines = refused.map(
-    ({ userId, message, reason }) => `\n  ${userId}: ${message} (${reason})`,
-  );
-  tell(
-    options,
-    { users: users.length, withHash, refused },
-    `${users.length} users, ${withHash} with a hash, of which ${refused.length} cannot be taken${lines.join("")}`,
-  );
-  return refused.length === 0 ? exitCodes.done : exitCodes.no;
+  const counts = `${users.length} users, ${withHash} with a hash, of which ${refused.length} cannot be taken`;
+  const lines = refused.map((each) => `\n  ${each.userId}: ${each.message} (${each.reason})`);
+  return {
+    holds: refused.length === 0,
+    result: { users: users.length, withHash, refused },
+    words: `${counts}${lines.join("")}`,
+  };
 }
-
-const tell = ({ json }: VerifyOptions, result: object, words: string): void =>
-  void process.stdout.write(`${json ? JSON.stringify(result) : words}\n`);
 
 function usersIn(body: unknown): Found[] {
   const data = asObject(member(body, "dataOrgs", "data_orgs"));
@@ -74,12 +66,10 @@ function usersIn(body: unknown): Found[] {
     asList(member(org, "humanUsers", "human_users")).map((record): Found => {
       const user = asObject(asObject(record)["user"]);
       const hashed = asObject(member(user, "hashedPassword", "hashed_password"));
+      const userName = asText(member(user, "userName", "user_name"));
       return {
         userId: asText(member(record, "userId", "user_id")),
-        names: [
-          asText(member(user, "userName", "user_name")),
-          asText(asObject(user["email"])["email"]),
-        ],
+        names: [userName, asText(asObject(user["email"])["email"])],
         hash: asText(hashed["value"]),
       };
     }),
