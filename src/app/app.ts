@@ -36,6 +36,7 @@ import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
+import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
@@ -66,6 +67,7 @@ export async function startApp(
   });
   const organizations = organizationReader(db);
   let served: string[] = [];
+  const validator = protovalidate();
   const deps: Deps = {
     db,
     events,
@@ -86,6 +88,7 @@ export async function startApp(
     },
     proveDomain: createDomainProof(outside),
     egress: outside,
+    readMessage: messageReader(validator),
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,
@@ -126,7 +129,7 @@ export async function startApp(
       systemCallers(config.systemCallers, now),
     ],
     executions: executor.calls,
-    validator: protovalidate(),
+    validator,
     logger,
     metrics,
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
