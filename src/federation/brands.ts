@@ -17,11 +17,7 @@ const publicAddress = {
 };
 
 /** Providers of a brand: presets of the two protocols, each with what it does in its own way. */
-export function brandConnector(
-  parts: Parts,
-  config: Brand,
-  secret: string | undefined,
-): Connector {
+export function brandConnector(parts: Parts, config: Brand, secret: string | undefined): Connector {
   switch (config.type) {
     case "forge_b":
     case "forge_b_self_hosted":

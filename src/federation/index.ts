@@ -15,7 +15,7 @@ import type {
 import { configInvalid } from "./refusals.ts";
 
 export type * from "./provider.ts";
-export { acsPath } from "./paths.ts";
+export { callbackPath, jwtPath } from "./paths.ts";
 
 /** Logins with providers of whatever protocol. It stores nothing; what it remembers are documents of providers. */
 export interface Federation {

@@ -1,11 +1,9 @@
 import { fromClaims, textOf } from "./claims.ts";
 import type { Parts } from "./oidc.ts";
+import { jwtPath } from "./paths.ts";
 import type { Connector, JwtConfig } from "./provider.ts";
 import { answerInvalid } from "./refusals.ts";
 import { proveToken } from "./signature.ts";
-
-/** Where gateways of JWT providers send browsers back to. */
-export const jwtPath = "/idps/jwt";
 
 /**
  * A gateway in front of the service that knows who its users are: a browser is sent to it with `state`, and comes back

@@ -3,11 +3,9 @@ import type { EgressClient } from "../egress/client.ts";
 import { EgressError } from "../egress/error.ts";
 import { DomainError } from "../errors.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
+import { callbackPath } from "./paths.ts";
 import type { Answer } from "./provider.ts";
 import { answerInvalid, configInvalid, denied, providerUnavailable } from "./refusals.ts";
-
-/** Where all providers send browsers back to. */
-export const callbackPath = "/idps/callback";
 
 /** A client of one provider. Without TLS only where the provider itself is configured so. */
 export function clientOf(

@@ -1,7 +1,8 @@
 import * as client from "openid-client";
 import { fromClaims, said, splitName, textOf } from "./claims.ts";
-import { authOf, callbackPath, clientOf, judged, returnedTo } from "./oauth-client.ts";
+import { authOf, clientOf, judged, returnedTo } from "./oauth-client.ts";
 import type { Parts } from "./oidc.ts";
+import { callbackPath } from "./paths.ts";
 import type { Connector, ExternalIdentity, OAuthConfig } from "./provider.ts";
 import { answerInvalid, providerUnavailable } from "./refusals.ts";
 
@@ -46,9 +47,7 @@ export function oauthConnector(
           redirect_uri: new URL(callbackPath, baseUrl).href,
           scope: config.scopes.join(" "),
           state,
-          ...(challenge === ""
-            ? {}
-            : { code_challenge: challenge, code_challenge_method: "S256" }),
+          ...(challenge === "" ? {} : { code_challenge: challenge, code_challenge_method: "S256" }),
         }),
       );
       return { way: { kind: "redirect", url: url.href }, kept: { codeVerifier } };

@@ -8,7 +8,9 @@ export type ProviderConfig =
   | JwtConfig
   | LdapConfig
   | SamlConfig
-  | (Branded & { type: "forge_a" | "forge_b" | "social_a" })
+  | (Branded & { type: "forge_a" })
+  | (Branded & { type: "forge_b" })
+  | (Branded & { type: "social_a" })
   | (Branded & { type: "forge_b_self_hosted"; issuer: string })
   | (Branded & Endpoints & { type: "forge_a_es" })
   | (Branded & { type: "directory_a"; tenant: string; isEmailVerified: boolean })
@@ -48,7 +50,9 @@ export type JwtConfig = {
 };
 
 /** Attributes of an entry, by what they mean. */
-export type LdapAttributes = Partial<Record<TextOfIdentity | "isEmailVerified", string>>;
+export type LdapAttributes = Partial<
+  Record<TextOfIdentity | "isEmailVerified" | "isPhoneVerified", string>
+>;
 
 export type LdapConfig = {
   type: "ldap";
@@ -57,23 +61,24 @@ export type LdapConfig = {
   startTls: boolean;
   baseDn: string;
   bindDn: string;
-  /** The attribute that names users where it is `dn`: what is below `baseDn` is searched. */
+  /** The attribute of an entry that its user binds with; `dn` stands for its name. */
   userBase: string;
   userObjectClasses: readonly string[];
   /** Attributes that hold what a user types as his name. */
   userFilters: readonly string[];
   timeoutMs: number;
   attributes: LdapAttributes;
-  /** Certificates (PEM) that are trusted beside the public ones. */
+  /** Certificates (PEM) that are trusted in the place of the public ones. */
   rootCa: string | undefined;
 };
 
 export type SamlConfig = {
   type: "saml";
-  metadataXml: string;
-  binding: "post" | "redirect";
+  metadata: { xml: string } | { url: string };
+  /** How the request is sent; undefined as the metadata prefers. */
+  binding: "post" | "redirect" | undefined;
   withSignedRequest: boolean;
-  nameIdFormat: "unspecified" | "email_address" | "persistent" | "transient";
+  nameIdFormat: "email_address" | "persistent" | "transient";
   /** Where the provider names users anew each time: the attribute that names them for good. */
   transientMappingAttribute: string | undefined;
 };
