@@ -109,10 +109,11 @@ function forgeA(
       async more(read) {
         // Needs a scope that was perhaps not asked for: then nothing of the address is proven.
         const all = await read(`${userEndpoint}/emails`).catch(() => []);
-        const primary = (Array.isArray(all) ? all : []).find((each) => each?.primary === true);
+        const addresses = (Array.isArray(all) ? all : []) as Record<string, unknown>[];
+        const primary = addresses.find((each) => each["primary"] === true);
         return primary === undefined
           ? {}
-          : { email: primary.email, email_verified: primary.verified };
+          : { email: primary["email"], email_verified: primary["verified"] };
       },
       toIdentity: (id, raw) => ({
         ...splitName(textOf(raw["name"])),

@@ -18,7 +18,7 @@ export const guardedFetch =
       method,
       url,
       headers,
-      ...(body === undefined || body === null ? {} : { body: String(body) }),
+      ...(body === undefined || body === null ? {} : { body: textOf(body) }),
       timeoutMs: callTimeoutMs,
       signal,
     });
@@ -31,3 +31,10 @@ export const guardedFetch =
       headers: sent,
     });
   };
+
+/** Libraries of OAuth send forms, and nothing else. */
+function textOf(body: unknown): string {
+  if (typeof body === "string") return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError("only a form is sent");
+}

@@ -82,7 +82,7 @@ export function oauthConnector(
         if (user === null || typeof user !== "object") {
           throw answerInvalid("its user endpoint tells of nobody");
         }
-        const raw = { ...user, ...(await more?.(read)) } as Raw;
+        const raw: Raw = { ...user, ...(await more?.(read)) };
         const id = textOf(raw[idAttribute]);
         if (id === undefined) throw answerInvalid(`its user has no "${idAttribute}"`);
         return { ...toIdentity(id, raw), accessToken };
