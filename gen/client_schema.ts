@@ -87,3 +87,5 @@ export * from "#gen/idsvc/settings/password/v3alpha/password_pb.ts";
 export * from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 export * from "#gen/idsvc/settings/security/v3alpha/security_pb.ts";
 export * from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
+export * from "#gen/idsvc/settings/text/v3alpha/text_pb.ts";
+export * from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";

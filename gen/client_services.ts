@@ -24,6 +24,7 @@ import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_se
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
+import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 
 export const services = {
   action: ActionService,
@@ -47,6 +48,7 @@ export const services = {
   role: RoleService,
   securitySettings: SecuritySettingsService,
   session: SessionService,
+  textSettings: TextSettingsService,
   user: UserService,
   userGrant: UserGrantService,
   userSchema: UserSchemaService,

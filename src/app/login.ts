@@ -7,12 +7,8 @@ import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
-import {
-  createDevelopmentMail,
-  createLogin,
-  isLanguage,
-  type LoginFunctions,
-} from "../login/index.ts";
+import { textReader } from "../settings/text/index.ts";
+import { createDevelopmentMail, createLogin, type LoginFunctions } from "../login/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -36,6 +32,7 @@ export function openLogin(
   const security = securitySettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
+  const ownTexts = textReader(db);
   const apps = appReader(db);
   const instance = instanceFacts(db);
   const mail = developers.has(parts.externalUrl.hostname) ? createDevelopmentMail(now) : undefined;
@@ -54,10 +51,9 @@ export function openLogin(
       const { logo, ...look } = await branding(instanceId, organizationId);
       return logo === undefined ? look : { ...look, logo: logo.path };
     },
-    async languagesOf({ instanceId, organizationId }) {
-      const { allowed, default: first } = await languages(instanceId, organizationId);
-      return { allowed: allowed.filter(isLanguage), default: isLanguage(first) ? first : "en" };
-    },
+    languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
+    textsOf: ({ instanceId, organizationId }, language) =>
+      ownTexts(instanceId, organizationId, language),
     frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);

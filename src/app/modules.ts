@@ -27,6 +27,7 @@ import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
 import { securitySettingsModule } from "../settings/security/index.ts";
+import { textSettingsModule } from "../settings/text/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
@@ -63,4 +64,5 @@ export const modules = (features: FeatureDefaults): Module[] => [
   oidcSettingsModule,
   securitySettingsModule,
   passwordSettingsModule,
+  textSettingsModule,
 ];

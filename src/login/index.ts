@@ -33,7 +33,6 @@ import { openVisit, PageRefused } from "./visit.ts";
 import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
-export { allLanguages, isLanguage } from "./languages.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
 export type { LoginErrors } from "./web.ts";
 

@@ -1,5 +1,5 @@
-import type { Language } from "./languages.ts";
-import { type TextKey, texts } from "./texts.ts";
+import type { Language } from "../texts/languages.ts";
+import { type TextKey, texts } from "../texts/texts.ts";
 
 /** Something that a person is told: an e-mail, or a message to a phone. */
 export type Notification = {

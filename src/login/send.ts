@@ -2,7 +2,7 @@ import { challengeIn } from "./prove.ts";
 import type { RouteParts } from "./route.ts";
 import type { Visit } from "./visit.ts";
 import { type MessageKind, writeMessage } from "./notify.ts";
-import { texts } from "./texts.ts";
+import { texts } from "../texts/texts.ts";
 
 /** Sends a one-time password to where the user has registered it. */
 export async function sendCode(

@@ -22,6 +22,7 @@ import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_s
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
@@ -36,6 +37,7 @@ import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
+import { textSettingsSamples } from "./samples/text-settings.ts";
 import { projectSamples } from "./samples/project.ts";
 import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
@@ -64,6 +66,7 @@ export const services: readonly DescService[] = [
   OIDCSettingsService,
   OrganizationService,
   PasswordSettingsService,
+  TextSettingsService,
   ProjectGrantService,
   ProjectService,
   RoleService,
@@ -90,6 +93,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...membershipSamples,
   ...organizationSamples,
   ...passwordSettingsSamples,
+  ...textSettingsSamples,
   ...projectSamples,
   ...sessionSamples,
   ...settingsSamples,

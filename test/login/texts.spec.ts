@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { chooseLanguage, isLanguage, languages } from "../../src/login/languages.ts";
-import { isTextKey, shippedTexts, texts } from "../../src/login/texts.ts";
+import { chooseLanguage, isLanguage, languages } from "../../src/texts/languages.ts";
+import { isTextKey, shippedTexts, texts } from "../../src/texts/texts.ts";
 
 const english: Record<string, string> = shippedTexts.en;
 const all = Object.keys(languages).filter(isLanguage);

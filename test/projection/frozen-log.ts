@@ -31,6 +31,7 @@ import { languageSettings } from "../../src/settings/language/language.ts";
 import { loginSettings } from "../../src/settings/login/login.ts";
 import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
+import { textSettings } from "../../src/settings/text/text.ts";
 import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**
@@ -76,7 +77,12 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
-    ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
+    ...[
+      featureSettings.aggregate,
+      passwordSettings.aggregate,
+      textSettings.aggregate,
+      oidcSettings.aggregate,
+    ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
     ...[logout, consent],

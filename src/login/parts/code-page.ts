@@ -1,7 +1,7 @@
 import { html, type Value } from "../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { TextKey } from "../texts.ts";
+import type { TextKey } from "../../texts/texts.ts";
 import { paths } from "../paths.ts";
 import { type Account, accountLine } from "./account.ts";
 import { field } from "./field.ts";

@@ -20,9 +20,6 @@ export type Language = keyof typeof languages;
 
 export const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
 
-/** What the browser remembers of a choice. */
-export const languageCookie = "idsvc-language";
-
 export const allLanguages: readonly Language[] = Object.keys(languages).filter(isLanguage);
 
 export type Wishes = {
