@@ -70,8 +70,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const patch = { data, ...(contact === undefined ? {} : { contact }) };
       await call(UserService.method.patchUser, { id: userId, user: patch }, visit.asService());
     } catch (error) {
-      // What the schema of the user does not take is left as it is: it is no reason to keep him out.
-      if (!(error instanceof DomainError) || error.kind !== "invalidArgument") throw error;
+      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
+      if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
     }
   }
 
@@ -186,13 +186,24 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       await visit.save({ ...rest, idp: of });
       if (candidateId !== undefined) return visit.go(paths.providerAccount);
       const account = accountOf(identity);
-      if (options.isAutoCreation && account !== undefined) return create(visit, account);
+      let why: string | undefined;
+      if (options.isAutoCreation && account !== undefined) {
+        try {
+          return await create(visit, account);
+        } catch (error) {
+          // Somebody has the address, or the name: then the user must say what he wants.
+          if (!(error instanceof DomainError) || error.kind !== "alreadyExists") throw error;
+          why = `${error.reason}: ${error.message}`;
+        }
+      }
       if (options.isLinkingAllowed) return visit.go(paths.providerAccount);
       if (options.isCreationAllowed) return visit.go(paths.providerRegister);
-      throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
+      throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
 }
+
+const unfit: ReadonlySet<string> = new Set(["invalidArgument", "alreadyExists"]);
 
 const verified = { case: "isVerified", value: true } as const;
 
