@@ -8,6 +8,7 @@ import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -32,6 +33,7 @@ import { domainSamples } from "./samples/domain.ts";
 import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
+import { idpSamples } from "./samples/idp.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
@@ -58,6 +60,7 @@ export const services: readonly DescService[] = [
   DomainService,
   EventService,
   FeatureService,
+  IdentityProviderService,
   InstanceService,
   LanguageService,
   LoginSettingsService,
@@ -88,6 +91,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...eventSamples,
   ...featureSamples,
   ...grantSamples,
+  ...idpSamples,
   ...instanceSamples,
   ...managementSamples,
   ...membershipSamples,

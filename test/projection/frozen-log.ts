@@ -16,6 +16,8 @@ import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
 import { role } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
+import { idp } from "../../src/resources/idp/idp.ts";
+import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
@@ -85,6 +87,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent],
+    ...[logout, consent, idp, idpPolicies.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );
