@@ -12,7 +12,7 @@ import type {
   SamlConfig,
   Way,
 } from "./provider.ts";
-import { configInvalid } from "./refusals.ts";
+import { answerInvalid, configInvalid } from "./refusals.ts";
 
 export type * from "./provider.ts";
 export { callbackPath, jwtPath } from "./paths.ts";
@@ -61,14 +61,26 @@ export function createFederation({
 
   return {
     begin: async (provider, wanted) => (await connectorOf(provider)).begin(wanted),
-    finish: async (provider, answer, kept) => (await connectorOf(provider)).finish(answer, kept),
+    finish: async (provider, answer, kept) =>
+      storable(await (await connectorOf(provider)).finish(answer, kept)),
     async lookUp({ config, secret }, tried) {
       const { lookUp } = await import("./ldap.ts");
-      return lookUp(egress, config, secret, tried);
+      const found = await lookUp(egress, config, secret, tried);
+      return found && storable(found);
     },
     async metadata({ id, config, secret }, baseUrl) {
       const { samlMetadata } = await import("./saml.ts");
       return samlMetadata({ id, config, secret }, baseUrl);
     },
   };
+}
+
+const longestId = 200;
+
+/** A longer name for good could not be linked: cutting it could make two users one. */
+function storable(identity: ExternalIdentity): ExternalIdentity {
+  if (identity.id.length > longestId) {
+    throw answerInvalid(`what it knows the user by is longer than ${longestId} characters`);
+  }
+  return identity;
 }

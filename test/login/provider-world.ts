@@ -95,7 +95,11 @@ export async function startProviderWorld(testOptions: TestOptions = {}): Promise
       return new URL(location);
     },
     async through(agent, idpId) {
-      return agent.open(await world.visit(await world.choose(agent, idpId)));
+      const shown = await agent.open(await world.visit(await world.choose(agent, idpId)));
+      // Users of another organization than that of the app are asked.
+      return shown.url.pathname === "/ui/login/consent"
+        ? agent.submit({ consent: "allow" })
+        : shown;
     },
     async logIn(idpId, more) {
       return world.through(await world.begin(more), idpId);

@@ -15,8 +15,7 @@ beforeEach(() => world.fake.reset());
 
 const linksOf = async (userId: string) =>
   bodyOf(await world.peer.post(`/users/${userId}/idps/_search`)).result ?? [];
-const userOf = async (userId: string) =>
-  bodyOf(await world.peer.get(`/users/${userId}`)).user.user;
+const userOf = async (userId: string) => bodyOf(await world.peer.get(`/users/${userId}`)).user.user;
 const mailOf = (name: string) => `${uniqueName(name).replace(" ", "")}@example.test`;
 
 describe("the first login with an identity provider", () => {
@@ -149,9 +148,7 @@ describe("auto linking", () => {
       const email = mailOf("linked");
       const meant = await person(email);
       const other = await addPersonNamed(world.peer);
-      world.fake.reset(
-        by === "EMAIL" ? { email } : { preferred_username: meant.loginName },
-      );
+      world.fake.reset(by === "EMAIL" ? { email } : { preferred_username: meant.loginName });
       const wrong = await world.begin();
       const asked = await world.through(wrong, idpId);
       assert.equal(pathOf(asked), "/ui/login/idp/account");
