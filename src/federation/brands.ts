@@ -112,7 +112,7 @@ function forgeA(
         const addresses = (Array.isArray(all) ? all : []) as Record<string, unknown>[];
         const primary = addresses.find((each) => each["primary"] === true);
         return primary === undefined
-          ? {}
+          ? { email_verified: false }
           : { email: primary["email"], email_verified: primary["verified"] };
       },
       toIdentity: (id, raw) => ({

@@ -28,6 +28,8 @@ export function oauthConnector(
   { toIdentity = fromUser, more }: Mapping = {},
 ): Connector {
   const { clientId, authorizationEndpoint, tokenEndpoint, userEndpoint, idAttribute } = config;
+  // A client without a secret proves by nothing else that the code is its own.
+  const usesPkce = config.usePkce || secret === undefined;
   const server = {
     issuer: new URL(authorizationEndpoint).origin,
     authorization_endpoint: authorizationEndpoint,
@@ -40,7 +42,7 @@ export function oauthConnector(
 
   return {
     async begin({ state, baseUrl }) {
-      const codeVerifier = config.usePkce ? client.randomPKCECodeVerifier() : "";
+      const codeVerifier = usesPkce ? client.randomPKCECodeVerifier() : "";
       const challenge = codeVerifier && (await client.calculatePKCECodeChallenge(codeVerifier));
       const url = await judged(async () =>
         client.buildAuthorizationUrl(open(), {

@@ -6,6 +6,7 @@ import {
   SamlStatusError,
   ValidateInResponseTo,
 } from "@node-saml/node-saml";
+import { parseDomFromString, xpath } from "@node-saml/node-saml/lib/xml.js";
 import { selfSigned } from "./certificate.ts";
 import { said, splitName, textOf } from "./claims.ts";
 import type { Parts } from "./oidc.ts";
@@ -56,6 +57,8 @@ export function samlConnector({ documents }: Parts, own: Own): Connector {
         forceAuthn: isFresh,
         generateUniqueId: () => requestId,
         authnRequestBinding: wanted === "post" ? "HTTP-POST" : "HTTP-Redirect",
+        // In a form a request stands as it is (SAML bindings 3.5.4).
+        skipRequestCompression: wanted === "post",
       });
       const kept = { requestId, begunAt: new Date().toISOString() };
       if (wanted === "redirect") {
@@ -75,6 +78,7 @@ export function samlConnector({ documents }: Parts, own: Own): Connector {
       if (requestId === "" || xml === "") throw answerInvalid("there is no response");
       if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw answerInvalid("it has a document type");
       const peer = await peerOf();
+      await requireSuccess(xml);
       const saml = open(own, peer, baseUrl, {
         cacheProvider: {
           getAsync: async (key: string) => (key === requestId ? begunAt : null),
@@ -89,6 +93,11 @@ export function samlConnector({ documents }: Parts, own: Own): Connector {
           throw answerInvalid(error instanceof Error ? error.message : "no SAML", error);
         });
       if (profile === null) throw answerInvalid("it tells of nobody");
+      requireOurs(profile, {
+        issuer: peer.entityId,
+        requestId,
+        acs: new URL(acsPath(own.id), baseUrl).href,
+      });
       return toIdentity(config, profile);
     },
   };
@@ -135,6 +144,48 @@ function open(
     ...more,
   });
 }
+
+/** A response that tells of no success proves nobody, whatever stands in it (SAML core 2.0, section 3.2.2). */
+async function requireSuccess(xml: string): Promise<void> {
+  const document = await parseDomFromString(xml).catch((cause: unknown) => {
+    throw answerInvalid("it is no XML", cause);
+  });
+  const [code] = xpath.selectElements(
+    document,
+    "/*[local-name()='Response']/*[local-name()='Status']/*[local-name()='StatusCode']",
+  );
+  const status = code?.getAttribute("Value") ?? "";
+  if (status !== success) throw denied(status.split(":").at(-1) ?? "");
+}
+const success = "urn:oasis:names:tc:SAML:2.0:status:Success";
+
+/**
+ * The signed assertion itself must be of the provider and confirm the request, at our address: around it there may be a
+ * response that nobody signed, in which anybody names any request (SAML profiles 2.0, section 4.1.4.3).
+ */
+function requireOurs(
+  profile: Profile,
+  wanted: { issuer: string; requestId: string; acs: string },
+): void {
+  if (profile.issuer !== wanted.issuer) throw answerInvalid("it is of another issuer");
+  const { Assertion: assertion } = (profile.getAssertion?.() ?? {}) as { Assertion?: XmlElement };
+  const confirmed = childrenOf(assertion, "Subject")
+    .flatMap((each) => childrenOf(each, "SubjectConfirmation"))
+    .filter((each) => each.$?.["Method"] === bearer)
+    .flatMap((each) => childrenOf(each, "SubjectConfirmationData"));
+  const isOurs = confirmed.some(
+    ({ $ }) => $?.["InResponseTo"] === wanted.requestId && $["Recipient"] === wanted.acs,
+  );
+  if (!isOurs) throw answerInvalid("it confirms no request of ours");
+}
+const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
+
+// As the library gives an assertion whose signature is proven.
+type XmlElement = { $?: Record<string, string>; [child: string]: unknown };
+const childrenOf = (element: XmlElement | undefined, name: string): XmlElement[] => {
+  const found = element?.[name];
+  return Array.isArray(found) ? (found as XmlElement[]) : [];
+};
 
 const claims = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/";
 const names = {

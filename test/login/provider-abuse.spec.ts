@@ -25,13 +25,13 @@ const now = () => Math.floor(Date.now() / 1_000);
 
 /** Nobody is let in by it: no code, no session, no user; the page tells which refusal it was. */
 async function refused(act: () => Promise<Shown>, code: string, detail: RegExp): Promise<void> {
-  const before = [await world.userCount(), await world.sessionCount()];
+  const counts = [await world.userCount(), await world.sessionCount()];
   const shown = await act();
   assert.equal(shown.left, undefined);
   assert.equal(errorOf(shown), code, shown.html.slice(0, 500));
   assert.match(/id="error-detail">([^<]*)/.exec(shown.html)?.[1] ?? "", detail);
   assert.ok(shown.status >= 400 && shown.status < 600, String(shown.status));
-  assert.deepEqual([await world.userCount(), await world.sessionCount()], before);
+  assert.deepEqual([await world.userCount(), await world.sessionCount()], counts);
 }
 
 describe("D61: the ID token of a provider is refused", () => {
@@ -93,7 +93,8 @@ describe("D61: the callback is refused", () => {
     const tries = await Promise.all(
       Array.from({ length: 5 }, () => fetch(back, { redirect: "manual", headers: { cookie } })),
     );
-    assert.deepEqual(tries.map(({ status }) => status).toSorted(), [303, 400, 400, 400, 400]);
+    assert.equal(tries.filter(({ status }) => status === 303).length, 1);
+    assert.equal(tries.filter(({ status }) => status === 400).length, 4);
     const again = await world.begin();
     const second = await world.visit(await world.choose(again, open));
     codeIn(await again.open(second));

@@ -24,6 +24,10 @@ export type Script = {
   isDown: boolean;
   delayMs: number;
   cacheControl: string | undefined;
+  /** It tells which addresses are verified. */
+  tellsEmails: boolean;
+  /** Judges what a client proves itself with in the place of its secret. */
+  isClient: ((secret: string) => Promise<boolean>) | undefined;
 };
 
 export type FakeProvider = AsyncDisposable & {
@@ -39,6 +43,8 @@ export type FakeProvider = AsyncDisposable & {
   reset(user?: Claims): void;
   /** Signs with another key from now on, which it publishes. */
   rotate(): Promise<void>;
+  /** A token that it signs. */
+  sign(claims: Claims): Promise<string>;
 };
 
 type Granted = { nonce: string | null; challenge: string | null; redirectUri: string };
@@ -67,6 +73,8 @@ const good = () => ({
   isDown: false,
   delayMs: 0,
   cacheControl: undefined,
+  tellsEmails: true,
+  isClient: undefined,
 });
 
 /** A provider of OpenID Connect and of OAuth, whose users log in without being asked. */
@@ -106,6 +114,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     async rotate() {
       key = await makeKey();
     },
+    sign: (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid }).sign(key.privateKey),
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
@@ -152,9 +162,12 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const { clientId, secret } = provider;
     const encode = (value: string) => new URLSearchParams({ v: value }).toString().slice(2);
     const basic = Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString("base64");
+    const judge = provider.script.isClient;
     const isClient =
-      request.headers.authorization === `Basic ${basic}` ||
-      (form.get("client_id") === clientId && form.get("client_secret") === secret);
+      judge === undefined
+        ? request.headers.authorization === `Basic ${basic}` ||
+          (form.get("client_id") === clientId && form.get("client_secret") === secret)
+        : await judge(form.get("client_secret") ?? "");
     if (!isClient) return [401, { error: "invalid_client" }];
     const hash = createHash("sha256")
       .update(form.get("code_verifier") ?? "")
@@ -201,9 +214,11 @@ export async function startFakeProvider(): Promise<FakeProvider> {
         });
       case "/authorize":
       case "/login/oauth/authorize":
+      case "/a-tenant/oauth2/v2.0/authorize":
         return authorize(searchParams, response);
       case "/token":
-      case "/login/oauth/access_token": {
+      case "/login/oauth/access_token":
+      case "/a-tenant/oauth2/v2.0/token": {
         const [status, body] = await token(request);
         return void tell(body, status);
       }
@@ -215,7 +230,18 @@ export async function startFakeProvider(): Promise<FakeProvider> {
           id: script.user.sub,
           login: script.user["preferred_username"],
         });
+      case "/v1.0/me":
+        if (!tokens.has(bearer)) return void tell({ error: "invalid_token" }, 401);
+        return void tell({
+          id: script.user.sub,
+          userPrincipalName: script.user["preferred_username"],
+          mail: script.user["email"],
+          givenName: script.user["given_name"],
+          surname: script.user["family_name"],
+          displayName: script.user["name"],
+        });
       case "/user/emails":
+        if (!script.tellsEmails) return void tell({ error: "insufficient_scope" }, 403);
         return void tell([
           { email: script.user["email"], primary: true, verified: script.user["email_verified"] },
         ]);

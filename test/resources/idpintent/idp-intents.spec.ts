@@ -160,7 +160,8 @@ describe("D62: the token of a login", () => {
     await link(id);
     const proof = await proven();
     const answers = await Promise.all(Array.from({ length: 4 }, () => session(id, proof)));
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 400, 400, 400]);
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+    assert.equal(answers.filter(({ status }) => status === 400).length, 3);
   });
 
   it("counts only for the user who has the account, and is not spent by another", async () => {
