@@ -14,14 +14,14 @@ export type Script = {
   user: Claims & { sub: string };
   /** What stands in the ID token in the place of what belongs there; undefined leaves a claim out. */
   idToken: Claims;
-  /** Signs with a key that it does not publish, or not at all. */
-  signature: "good" | "foreign" | "none";
+  /** Signs with a key that it does not publish, under the name of one that it does or its own; or not at all. */
+  signature: "good" | "foreign" | "unknown" | "none";
   /** Answers the browser with this error. */
   error: string | undefined;
   /** Further parameters of its answer to the browser. */
   answer: Record<string, string>;
-  /** Answers nothing, or after this time. */
-  isDown: boolean;
+  /** Answers nothing, or nothing at this path, or after this time. */
+  isDown: boolean | string;
   delayMs: number;
   cacheControl: string | undefined;
   /** It tells which addresses are verified. */
@@ -135,7 +135,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       Object.entries(all).filter(([, value]) => value !== undefined),
     );
     if (signature === "none") return new UnsecuredJWT(claims).encode();
-    const { kid, privateKey } = signature === "foreign" ? { ...foreign, kid: key.kid } : key;
+    const keys = { good: key, unknown: foreign, foreign: { ...foreign, kid: key.kid } };
+    const { kid, privateKey } = keys[signature];
     return new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid }).sign(privateKey);
   }
 
@@ -186,8 +187,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const { pathname, searchParams } = new URL(request.url ?? "/", issuer);
     provider.hits.set(pathname, (provider.hits.get(pathname) ?? 0) + 1);
     const { script } = provider;
-    if (script.isDown) return void request.socket.destroy();
-    if (script.delayMs > 0) await delay(script.delayMs);
+    if (script.isDown === true || script.isDown === pathname) {
+      return void request.socket.destroy();
+    }
+    if (script.delayMs > 0) await delay(script.delayMs, undefined, { ref: false });
     const tell = (body: unknown, status = 200) =>
       response
         .writeHead(status, {
