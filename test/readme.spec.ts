@@ -49,7 +49,7 @@ const answers = (printed: string): any[] =>
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
     const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
-    const [offer = "", history = "", listener = "", heard = "", grpc = ""] = rest;
+    const [offer = "", history = "", listener = "", heard = "", settings = "", grpc = ""] = rest;
     const [created, found] = answers(targets);
     assert.match(created.details.id, /^\d+$/);
     assert.match(created.signing_key, /^idsvc_sk_/);
@@ -74,6 +74,15 @@ describe("the examples of the README", () => {
     assert.match(globex.details.id, /^\d+$/);
     assert.ok(told.some(({ event_type }) => event_type === "org.added"));
     assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
+
+    const [, , longer, , inherited] = settings.split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(longer.settings.min_length, { value: "14" });
+    const year = {
+      value: "31536000s",
+      owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
+    };
+    for (const { settings: each } of [longer, inherited]) assert.deepEqual(each.max_age, year);
+    assert.deepEqual(inherited.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
 
     const names = JSON.parse(grpc).result.map(
       (each: { target: { name: string } }) => each.target.name,

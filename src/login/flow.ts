@@ -44,6 +44,12 @@ export type FlowData = {
    * linking found, and `isLinking` says that whoever logs in now gets it.
    */
   idp?: { intentId: string; idpId: string; candidateId?: string; isLinking?: boolean };
+  /** A passkey that is being created by the link of a mail, and for whom. */
+  invited?: {
+    user: { id: string; organizationId: string };
+    webAuthNId: string;
+    options: Record<string, unknown>;
+  };
   /** How it ended. */
   outcome?: "done" | "denied";
 };

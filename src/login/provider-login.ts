@@ -10,7 +10,6 @@ import { openProvenSession, recordProof } from "../resources/session/index.ts";
 import { verifiedContactReader } from "../resources/user/index.ts";
 import { paths } from "./paths.ts";
 import { isMeant, type RouteParts, writing } from "./route.ts";
-import { tell } from "./send.ts";
 import { PageRefused, type Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
 
@@ -129,7 +128,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const names = { given_name: givenName, family_name: familyName };
     const data = { preferred_language: visit.language, ...profileOf(identity), ...names };
     const isVerified = identity.isEmailVerified && identity.email === address;
-    const verification = isVerified ? verified : ({ case: "returnCode", value: {} } as const);
+    const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
     const wanted = identity.username ?? address;
     const described = { username: wanted, organization_id: organizationId, data, email: address };
     const keep = await functions.creating(visit.at, described);
@@ -157,11 +156,6 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     await functions.created(visit.at, { id: userId, organizationId });
     if (!isVerified) {
       await visit.save({ ...visit.flow.data, email: address, mustVerifyEmail: true });
-      const { loginName } = await people.account(instanceId, userId);
-      const code = made.emailCode ?? "";
-      await tell(parts, visit, {
-        ...{ to: address, organizationId, kind: "verifyEmail", loginName, code },
-      });
     }
     return letIn(visit, userId, visit.flow.data.idp?.intentId ?? "");
   }

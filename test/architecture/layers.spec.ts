@@ -56,7 +56,16 @@ const rows: Record<string, Row> = {
   },
   login: {
     band: "edge",
-    mayImport: ["oidc/core", "resources", "settings", ...kernel, "telemetry", "texts"],
+    mayImport: [
+      "oidc/core",
+      "resources",
+      "settings",
+      ...kernel,
+      "telemetry",
+      "texts",
+      "notify",
+      "html.ts",
+    ],
     gen: ["idsvc/resources"],
   },
   client: { band: "edge", mayImport: [], gen: "everything" },
@@ -67,6 +76,7 @@ const rows: Record<string, Row> = {
   "settings/object": { ...slice, mayImport: kernel, open: true },
   management: { ...slice },
   executor: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry"] },
+  notify: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry", "html.ts"] },
 
   projection: {
     band: "kernel",
@@ -84,10 +94,11 @@ const rows: Record<string, Row> = {
   egress: { band: "ground", mayImport: ["errors.ts"] },
   telemetry: { band: "ground", mayImport: ["errors.ts"] },
   texts: { band: "ground", mayImport: [] },
+  "html.ts": { band: "ground", mayImport: [] },
   "errors.ts": { band: "ground", mayImport: [] },
 };
 
-const slices = ["resources", "settings", "management", "executor"];
+const slices = ["resources", "settings", "management", "executor", "notify"];
 
 /** Packages that have a home: nothing else imports them. The first pattern that fits counts. */
 const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
@@ -103,6 +114,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^jose$/, ["authz", "crypto", "federation", "oidc/core"]],
   [/^(?:openid-client|@node-saml\/node-saml|ldapts)$/, ["federation"]],
   [/^commander$/, ["cli"]],
+  [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],
   [/^uqr$/, ["login"]],
   [/^negotiator$/, ["texts", "management"]],

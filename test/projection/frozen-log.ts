@@ -24,6 +24,7 @@ import { organization } from "../../src/resources/org/index.ts";
 import { project } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
+import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { webKey } from "../../src/resources/webkey/web-key.ts";
@@ -87,6 +88,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent, idp, idpPolicies.aggregate],
+    ...[logout, consent, idp, idpPolicies.aggregate, userNotices],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

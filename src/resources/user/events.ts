@@ -65,6 +65,7 @@ export const userEvents = defineEvents("user", {
     claims: () =>
       [usernameClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) => release(kind)),
   }),
+  "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
   "human.email.verified": nothing(),
   "human.email.verification.failed": nothing(),

@@ -19,6 +19,7 @@ import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
 import { machineHandlers } from "./machine/handlers.ts";
+import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
@@ -52,6 +53,8 @@ export { metadata } from "./metadata-events.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
+export { type Notice, noticeJob, tellNews } from "./notice.ts";
+export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { passwordSecret } from "./password/stored.ts";
@@ -71,7 +74,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in (resources, Users). */
 export const userModule: Module = {
-  events: [userEvents, checkEvents, metadataEvents],
+  events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
   state: [oneTimeCodes, attemptCounts, webAuthNChallenges],
   claimErrors: {
