@@ -47,7 +47,7 @@ export function oauthConnector(
       const url = await judged(async () =>
         client.buildAuthorizationUrl(open(), {
           redirect_uri: new URL(callbackPath, baseUrl).href,
-          scope: config.scopes.join(" "),
+          ...(config.scopes.length === 0 ? {} : { scope: config.scopes.join(" ") }),
           state,
           ...(challenge === "" ? {} : { code_challenge: challenge, code_challenge_method: "S256" }),
         }),

@@ -82,6 +82,8 @@ async function refusedOverAll(
 }
 
 const volatile: ReadonlySet<string> = new Set([
+  "access_token",
+  "auth_url",
   "challenge",
   "change_date",
   "creation_date",
@@ -95,6 +97,7 @@ const volatile: ReadonlySet<string> = new Set([
   "email_code",
   "event_sequence",
   "id",
+  "id_token",
   "key",
   "keyId",
   "key_id",

@@ -77,8 +77,11 @@ const good = () => ({
   isClient: undefined,
 });
 
-/** A provider of OpenID Connect and of OAuth, whose users log in without being asked. */
-export async function startFakeProvider(): Promise<FakeProvider> {
+/**
+ * A provider of OpenID Connect and of OAuth, whose users log in without being asked. In the background it does not keep
+ * its process from ending.
+ */
+export async function startFakeProvider({ isInBackground = false } = {}): Promise<FakeProvider> {
   const granted = new Map<string, Granted>();
   const tokens = new Set<string>();
   const makeKey = async () => ({
@@ -95,6 +98,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
+  if (isInBackground) server.unref();
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
 
   const provider: FakeProvider = {

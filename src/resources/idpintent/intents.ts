@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { equalInConstantTime, randomToken, tokenPrefixes } from "../../crypto/digests.ts";
-import { DomainError, failedPrecondition, invalidField } from "../../errors.ts";
+import { DomainError, failedPrecondition, invalidField, notFound } from "../../errors.ts";
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Answer, ExternalIdentity, Kept, Provider, Way } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -110,14 +110,14 @@ export function createIdpIntents(
     { idpId, organizationId = "", goesOn }: Wanted,
     { id, stateDigest, kept }: { id: string; stateDigest: string; kept: Kept },
   ): Promise<() => Written> {
-    const { instanceId } = at;
+    const { instanceId, issuer: baseUrl } = at;
     const { flowId, successUrl, failureUrl } = { ...nowhere, ...goesOn };
     return events.transact(at, async (tx) => {
       const loaded = tx.begin(idpIntent, id);
       tx.record(idpIntent, loaded, start(idpId), { type: "instance", id: instanceId });
       tx.write(
         insertRow(idpIntents, {
-          ...{ instanceId, id, idpId, organizationId, stateDigest, kept },
+          ...{ instanceId, id, idpId, organizationId, stateDigest, kept: { ...kept, baseUrl } },
           ...{ flowId, successUrl, failureUrl, phase: "waiting", tokenDigest: "" },
           isRetrieved: false,
           createdAt: tx.now,
@@ -260,8 +260,9 @@ export function createIdpIntents(
       try {
         const organizationId = row.organizationId || undefined;
         const { provider } = await requireIdp(at.instanceId, organizationId, row.idpId);
-        const told = { ...answer, baseUrl: at.issuer };
-        const identity = await federation.finish(provider, told, row.kept);
+        // An instance may have many addresses: the provider knows the one that it was asked from.
+        const { baseUrl = at.issuer } = row.kept;
+        const identity = await federation.finish(provider, { ...answer, baseUrl }, row.kept);
         return await conclude(at, row, provider.config.type, identity);
       } catch (error) {
         return failed(at, row.id, error);
@@ -318,12 +319,17 @@ export function createIdpIntents(
         : undefined;
     },
 
-    /** What a login page of somebody's own is told, once. @throws INVALID_ARGUMENT IDP_INTENT_TOKEN_INVALID */
+    /**
+     * What a login page of somebody's own is told, once.
+     *
+     * @throws NOT_FOUND IDP_INTENT_NOT_FOUND, INVALID_ARGUMENT IDP_INTENT_TOKEN_INVALID
+     */
     async retrieve(
       at: WriteContext,
       proof: { id: string; token: string },
     ): Promise<Said & { userId: string | undefined; written: () => Written }> {
       const { instanceId } = at;
+      if ((await rowOf(instanceId, proof.id)) === undefined) throw intentNotFound();
       const told = await said(instanceId, proof);
       if (told === undefined) throw tokenInvalid();
       const unread = { instanceId, id: proof.id, isRetrieved: false };
@@ -365,7 +371,13 @@ const notLdap = () =>
     "only a directory takes name and password: start the provider with urls",
   );
 
-export const tokenInvalid = () =>
+const intentNotFound = () =>
+  notFound(
+    "IDP_INTENT_NOT_FOUND",
+    "there is no such login with a provider: it never was, was used, or is over",
+  );
+
+const tokenInvalid = () =>
   invalidField(
     "idp_intent_token",
     "IDP_INTENT_TOKEN_INVALID",

@@ -22,6 +22,8 @@ export type World = {
   put(path: string, body: JsonObject): Promise<JsonObject>;
   /** Does something to a resource by its path. */
   act(path: string): Promise<void>;
+  /** Opens a page as a browser does; where it leads to. */
+  open(path: string): Promise<string>;
   /** A name that nothing else has. */
   name(): string;
 };
@@ -86,7 +88,7 @@ export function ofService(
 
 /** Makes what the samples need. */
 export async function makeWorld(
-  peer: Pick<Peer, "rest">,
+  peer: Pick<Peer, "rest" | "send">,
   { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
@@ -112,6 +114,8 @@ export async function makeWorld(
     });
     assert.equal(status, 200, JSON.stringify(json));
   };
+  const open = async (path: string) =>
+    String((await peer.send({ method: "GET", path })).headers["location"]);
   const newTarget = () => make("/targets", { name: name(), ...webhook() });
   const [targetId] = [await newTarget(), await newTarget(), await newTarget()];
   const setExecution = () => make("/executions", { condition, targets: [targetId] });
@@ -121,7 +125,7 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, name },
+    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, open, name },
   };
 }
 

@@ -558,7 +558,7 @@ export const SessionService: GenService<{
     output: typeof StartIdentityProviderIntentResponseSchema;
   },
   /**
-   * Returns what the provider said of who logged in. Once: what it said is forgotten then.
+   * Returns what the provider said of who logged in. Once: it is not told again.
    *
    * @generated from rpc idsvc.resources.session.v3alpha.SessionService.GetIdentityProviderIntent
    */
