@@ -3,6 +3,8 @@ import type { Deps } from "../projection/module.ts";
 import { requireIdp } from "../resources/idp/index.ts";
 import type { IdpIntents } from "../resources/idpintent/index.ts";
 import { linkIdp } from "../resources/user/index.ts";
+import type { FlowData } from "./flow.ts";
+import { providerRefusal } from "./provider-refusals.ts";
 import { writing } from "./route.ts";
 import type { LoginSession } from "./sessions.ts";
 import { PageRefused, type Visit } from "./visit.ts";
@@ -21,8 +23,23 @@ export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): A
   return async (visit, { user }) => {
     const { idp: held, ...rest } = visit.flow.data;
     if (held?.isLinking !== true) return;
+    try {
+      await linkHeld(visit, user, held);
+    } catch (error) {
+      // Otherwise whatever else is tried in this flow would end here again.
+      const { sessionId: _, loginName: __, userId: ___, ...begun } = rest;
+      await visit.save(begun);
+      throw providerRefusal(error, visit);
+    }
+    await visit.save(rest);
+  };
+
+  async function linkHeld(
+    visit: Visit,
+    user: LoginSession["user"],
+    { intentId, idpId, candidateId }: HeldAccount,
+  ): Promise<void> {
     const { instanceId } = visit.at;
-    const { intentId, idpId, candidateId } = held;
     const idp = await intents.provider(instanceId, idpId);
     if (idp === undefined || !(await intents.isActive(instanceId, user.organizationId, idpId))) {
       throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it is not active for the user");
@@ -40,11 +57,14 @@ export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): A
         await intents.spend(tx, instanceId, said, user.id);
       });
     } catch (error) {
-      if (!(error instanceof DomainError) || error.kind === "internal") throw error;
+      if (!(error instanceof DomainError) || !refusals.has(error.kind)) throw error;
       throw notLinked(`${error.reason}: ${error.message}`);
     }
-    await visit.save(rest);
-  };
+  }
 }
+
+const refusals: ReadonlySet<string> = new Set(["alreadyExists", "failedPrecondition", "notFound"]);
+
+type HeldAccount = NonNullable<FlowData["idp"]>;
 
 const notLinked = (detail: string) => new PageRefused("PROVIDER_NOT_LINKED", 403, detail);

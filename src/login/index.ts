@@ -132,8 +132,12 @@ async function refusedPage(
   error: unknown,
 ): Promise<LoginAnswer> {
   if (!(error instanceof PageRefused)) throw error;
-  const { code, status, detail, cause } = error;
-  const view = { code, status, ...(detail === undefined ? {} : { detail }) };
+  const { code, status, detail, cause, flowId } = error;
+  const view = {
+    ...{ code, status },
+    ...(detail === undefined ? {} : { detail }),
+    ...(flowId === undefined ? {} : { flowId }),
+  };
   return { ...(await showError(parts, request, at, view)), cause };
 }
 

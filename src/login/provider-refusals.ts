@@ -1,6 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { ErrorCode } from "./pages/error.ts";
-import { PageRefused } from "./visit.ts";
+import { PageRefused, type Visit } from "./visit.ts";
 
 const pages: Readonly<Record<string, { code: ErrorCode; status: number }>> = {
   IDP_UNAVAILABLE: { code: "PROVIDER_UNAVAILABLE", status: 503 },
@@ -12,8 +12,14 @@ const pages: Readonly<Record<string, { code: ErrorCode; status: number }>> = {
   IDP_DENIED: { code: "PROVIDER_FAILED", status: 400 },
 };
 
-/** What a refusal of a login with a provider means to the person at the browser. */
-export function providerRefusal(error: unknown): unknown {
+/** What a refusal of a login with a provider means to the person at the browser, who may try another way. */
+export function providerRefusal(error: unknown, { flow, hasFlow }: Visit): unknown {
+  const refused = pageOf(error);
+  if (refused instanceof PageRefused && hasFlow) refused.flowId = flow.id;
+  return refused;
+}
+
+function pageOf(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error;
   const page = pages[error.reason];
   if (page === undefined) return error;

@@ -27,6 +27,8 @@ export class PageRefused extends Error {
   readonly status: number;
   /** What exactly was wrong, for whoever runs the application, in English. */
   readonly detail: string | undefined;
+  /** The flow that can go on in another way. */
+  flowId: string | undefined;
   constructor(code: ErrorCode, status: number, detail?: string, cause?: unknown) {
     super(detail ?? code, { cause });
     this.detail = detail;

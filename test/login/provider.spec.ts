@@ -133,6 +133,11 @@ describe("an account at a provider that nobody has linked", () => {
     assert.equal(errorOf(shown), "PROVIDER_NOT_LINKED");
     assert.match(shown.html, /IDP_LINK_EXISTS/);
     assert.equal((await linksOf(person.id)).length, 1);
+    // The login can go on, without the account.
+    const [, again = ""] = /href="([^"]*)">Try another way/.exec(shown.html) ?? [];
+    await agent.open(again.replaceAll("&amp;", "&"));
+    codeIn(await signIn(agent, person.loginName));
+    assert.equal((await linksOf(person.id)).length, 1);
   });
 });
 

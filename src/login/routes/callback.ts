@@ -75,7 +75,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       if (error instanceof DomainError && error.reason === "IDP_DENIED") {
         return visit.go(paths.loginName, { problem: "PROVIDER_DENIED" });
       }
-      throw providerRefusal(error);
+      throw providerRefusal(error, visit);
     }
   }
 

@@ -26,7 +26,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
     try {
       return (await intents.requireIdp(instanceId, organizationId, id)).idp;
     } catch (error) {
-      throw providerRefusal(error);
+      throw providerRefusal(error, visit);
     }
   }
 
@@ -54,7 +54,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
       const shown = await visit.show((page) => providerGoPage(page, view), { hasForms: false });
       return { ...shown, headers: { ...shown.headers, refresh: `0; url=${url}` } };
     } catch (error) {
-      throw providerRefusal(error);
+      throw providerRefusal(error, visit);
     }
   }
 
@@ -81,7 +81,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
     try {
       told = await intents.lookUp(at, wanted, tried);
     } catch (error) {
-      throw providerRefusal(error);
+      throw providerRefusal(error, visit);
     }
     if (told !== undefined) return login.arrived(visit, told);
     const problems = [{ code: "INVALID_CREDENTIALS", field: "password" }] as const;
