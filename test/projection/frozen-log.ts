@@ -89,6 +89,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent, idp, idpPolicies.aggregate, idpIntent, userNotices],
+    ...[logout, consent, userNotices, idp, idpPolicies.aggregate, idpIntent],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );
