@@ -35,8 +35,8 @@ export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
       }
       if (content.case !== "urls") throw new Error("validation requires the content");
       const { successUrl, failureUrl } = content.value;
-      await requireOwn(scope, successUrl, "urls.success_url");
-      await requireOwn(scope, failureUrl, "urls.failure_url");
+      await requireOwn(scope.instanceId, successUrl, "urls.success_url");
+      await requireOwn(scope.instanceId, failureUrl, "urls.failure_url");
       const goesOn = { successUrl, failureUrl };
       const begun = await intents.begin(at, { idpId, organizationId, goesOn, isFresh: false });
       return { details: toDetails(begun.written()), nextStep: toNextStep(begun.way) };
