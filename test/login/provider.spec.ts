@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { addPersonNamed, password, signIn } from "../support/login.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
@@ -265,6 +269,45 @@ describe("a login with a provider", () => {
     const shown = await world.logIn(idpId);
     assert.equal(pathOf(shown), "/ui/login/loginname");
     assert.match(shown.html, /was cancelled/);
+  });
+
+  it("passes the points of executions, which may refuse the account", async () => {
+    const told: { function: string; user?: { data?: { given_name?: string } } }[] = [];
+    let answer: object = {};
+    const receiver = createServer(async (request, response) => {
+      told.push(JSON.parse(await text(request)));
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+    await once(receiver.listen(0, "127.0.0.1"), "listening");
+    const { post, remove } = world.peer;
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const target = { rest_request_response: { url }, interrupt_on_error: true };
+    const made = bodyOf(await post("/targets", { name: uniqueName("target"), ...target }), 201);
+    const points = ["precreation", "postcreation", "postauthentication"];
+    const ids: string[] = [];
+    for (const name of points) {
+      const put = { condition: { function: name }, targets: [made.details.id] };
+      ids.push(bodyOf(await post("/executions", put), 201).details.id);
+    }
+    try {
+      const idpId = await world.addForgeB({ options: { is_auto_creation: true } });
+      codeIn(await world.logIn(idpId));
+      assert.deepEqual(
+        told.map((each) => each.function),
+        points,
+      );
+      assert.equal(told[0]?.user?.data?.given_name, "Mona");
+      answer = { forwardedStatusCode: 403, forwardedErrorMessage: "members only" };
+      world.fake.reset();
+      const count = await world.userCount();
+      const refused = await world.logIn(idpId);
+      assert.equal(refused.status, 403);
+      assert.equal(errorOf(refused), "NOT_ALLOWED");
+      assert.equal(await world.userCount(), count);
+    } finally {
+      for (const id of ids) await remove(`/executions/${encodeURIComponent(id)}`);
+      receiver.close();
+    }
   });
 
   it("ends with the link: who was unlinked is a stranger", async () => {
