@@ -69,7 +69,7 @@ async function redeem(request: IncomingMessage): Promise<object | undefined> {
   return { access_token: token, token_type: "Bearer", id_token: idToken };
 }
 
-createServer(async (request, response) => {
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? "/", issuer);
   const tell = (body: object | undefined) => {
     response.writeHead(body ? 200 : 400, { "content-type": "application/json" });
@@ -98,6 +98,10 @@ createServer(async (request, response) => {
       return tell(name === undefined ? undefined : claimsOf(name));
     }
     default:
-      return response.writeHead(404).end();
+      response.writeHead(404).end();
   }
+}
+
+createServer((request, response) => {
+  serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
 }).listen(Number(PORT), "localhost", () => console.log(`the forge is at ${issuer}`));

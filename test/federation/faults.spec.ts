@@ -133,7 +133,14 @@ describe("F19: the documents of a provider", () => {
     const made = createFederation({ egress: client([], resolver), now: () => new Date() });
     const provider: Provider = {
       ...{ instanceId: "1", id: "1", secret: "s" },
-      config: { type: "oidc", issuer: "https://nowhere.test", clientId: "c", scopes: [], usePkce: true, isIdTokenMapping: false },
+      config: {
+        type: "oidc",
+        issuer: "https://nowhere.test",
+        clientId: "c",
+        scopes: [],
+        usePkce: true,
+        isIdTokenMapping: false,
+      },
     };
     const begin = { state: "s", baseUrl: "http://service.test", isFresh: false };
     await assert.rejects(made.begin(provider, begin), unavailable);

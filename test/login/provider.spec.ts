@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { addPersonNamed, password, signIn } from "../support/login.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
@@ -274,9 +273,13 @@ describe("a login with a provider", () => {
   it("passes the points of executions, which may refuse the account", async () => {
     const told: { function: string; user?: { data?: { given_name?: string } } }[] = [];
     let answer: object = {};
-    const receiver = createServer(async (request, response) => {
-      told.push(JSON.parse(await text(request)));
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    const receiver = createServer((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (piece: string) => (body += piece));
+      request.on("end", () => {
+        told.push(JSON.parse(body));
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      });
     });
     await once(receiver.listen(0, "127.0.0.1"), "listening");
     const { post, remove } = world.peer;
