@@ -37,6 +37,7 @@ import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
+import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
@@ -68,6 +69,7 @@ export async function startApp(
   const organizations = organizationReader(db);
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
+  const validator = protovalidate();
   const deps: Deps = {
     db,
     events,
@@ -90,6 +92,7 @@ export async function startApp(
     egress: outside,
     federation: createFederation({ egress: outside, now }),
     features,
+    readMessage: messageReader(validator),
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,
@@ -129,7 +132,7 @@ export async function startApp(
       systemCallers(config.systemCallers, now),
     ],
     executions: executor.calls,
-    validator: protovalidate(),
+    validator,
     logger,
     metrics,
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),

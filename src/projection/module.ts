@@ -1,3 +1,4 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type {
   DomainChallenge,
   DomainProof,
@@ -37,6 +38,12 @@ export type Deps = {
     challenge: DomainChallenge,
     signal: AbortSignal | undefined,
   ) => Promise<DomainProof>;
+  /**
+   * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields
+   * that it does not have are passed over.
+   * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
+   */
+  readMessage: ReadMessage;
   /** The guarded way out (decisions D13). */
   egress: Pick<EgressClient, "call">;
   /** Logins with identity providers, by the guarded way out. */
@@ -46,6 +53,11 @@ export type Deps = {
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };
+
+export type ReadMessage = <D extends DescMessage>(
+  type: D,
+  json: Uint8Array,
+) => Promise<MessageShape<D>>;
 
 export type Registry = {
   /** `/<package>.<Service>/<Method>`, sorted. */

@@ -95,6 +95,7 @@ const volatile: ReadonlySet<string> = new Set([
   "domain",
   "duration",
   "email_code",
+  "expiration_date",
   "event_sequence",
   "id",
   "id_token",

@@ -38,6 +38,7 @@ export { authenticatorReader, type AuthenticatorRow } from "./authenticator/quer
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
+export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
@@ -49,7 +50,8 @@ export {
   userNamesReader,
   verifiedContactReader,
 } from "./login-name.ts";
-export { metadata } from "./metadata-events.ts";
+export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
+export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
@@ -57,7 +59,9 @@ export { type Notice, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
-export { passwordSecret } from "./password/stored.ts";
+export { requireMachine } from "./person.ts";
+export { createTotpStore } from "./totp/totp.ts";
+export { createPasswordStore, passwordSecret } from "./password/stored.ts";
 export { personalAccessTokenSecret } from "./token/stored.ts";
 export { personalAccessTokens } from "./token/tokens.ts";
 export {
@@ -65,6 +69,7 @@ export {
   addUser,
   builtInData,
   changePassword,
+  deactivateUser,
   requireUser,
   user,
   userNotFound,
