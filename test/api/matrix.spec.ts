@@ -82,6 +82,8 @@ async function refusedOverAll(
 }
 
 const volatile: ReadonlySet<string> = new Set([
+  "access_token",
+  "auth_url",
   "challenge",
   "change_date",
   "creation_date",
@@ -96,6 +98,7 @@ const volatile: ReadonlySet<string> = new Set([
   "expiration_date",
   "event_sequence",
   "id",
+  "id_token",
   "key",
   "keyId",
   "key_id",
