@@ -28,6 +28,8 @@ export type Incoming = {
   decode: () => Message | Promise<Message>;
   /** What the client allows, in milliseconds. */
   timeoutMs: number | undefined;
+  /** The body as it comes, for a method whose handler reads it itself (option `stream_body`). */
+  openBody?: (() => AsyncIterable<Uint8Array>) | undefined;
 };
 
 /** One call on its way through the interceptors. Each fills in what it found. */
@@ -59,6 +61,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   requestId: incoming.requestId,
   decode: incoming.decode,
   timeoutMs: incoming.timeoutMs,
+  openBody: incoming.openBody,
   rule,
   request: undefined,
   instanceId: "",

@@ -18,7 +18,7 @@ export type StreamEndpoint = {
 };
 export type Endpoint = UnaryEndpoint | StreamEndpoint;
 
-type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs">;
+type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs" | "openBody">;
 
 /** What comes of a call: the answer or the opened stream, and what the handler said about it. */
 export type Outcome<R> = { result: R; answer: Call["answer"]; requestId: string };
@@ -33,6 +33,7 @@ export async function callEndpoint<R>(
     protocol: how.protocol,
     decode: how.decode,
     timeoutMs: how.timeoutMs,
+    openBody: how.openBody,
     headers: exchange.headers,
     host: exchange.host,
     scheme: exchange.scheme,

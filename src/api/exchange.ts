@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import type { Origin, ResolveOrigin } from "./proxy.ts";
@@ -35,6 +35,11 @@ export type Exchange = {
    * @throws BODY_TOO_LARGE beyond the limit, without reading on
    */
   readBody(limit: number): Uint8Array | Promise<Uint8Array>;
+  /**
+   * The body as it comes, of any length, for as long as it keeps coming.
+   * @throws CANCELLED when it breaks off, or says nothing for a minute
+   */
+  openBody(): Readable;
   respond(answer: Answer): void;
   /** Begins an answer of many pieces. */
   stream(status: number, headers: Record<string, string>): AnswerStream;
@@ -44,6 +49,10 @@ export type Exchange = {
 
 const nothing = new Uint8Array();
 const longestDiscardMs = 5_000;
+const longestSilenceMs = 60_000;
+
+/** Connections whose request may take as long as it keeps coming: the limit for whole requests is not theirs. */
+export const patient = new WeakSet<object>();
 
 export function http1Exchange(
   request: IncomingMessage,
@@ -72,6 +81,11 @@ export function http1Exchange(
       if (length === undefined && coding === undefined) return nothing;
       if (waitsToSend(headers)) response.writeContinue();
       return readAll(request, length, limit);
+    },
+    openBody() {
+      patient.add(request.socket);
+      if (waitsToSend(headers)) response.writeContinue();
+      return inPieces(request);
     },
     respond({ status, headers: fields, body, trailers }) {
       if (response.headersSent || response.destroyed) return;
@@ -136,6 +150,10 @@ export function http2Exchange(
       if (stream.endAfterHeaders || stream.readableEnded) return nothing;
       if (waitsToSend(called)) stream.additionalHeaders({ ":status": 100 });
       return readAll(stream, headers["content-length"], limit);
+    },
+    openBody() {
+      if (waitsToSend(called)) stream.additionalHeaders({ ":status": 100 });
+      return inPieces(stream);
     },
     respond({ status, headers: fields, body, trailers }) {
       if (stream.headersSent || stream.destroyed || stream.closed) return;
@@ -237,6 +255,22 @@ const tooLarge = (limit: number) =>
     httpStatus: 413,
     metadata: { maximum_bytes: String(limit) },
   });
+
+/** Passes a body on, so that nothing that becomes of the pieces ends the exchange. */
+function inPieces(source: IncomingMessage | ServerHttp2Stream): Readable {
+  const body = new PassThrough();
+  const breakOff = (cause?: unknown) => {
+    if (!body.writableEnded)
+      body.destroy(cancelled("CANCELLED", "the request broke off", { cause }));
+  };
+  source.setTimeout(longestSilenceMs, breakOff);
+  source
+    .once("end", () => source.setTimeout(0))
+    .once("error", breakOff)
+    .once("close", breakOff);
+  source.pipe(body);
+  return body;
+}
 
 function readAll(
   source: Readable,

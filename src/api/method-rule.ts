@@ -23,6 +23,8 @@ export type MethodRule = {
   successStatus: number;
   timeoutMs: number;
   maxBodyBytes: number;
+  /** Over REST the handler reads the body as it comes. */
+  streamsBody: boolean;
   executionsExempt: boolean;
   jsonNames: "proto" | "lowerCamel";
   ignoreUnknownFields: boolean;
@@ -87,6 +89,7 @@ export function methodRule(
     successStatus: options.successCode === 0 ? 200 : options.successCode,
     timeoutMs: seconds === 0 ? defaults.timeoutMs : seconds * 1000,
     maxBodyBytes: options.maxBody === 0n ? defaults.maxBodyBytes : Number(options.maxBody),
+    streamsBody: options.streamBody,
     executionsExempt: options.executionsExempt,
     jsonNames: ofService.jsonNames === JsonNames.LOWER_CAMEL ? "lowerCamel" : "proto",
     ignoreUnknownFields: ofService.ignoreUnknownFields,

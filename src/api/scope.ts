@@ -47,6 +47,10 @@ class CallScope implements Scope {
     return this.#call.headers.get("accept-language");
   }
 
+  get body(): AsyncIterable<Uint8Array> | undefined {
+    return this.#call.openBody?.();
+  }
+
   get signal(): AbortSignal {
     const call = this.#call;
     // Most calls never look: a controller is made for those that do.

@@ -4,7 +4,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { Logger } from "pino";
 import type { ResolveOrigin } from "./proxy.ts";
-import { type Exchange, http1Exchange, http2Exchange } from "./exchange.ts";
+import { type Exchange, http1Exchange, http2Exchange, patient } from "./exchange.ts";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
@@ -202,6 +202,7 @@ function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
 
 // What is no HTTP request has no exchange: the shortest honest answer, then the end.
 function refuseMalformed(error: NodeJS.ErrnoException, socket: import("node:stream").Duplex): void {
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && patient.has(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status =
     error.code === "HPE_HEADER_OVERFLOW"

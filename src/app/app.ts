@@ -20,6 +20,8 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
+import { createFederation } from "../federation/index.ts";
+import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
@@ -29,17 +31,20 @@ import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionTokens } from "../resources/session/index.ts";
+import { smtpService } from "../resources/smtp/index.ts";
 import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
+import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
 import { version } from "./version.ts";
@@ -63,7 +68,9 @@ export async function startApp(
     userAgent: `idsvc/${version}`,
   });
   const organizations = organizationReader(db);
+  const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
+  const validator = protovalidate();
   const deps: Deps = {
     db,
     events,
@@ -84,6 +91,9 @@ export async function startApp(
     },
     proveDomain: createDomainProof(outside),
     egress: outside,
+    federation: createFederation({ egress: outside, now }),
+    features,
+    readMessage: messageReader(validator),
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: () => served,
@@ -95,11 +105,15 @@ export async function startApp(
     ...{ db, outside, logger, memberships },
     parseJson: (bytes) => parseStrictJson(bytes),
   });
+  const externalUrl = new URL(config.externalUrl);
+  const developmentMail = isForDevelopers(externalUrl) ? createDevelopmentMail(now) : undefined;
+  const notices = openNotices(deps, { outside, externalUrl, logger, developmentMail });
   const bindings = [
     ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
     ...executor.services,
+    smtpService(deps, notices.test),
   ];
-  const handlers = jobHandlers(kernel, deps, executor.jobs);
+  const handlers = jobHandlers(kernel, deps, { ...executor.jobs, ...notices.jobs });
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
@@ -107,7 +121,6 @@ export async function startApp(
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
   executor.measure(metrics);
-  const features = featureReader(db, kernel.featureDefaults);
   const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
@@ -121,11 +134,11 @@ export async function startApp(
       systemCallers(config.systemCallers, now),
     ],
     executions: executor.calls,
-    validator: protovalidate(),
+    validator,
     logger,
     metrics,
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
-    externalUrl: new URL(config.externalUrl),
+    externalUrl,
   };
   const stopping = new AbortController();
   const callDefaults = {
@@ -153,8 +166,7 @@ export async function startApp(
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
     const functions = loginFunctions(ofFunctions);
-    const { externalUrl } = ports;
-    return openLogin(deps, { call, devices, functions, externalUrl, logger });
+    return openLogin(deps, { call, devices, functions, developmentMail });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);

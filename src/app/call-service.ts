@@ -68,6 +68,7 @@ function scopeOf(
     requestId,
     method: path.slice(1),
     acceptLanguage: undefined,
+    body: undefined,
     signal: undefined,
     answer: {},
   };

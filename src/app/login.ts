@@ -8,12 +8,11 @@ import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
 import { textReader } from "../settings/text/index.ts";
-import { createDevelopmentMail, createLogin, type LoginFunctions } from "../login/index.ts";
+import { createLogin, type LoginFunctions } from "../login/index.ts";
+import type { DevelopmentMail } from "../notify/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
-import type { Logger } from "../telemetry/logger.ts";
 
-// Only whoever sits at the machine reaches these: there a page shows the mails.
-const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export { pathOfNotice } from "../login/index.ts";
 
 /** The login, over the slices of the service. */
 export function openLogin(
@@ -22,8 +21,7 @@ export function openLogin(
     call: CallService;
     devices: DeviceApproval;
     functions: LoginFunctions;
-    externalUrl: URL;
-    logger: Logger;
+    developmentMail: DevelopmentMail | undefined;
   },
 ): ReturnType<typeof createLogin> {
   const { db, events, secrets, organizations, newId, now } = deps;
@@ -35,7 +33,6 @@ export function openLogin(
   const ownTexts = textReader(db);
   const apps = appReader(db);
   const instance = instanceFacts(db);
-  const mail = developers.has(parts.externalUrl.hostname) ? createDevelopmentMail(now) : undefined;
 
   return createLogin({
     ...{ db, events, secrets, organizations, newId, now, deps },
@@ -58,11 +55,6 @@ export function openLogin(
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);
     },
-    async notify(message) {
-      if (mail !== undefined) return mail.notify(message);
-      const { channel, instanceId } = message;
-      parts.logger.warn({ channel, instanceId }, "no provider sends this message");
-    },
-    developmentMail: mail,
+    developmentMail: parts.developmentMail,
   });
 }

@@ -42,6 +42,8 @@ export type Scope = {
   readonly method: string;
   /** The languages that the caller reads (`Accept-Language`), as they were sent. */
   readonly acceptLanguage: string | undefined;
+  /** The body as it comes, where the method leaves the reading to its handler and the protocol carries bodies so. */
+  readonly body: AsyncIterable<Uint8Array> | undefined;
   /** Fires when the caller has gone or the deadline has passed. */
   readonly signal: AbortSignal | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */

@@ -7,6 +7,7 @@ import { backupCommand, migrateCommand, promoteCommand, vacuumCommand } from "./
 import { rotateCommand } from "./keys.ts";
 import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
+import { addImportCommands } from "./import-commands.ts";
 import { holdCommand, releaseCommand } from "./jobs.ts";
 import { rebuildCommand, verifyCommand } from "./projections.ts";
 import { readyCommand } from "./ready.ts";
@@ -106,6 +107,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "wrap all keys under IDSVC_MASTER_KEY that are under IDSVC_MASTER_KEY_PREVIOUS; services may run",
     rotateCommand,
   );
+  addImportCommands(program, env, (given) => (code = given));
   program
     .command("version")
     .description("print the version")

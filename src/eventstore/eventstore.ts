@@ -13,7 +13,7 @@ import {
 } from "./event.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
-import { createTransact, type Transact } from "./transaction.ts";
+import { createRehearse, createTransact, type Transact } from "./transaction.ts";
 
 const openedAtOnce = 64;
 
@@ -55,6 +55,8 @@ export interface EventStore {
   open(row: Row<typeof events>): Promise<LoggedEvent>;
   /** Decides and appends as one unit; see `transaction.ts`. */
   transact: Transact;
+  /** Takes a decision and writes nothing: what would become of it. */
+  rehearse: Transact;
   /** The row changes that follow from a logged event: what rebuilds a projection. */
   reduce(event: LoggedEvent): RowChange[];
   readonly eventTypes: readonly string[];
@@ -150,6 +152,7 @@ export function createEventStore(parts: {
     load,
     open: toEvent,
     transact: createTransact({ ...parts, codec, load }),
+    rehearse: createRehearse({ ...parts, codec, load }),
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),
   };

@@ -12,8 +12,9 @@ import {
 import { PendingSequence, type RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
-import type { ClaimStatement, NewEvent, OwnerRef, Recorded } from "./event.ts";
+import type { NewEvent, OwnerRef, Recorded } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
+import { claimChange, createAttempts } from "./attempts.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 
 const attempts = 6;
@@ -48,6 +49,17 @@ export interface Transaction {
     happened: E[],
     owner?: OwnerRef,
   ): void;
+  /**
+   * A part of the decision that may be refused alone: when it throws, what it recorded and wrote is void, and the unit
+   * goes on without it. Uniqueness is judged at once, against the store and against what the unit took before.
+   *
+   * @param judge sees what the part claims, and may throw to refuse it
+   * @throws what the part throws, and the refusal of a claim that is taken
+   */
+  attempt<T>(
+    part: () => Promise<T>,
+    judge?: (claims: readonly ClaimChange[]) => Promise<void>,
+  ): Promise<T>;
   /** States how many rows the decision took as "all rows where"; another number at commit means: decide again. */
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
   /** Rows that are no projection: secrets and short-lived state. */
@@ -64,7 +76,7 @@ export interface Transaction {
  */
 export type Transact = <T>(at: WriteContext, decide: (tx: Transaction) => Promise<T>) => Promise<T>;
 
-type Parts = {
+export type Parts = {
   db: Database;
   catalog: Catalog;
   codec: PayloadCodec;
@@ -80,6 +92,12 @@ type Recording = {
   events: NewEvent[];
 };
 
+/** Takes a decision as `Transact` does, and lets it be: nothing is written, and nobody else is held up. */
+export const createRehearse =
+  (parts: Parts): Transact =>
+  async (at, decide) =>
+    decide(createTransaction(parts, at).transaction);
+
 export function createTransact(parts: Parts): Transact {
   return async (at, decide) => {
     for (let attempt = 1; ; attempt++) {
@@ -90,8 +108,7 @@ export function createTransact(parts: Parts): Transact {
         await unit.commit();
         return result;
       } catch (error) {
-        if (error instanceof ClaimTaken)
-          throw parts.catalog.claimErrors.get(error.kind)?.() ?? error;
+        if (error instanceof ClaimTaken) throw refusalOf(parts, error);
         if (!(error instanceof Conflict)) throw error;
         if (attempt === attempts) {
           throw aborted("CONCURRENT_CHANGE", "the object is being changed by others: try again", {
@@ -104,6 +121,9 @@ export function createTransact(parts: Parts): Transact {
   };
 }
 
+const refusalOf = ({ catalog }: Parts, error: ClaimTaken): Error =>
+  catalog.claimErrors.get(error.kind)?.() ?? error;
+
 function createTransaction(parts: Parts, at: WriteContext) {
   const createdAt = parts.now();
   const loads = new Map<string, { aggregateType: string; loaded: Loaded<unknown> }>();
@@ -111,6 +131,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const expect: Expectation[] = [];
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
+  const refusable = createAttempts(parts, at.instanceId);
   let firstSequence = 0n;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
@@ -132,6 +153,12 @@ function createTransaction(parts: Parts, at: WriteContext) {
       if (happened.length === 0) return;
       const key = `${aggregate.type}/${loaded.id}`;
       const recording = recordings.get(key);
+      const { state } = loaded;
+      refusable.note(aggregate.type, loaded.id, happened, () => {
+        loaded.state = state;
+        if (recording === undefined) recordings.delete(key);
+        else recording.events.length -= happened.length;
+      });
       loaded.state = happened.reduce(aggregate.evolve, loaded.state);
       const owned = loaded.last?.owner ?? recording?.owner ?? owner;
       if (owned === undefined)
@@ -144,6 +171,16 @@ function createTransaction(parts: Parts, at: WriteContext) {
           owner: owned,
           events: [...happened],
         });
+      }
+    },
+    async attempt(part, judge) {
+      const [expected, written] = [expect.length, changes.length];
+      try {
+        return await refusable.make(part, judge);
+      } catch (error) {
+        expect.length = expected;
+        changes.length = written;
+        throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
       }
     },
     expectRows(table, where, count) {
@@ -237,15 +274,6 @@ function createTransaction(parts: Parts, at: WriteContext) {
   }
 
   return { transaction, commit };
-}
-
-function claimChange(
-  { systemWide, ...statement }: ClaimStatement,
-  instanceId: string,
-  holderType: string,
-  holderId: string,
-): ClaimChange {
-  return { ...statement, scope: systemWide ? "" : instanceId, holderType, holderId };
 }
 
 /** Decides over one object: loads it, lets the decision see its state, appends, tells its last event. */

@@ -1,7 +1,14 @@
 import type { Database } from "../storage/database.ts";
 import { deleteRows } from "../storage/row-change.ts";
 import { jobsHeldSince } from "./hold.ts";
-import { type JobHandler, type JobHandlers, type JobRow, jobs, type RunningJob } from "./job.ts";
+import {
+  type JobHandler,
+  type JobHandlers,
+  type JobRow,
+  jobs,
+  type LaneRule,
+  type RunningJob,
+} from "./job.ts";
 import {
   claim,
   dueJobs,
@@ -117,8 +124,9 @@ type LaneParts = WorkerParts & {
 };
 
 function createLane(parts: LaneParts) {
-  const { db, kind, pace } = parts;
+  const { db, kind } = parts;
   const rule = parts.handler.lane;
+  const pace = paceOf(parts.pace, rule);
   const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
   const inGroup = new Map<string, number>();
@@ -195,7 +203,7 @@ function createLane(parts: LaneParts) {
     if (job === undefined) return;
     const group = groupOf(job);
     count(group, 1);
-    const run = work(parts, job)
+    const run = work({ ...parts, pace }, job)
       .catch((error: unknown) => parts.onFailure({ error, job }))
       .finally(() => {
         running.delete(nameOf(job));
@@ -213,6 +221,12 @@ function createLane(parts: LaneParts) {
       await Promise.all(running.values());
     },
   };
+}
+
+function paceOf(pace: Pace, rule: LaneRule | undefined): Pace {
+  const { leaseMs = Infinity } = rule ?? {};
+  if (leaseMs >= pace.leaseMs) return pace;
+  return { ...pace, leaseMs, renewMs: Math.min(pace.renewMs, leaseMs / 5) };
 }
 
 const nameOf = ({ instanceId, id }: JobRow): string => `${instanceId}/${id}`;
@@ -249,8 +263,7 @@ async function work(parts: LaneParts, job: JobRow): Promise<void> {
     }
     const random = (parts.random ?? Math.random)();
     const { lane } = parts.handler;
-    const at = { now: parts.now(), random, whenDead: lane?.whenDead };
-    const next = await fail(db, job, error, at);
+    const next = await fail(db, job, error, { now: parts.now(), random, lane });
     parts.onFailure({ error, job, next });
   }
 }

@@ -5,8 +5,11 @@ export const paths = {
   loginName: "/ui/login/loginname",
   password: "/ui/login/password",
   accounts: "/ui/login/accounts",
-  /** Only POST: a button `idp` names the provider. */
+  /** `idp` names the provider, that of a button or of a link. */
   provider: "/ui/login/idp",
+  providerPassword: "/ui/login/idp/password",
+  providerAccount: "/ui/login/idp/account",
+  providerRegister: "/ui/login/idp/register",
   passkey: "/ui/login/passkey",
   mfa: "/ui/login/mfa",
   totp: "/ui/login/mfa/totp",
@@ -19,6 +22,10 @@ export const paths = {
   setupRecoveryCodes: "/ui/login/mfa/setup/recovery",
   register: "/ui/login/register",
   verifyEmail: "/ui/login/verify",
+  /** Where mails lead that ask for the proof of an address. */
+  confirmEmail: "/ui/login/verify/email",
+  /** Where mails lead that invite to create a passkey. */
+  registerPasskey: "/ui/login/passkey/register",
   forgotPassword: "/ui/login/password/forgot",
   resetPassword: "/ui/login/password/reset",
   changePassword: "/ui/login/password/change",

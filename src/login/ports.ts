@@ -7,8 +7,7 @@ import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
-import type { DevelopmentMail } from "./development-mail.ts";
-import type { Notify } from "./notify.ts";
+import type { DevelopmentMail } from "../notify/index.ts";
 import type { PasswordRules } from "./parts/new-password.ts";
 
 /** Where a page is asked for. */
@@ -47,7 +46,6 @@ export type LoginPorts = Pick<
   ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
   devices: DeviceApproval;
   functions: LoginFunctions;
-  notify: Notify;
   /** Only where nobody else can reach the service. */
   developmentMail: DevelopmentMail | undefined;
 };

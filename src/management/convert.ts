@@ -18,21 +18,32 @@ const genders: Readonly<Record<Gender, string | undefined>> = {
   [Gender.DIVERSE]: "diverse",
 };
 
+/** The member of the enum that a text of the schema stands for; undefined for any other text. */
+export const genderOf = (text: unknown): Gender | undefined =>
+  typeof text === "string" ? byText.get(text) : undefined;
+
+const byText = new Map(
+  [Gender.FEMALE, Gender.MALE, Gender.DIVERSE].map((gender) => [genders[gender], gender]),
+);
+
 /** A profile as data of the schema `human`. The name that is shown is first and last name unless another one is given. */
-export function toData(profile: HumanProfile): NewHuman["data"] {
+export function toData(profile: Omit<HumanProfile, "$typeName">): NewHuman["data"] {
   const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = profile;
   const all = {
     given_name: firstName,
     family_name: lastName,
     nickname: nickName,
-    display_name: displayName || `${firstName} ${lastName}`,
+    display_name: displayName || `${firstName} ${lastName}`.trim(),
     preferred_language: preferredLanguage,
     gender: genders[gender] ?? "",
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
 }
 
-export const toEmail = ({ email, isEmailVerified }: HumanEmail): NewHuman["email"] => ({
+export const toEmail = ({
+  email,
+  isEmailVerified,
+}: HumanEmail): NonNullable<NewHuman["email"]> => ({
   address: email,
   isVerified: isEmailVerified,
 });
@@ -45,6 +56,12 @@ export function toPhone(phone: HumanPhone | undefined, field: string): NewHuman[
     throw invalidField(field, "PHONE_INVALID", "must be a plus sign and 4 to 15 digits");
   }
   return { address, isVerified: phone.isPhoneVerified };
+}
+
+/** A text in something whose shape is not known here; empty where there is none. */
+export function textIn(value: unknown, name: string): string {
+  const found: unknown = Reflect.get(Object(value), name);
+  return typeof found === "string" ? found : "";
 }
 
 /** Of what was just created. */

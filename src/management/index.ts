@@ -1,19 +1,40 @@
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { service } from "../authz/service.ts";
 import type { Module } from "../projection/module.ts";
+import { authorizeExport, exportOrganizations } from "./export/export.ts";
+import { importHandlers, importReader } from "./import/handlers.ts";
+import { importKinds } from "./import/kinds.ts";
+import { importJobs } from "./import/run.ts";
+import { sweepImports } from "./import/sweep.ts";
+import { importTables } from "./import/tables.ts";
 import { importHumanUser } from "./import-human.ts";
 import { listProjectGrantChanges } from "./project-grant-changes.ts";
 import { setUpOrg } from "./setup-org.ts";
 
-/** The operations of management v1 that live on (service.md 4.4): facades over the slices, without facts of their own. */
+/** The operations of management v1 that live on (service.md 4.4): facades over the slices, without facts of their own.
+ * Imports have state: what waits to be imported, and what became of it. */
 export const managementModule: Module = {
   events: [],
   projections: [],
+  state: importTables,
   services: (deps) => [
-    service(ManagementService, {
-      setUpOrg: setUpOrg(deps),
-      listProjectGrantChanges: listProjectGrantChanges(deps),
-      importHumanUser: importHumanUser(deps),
-    }),
+    service(
+      ManagementService,
+      {
+        setUpOrg: setUpOrg(deps),
+        listProjectGrantChanges: listProjectGrantChanges(deps),
+        importHumanUser: importHumanUser(deps),
+        ...importHandlers(deps, importKinds(deps)),
+        export: exportOrganizations(deps),
+      },
+      {
+        // Before anything is sent, so that a refusal is no broken stream.
+        export: authorizeExport(deps),
+        reportImport: async ({ id }, { instanceId }) =>
+          void (await importReader(deps)(instanceId, id)),
+      },
+    ),
   ],
+  jobs: (deps) => importJobs(deps, importKinds(deps)),
+  sweeps: (deps) => [sweepImports(deps)],
 };

@@ -13,6 +13,7 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, or } from "../storage/drizzle
 import { events as log } from "../storage/kernel-tables.ts";
 import { current } from "../storage/read-cache.ts";
 import { changeText } from "./change-texts.ts";
+import { textIn } from "./convert.ts";
 
 const grantType = "project_grant";
 const memberType = "membership";
@@ -118,10 +119,4 @@ export function listProjectGrantChanges(
     );
     return { result };
   };
-}
-
-/** A text in what an event carries; its shape is frozen, and unknown here. */
-function textIn(payload: unknown, name: string): string {
-  const value: unknown = Reflect.get(Object(payload), name);
-  return typeof value === "string" ? value : "";
 }

@@ -1,4 +1,10 @@
-import type { DomainChallenge, DomainProof, OrganizationReader } from "../authz/ports.ts";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DomainChallenge,
+  DomainProof,
+  FeatureReader,
+  OrganizationReader,
+} from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
@@ -6,6 +12,7 @@ import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Federation } from "../federation/index.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
@@ -31,11 +38,26 @@ export type Deps = {
     challenge: DomainChallenge,
     signal: AbortSignal | undefined,
   ) => Promise<DomainProof>;
+  /**
+   * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields
+   * that it does not have are passed over.
+   * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
+   */
+  readMessage: ReadMessage;
   /** The guarded way out (decisions D13). */
   egress: Pick<EgressClient, "call">;
+  /** Logins with identity providers, by the guarded way out. */
+  federation: Federation;
+  /** Which features are on. */
+  features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };
+
+export type ReadMessage = <D extends DescMessage>(
+  type: D,
+  json: Uint8Array,
+) => Promise<MessageShape<D>>;
 
 export type Registry = {
   /** `/<package>.<Service>/<Method>`, sorted. */

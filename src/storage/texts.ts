@@ -12,6 +12,12 @@ export function checkTexts({ claims, events, changes }: Unit): void {
   for (const change of changes) if ("values" in change) checkValues(change.values);
 }
 
+/**
+ * Refuses texts in a value, at any depth, that could not be stored.
+ * @throws INVALID_ARGUMENT TEXT_NOT_STORABLE
+ */
+export const requireStorable = (value: object): void => checkValues(value);
+
 function checkValues(values: object): void {
   for (const key in values) check(Reflect.get(values, key));
 }

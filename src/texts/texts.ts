@@ -93,7 +93,7 @@ type Part = ReturnType<IntlMessageFormat["getAst"]>[number];
 /** The values that a message names. */
 const namesIn = (parts: readonly Part[]): string[] =>
   parts.flatMap((part) => [
-    ...("value" in part && part.type !== literal ? [part.value] : []),
+    ...("value" in part && Number(part.type) !== literal ? [part.value] : []),
     ...("options" in part
       ? Object.values(part.options).flatMap(({ value }) => namesIn(value))
       : []),

@@ -17,6 +17,7 @@ import {
   start,
   titles,
 } from "./place.ts";
+import { attemptsContract } from "./attempts-contract.ts";
 import { personalContract } from "./personal-contract.ts";
 import { subscriptionContract } from "./subscription-contract.ts";
 
@@ -27,6 +28,7 @@ export function eventStoreContract(newPlace: () => Promise<Place>): void {
   deciding(fresh);
   racing(fresh);
   reading(fresh);
+  attemptsContract(fresh);
   personalContract(fresh);
   subscriptionContract(newPlace);
 }

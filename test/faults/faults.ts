@@ -16,6 +16,7 @@ import { gracefulStop } from "./f23-graceful-stop.ts";
 import { migrationKilled } from "./f24-migration.ts";
 import { databaseStuck } from "./f25-stuck-database.ts";
 import { staleCaches } from "./f28-stale-caches.ts";
+import { importKilled } from "./f29-import.ts";
 import { revokeFails } from "./f30-failing-revoke.ts";
 
 /** In the order in which they run. */
@@ -37,5 +38,6 @@ export const faults: readonly Fault[] = [
   migrationKilled,
   databaseStuck,
   staleCaches,
+  importKilled,
   revokeFails,
 ];

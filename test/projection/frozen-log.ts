@@ -17,6 +17,7 @@ import { projectGrant } from "../../src/resources/grant/project-grant/project-gr
 import { role } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
+import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
@@ -28,6 +29,7 @@ import { smsKind } from "../../src/resources/sms/config.ts";
 import { smtpKind } from "../../src/resources/smtp/config.ts";
 import { smtp } from "../../src/resources/smtp/place.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
+import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { webKey } from "../../src/resources/webkey/web-key.ts";
@@ -91,7 +93,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent, idp, idpPolicies.aggregate],
+    ...[logout, consent, userNotices, idp, idpPolicies.aggregate, idpIntent],
     ...[providerAggregate(smtpKind), smtp.place.policies.aggregate, providerAggregate(smsKind)],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

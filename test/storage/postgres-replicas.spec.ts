@@ -43,7 +43,7 @@ async function until(holds: () => boolean, withinMs: number): Promise<void> {
 }
 
 /** Waits for a backend of the database to be in a state. */
-async function seen(
+async function backendIn(
   place: Awaited<ReturnType<typeof databasePlace>>,
   state: string,
 ): Promise<void> {
@@ -332,12 +332,12 @@ describe("a fence over instances", () => {
     const holding = pair.place.query(
       "BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(1); COMMIT",
     );
-    await seen(pair.place, "wait_event = 'PgSleep'");
+    await backendIn(pair.place, "wait_event = 'PgSleep'");
     const order: string[] = [];
     const fenced = pair.one
       .commit(unit({ expect: [fence], changes: [note("a", "fenced")] }))
       .then(() => order.push("fenced"));
-    await seen(pair.place, "wait_event_type = 'Lock'");
+    await backendIn(pair.place, "wait_event_type = 'Lock'");
     const taking = pair.two
       .commit(
         unit({ instanceId: "", changes: [updateRows(leases, { name: "work" }, { token: 2n })] }),

@@ -23,6 +23,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
+import { method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { connectRefusal, grpcRefusal, type Refusal, refusal, restRefusal } from "./refusal.ts";
 import { exchangeOne, exchangeTwo, framed, type RawAnswer, type RawRequest } from "./wire.ts";
@@ -292,9 +293,15 @@ export function restRequest(
   const content = body === "" ? undefined : body === "*" ? fields : fields[body];
   if (body !== "") delete fields[body];
   const query = body === "*" ? "" : new URLSearchParams(parameters(fields)).toString();
+  const target = query === "" ? path : `${path}?${query}`;
+  if (getOption(method, methodOptions).streamBody && typeof content === "string") {
+    const type = { "content-type": "application/json" };
+    const bytes = Buffer.from(content, "base64");
+    return { method: httpMethod, path: target, headers: { ...headers, ...type }, body: bytes };
+  }
   return {
     method: httpMethod,
-    path: query === "" ? path : `${path}?${query}`,
+    path: target,
     headers: content === undefined ? headers : { ...headers, "content-type": "application/json" },
     ...(content === undefined ? {} : { body: JSON.stringify(content) }),
   };

@@ -1,4 +1,12 @@
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { type Readable, pipeline } from "node:stream";
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate,
+} from "node:zlib";
 import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
 
 type Decompress = (
@@ -26,20 +34,7 @@ export function decompress(
 ): Uint8Array | Promise<Uint8Array> {
   if (encoding === "identity" || encoding === "") return body;
   const run = decompressors.get(encoding);
-  if (run === undefined) {
-    return Promise.reject(
-      unimplemented(
-        "ENCODING_UNSUPPORTED",
-        `compression "${encoding}" is not supported: use one of ${acceptedEncodings}`,
-        {
-          headers: {
-            "grpc-accept-encoding": acceptedEncodings,
-            "accept-encoding": acceptedEncodings,
-          },
-        },
-      ),
-    );
-  }
+  if (run === undefined) return Promise.reject(unsupported(encoding));
   return new Promise((resolve, reject) => {
     run(body, { maxOutputLength: limit }, (error, result) => {
       if (error === null) return resolve(result);
@@ -57,3 +52,45 @@ export function decompress(
     });
   });
 }
+
+const streams = new Map([
+  ["gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/**
+ * Undoes a compression piece by piece, of a body of any length.
+ *
+ * @throws ENCODING_UNSUPPORTED, ENCODING_MALFORMED; and what the body itself throws
+ */
+export async function* decompressPieces(
+  encoding: string,
+  body: Readable,
+): AsyncIterable<Uint8Array> {
+  if (encoding === "identity" || encoding === "") return yield* body;
+  const make = streams.get(encoding);
+  if (make === undefined) throw unsupported(encoding);
+  let broken: unknown;
+  const plain = pipeline(body, make(), (error) => (broken = body.errored ?? error));
+  try {
+    yield* plain;
+  } catch (cause) {
+    if (cause === body.errored) throw cause;
+    throw invalidArgument("ENCODING_MALFORMED", `the message is not valid ${encoding}`, {
+      cause: broken ?? cause,
+    });
+  }
+}
+
+const unsupported = (encoding: string) =>
+  unimplemented(
+    "ENCODING_UNSUPPORTED",
+    `compression "${encoding}" is not supported: use one of ${acceptedEncodings}`,
+    {
+      headers: {
+        "grpc-accept-encoding": acceptedEncodings,
+        "accept-encoding": acceptedEncodings,
+      },
+    },
+  );

@@ -5,7 +5,7 @@ import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { flowing } from "../flow.ts";
-import { decompress } from "../rpc/compression.ts";
+import { decompress, decompressPieces } from "../rpc/compression.ts";
 import { type Binding, bindRequest, restBindings } from "./body.ts";
 import { writeMessage } from "./json.ts";
 import { createRouteTree, type RouteMatch } from "./route-tree.ts";
@@ -46,7 +46,10 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
     const how = {
       protocol: "rest" as const,
       timeoutMs: undefined,
+      openBody: rule.streamsBody ? () => inPieces(exchange) : undefined,
       decode() {
+        // The rest of the request stands in the path and the query.
+        if (rule.streamsBody) return bind(new Uint8Array());
         const body = readPlain(exchange, rule.maxBodyBytes);
         return body instanceof Promise ? body.then(bind) : bind(body);
       },
@@ -64,6 +67,9 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
     respondRestError(exchange, thrown, rule.jsonNames);
   }
 }
+
+const inPieces = (exchange: Exchange): AsyncIterable<Uint8Array> =>
+  decompressPieces(exchange.headers.get("content-encoding") ?? "", exchange.openBody());
 
 function readPlain(exchange: Exchange, limit: number): Uint8Array | Promise<Uint8Array> {
   const raw = exchange.readBody(limit);

@@ -18,7 +18,7 @@ import { toOrganizationOwnedDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toState } from "../object/filters.ts";
 import type { AppConfig, AppPatch } from "./app.ts";
-import { complianceProblems } from "./compliance.ts";
+import { complianceProblems, requireSound } from "./compliance.ts";
 import type {
   ApiConfig,
   AppType,
@@ -84,6 +84,17 @@ export function toConfig({ config }: AppMessage): AppConfig {
   }
   if (config.case !== "oidc") throw new Error("validation requires the kind of the app");
   return { kind: "oidc", oidc: toOidc(config.value) };
+}
+
+/**
+ * The configuration of an app that comes from elsewhere, if it could ever be right.
+ *
+ * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID, ORIGIN_INVALID, GRANT_TYPE_MISSING
+ */
+export function toSoundConfig(message: AppMessage): AppConfig {
+  const config = toConfig(message);
+  if (config.kind === "oidc") requireSound(config.oidc);
+  return config;
 }
 
 function toOidc(message: OIDCApp): OidcConfig {

@@ -7,10 +7,13 @@ import { keyHandlers } from "./key-handlers.ts";
 import { appProjection } from "./projection.ts";
 import { removeContentsOfApps } from "./remove-apps.ts";
 
-export type { AppConfig } from "./app.ts";
+export { addApp, addKey, app, appNotFound, deactivateApp, type AppConfig } from "./app.ts";
+export { appKeys, apps } from "./projection.ts";
+export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export { type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
+export { ownPages } from "./own-pages.ts";
 export { appsWhere } from "./queries.ts";
 export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
 export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";

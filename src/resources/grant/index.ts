@@ -15,13 +15,26 @@ import { userGrantClaim, userGrantEvents } from "./user-grant/events.ts";
 import { userGrantAuthorize, userGrantHandlers } from "./user-grant/handlers.ts";
 import { userGrantProjection } from "./user-grant/projection.ts";
 
-export { projectGrantNotFound, requireProjectGrant } from "./project-grant/project-grant.ts";
+export {
+  addProjectGrant,
+  deactivateProjectGrant,
+  projectGrant,
+  projectGrantNotFound,
+  requireProjectGrant,
+} from "./project-grant/project-grant.ts";
+export { projectGrantClaim } from "./project-grant/events.ts";
+export { projectGrants } from "./project-grant/projection.ts";
 export {
   type FoundProjectGrant,
   isGranted,
   type ProjectGrantReader,
   projectGrantReader,
 } from "./project-grant/queries.ts";
+export { projectRoles } from "./role/projection.ts";
+export { addRole, requireKeys, role } from "./role/role.ts";
+export { userGrantClaim } from "./user-grant/events.ts";
+export { userGrants } from "./user-grant/projection.ts";
+export { addUserGrant, deactivateUserGrant, userGrant } from "./user-grant/user-grant.ts";
 export { removeGrantsOfProject, removeMostGrantsOfProject } from "./remove-contents.ts";
 export { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";

@@ -14,7 +14,9 @@ import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
 import { removeContentsOfMemberships } from "./remove-memberships.ts";
 
+export { membershipClaim, type MemberContext } from "./events.ts";
 export { addMember, cascadeMember, membership } from "./membership.ts";
+export { memberships } from "./projection.ts";
 export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
 export { membershipReader } from "./queries.ts";
 

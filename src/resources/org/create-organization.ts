@@ -30,9 +30,9 @@ export function organizationCreator({
   return async (
     tx: Transaction,
     instanceId: string,
-    wanted: { name: string; domain?: string | undefined },
+    wanted: { id?: string; name: string; domain?: string | undefined },
   ): Promise<Loaded<Organization | undefined>> => {
-    const loaded = tx.begin(organization, newId());
+    const loaded = tx.begin(organization, wanted.id ?? newId());
     const named = wanted.domain?.toLowerCase();
     const mustProve = named !== undefined && (await loginOf(instanceId)).validateOrgDomains;
     const domain =

@@ -17,7 +17,14 @@ export {
   type OwnDomain,
   type ValidationType,
 } from "./events.ts";
-export { addOrganization, generatedDomain, organization, organizationNotFound } from "./org.ts";
+export {
+  addOrganization,
+  deactivateOrganization,
+  generatedDomain,
+  organization,
+  organizationNotFound,
+} from "./org.ts";
+export { organizationDomains, organizations } from "./projection.ts";
 export {
   isInActiveOrganization,
   organizationNames,

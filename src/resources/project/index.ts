@@ -6,7 +6,14 @@ import { projectEvents } from "./events.ts";
 import { projectAuthorize, projectHandlers } from "./handlers.ts";
 import { projectProjection } from "./projection.ts";
 
-export { addProject, project, projectNotFound, requireProject } from "./project.ts";
+export {
+  addProject,
+  deactivateProject,
+  project,
+  projectNotFound,
+  requireProject,
+} from "./project.ts";
+export { projects } from "./projection.ts";
 export {
   type FoundProject,
   isInActiveProject,

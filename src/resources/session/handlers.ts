@@ -10,6 +10,7 @@ import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import type { IdpIntentHandlers } from "../idpintent/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
@@ -76,7 +77,9 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-export function sessionHandlers(deps: Deps): Handlers<Service> {
+export type SessionMethods = Exclude<keyof Handlers<Service>, keyof IdpIntentHandlers>;
+
+export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
   const queries = sessionQueries(deps, createTenancy(deps));
   const checksOfUsers = userChecks(deps);
@@ -159,7 +162,7 @@ export function sessionHandlers(deps: Deps): Handlers<Service> {
       tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
     }
     tx.record(session, loaded, checked.happened);
-    const at = { instanceId, session: requireSession(loaded.state) };
+    const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
     const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges);
     tx.record(session, loaded, happened);
     tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));

@@ -4,7 +4,7 @@ import type { Module } from "../../projection/module.ts";
 import { smsHandlers } from "./handlers.ts";
 import { sms } from "./place.ts";
 
-export { type SmsProvider, smsProviderOf } from "./providers.ts";
+export { type GatewayProvider, type SmsProvider, smsProviderOf } from "./providers.ts";
 
 /** What sends the text messages of instances (resources, SMTP and SMS providers). */
 export const smsModule: Module = {

@@ -3,7 +3,7 @@ import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
-import { credentialClaim } from "./authenticator/events.ts";
+import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
@@ -13,10 +13,13 @@ import { contactHandlers } from "./contact-handlers.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
+import { idpLinkHandlers } from "./idp-link/handlers.ts";
+import { idpLinkJobs } from "./idp-link/remove-links.ts";
 import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
 import { machineHandlers } from "./machine/handlers.ts";
+import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
@@ -30,12 +33,15 @@ import { webAuthNHandlers } from "./web-authn/handlers.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader, whenKnown } from "./active-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
+export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
+export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
+export { linkIdp } from "./idp-link/idp-link.ts";
 export {
   type LoginNameReader,
   loginNameReader,
@@ -44,13 +50,18 @@ export {
   userNamesReader,
   verifiedContactReader,
 } from "./login-name.ts";
-export { metadata } from "./metadata-events.ts";
+export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
+export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
+export { type Notice, noticeJob, tellNews } from "./notice.ts";
+export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
-export { passwordSecret } from "./password/stored.ts";
+export { requireMachine } from "./person.ts";
+export { createTotpStore } from "./totp/totp.ts";
+export { createPasswordStore, passwordSecret } from "./password/stored.ts";
 export { personalAccessTokenSecret } from "./token/stored.ts";
 export { personalAccessTokens } from "./token/tokens.ts";
 export {
@@ -58,6 +69,7 @@ export {
   addUser,
   builtInData,
   changePassword,
+  deactivateUser,
   requireUser,
   user,
   userNotFound,
@@ -67,7 +79,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in (resources, Users). */
 export const userModule: Module = {
-  events: [userEvents, checkEvents, metadataEvents],
+  events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
   state: [oneTimeCodes, attemptCounts, webAuthNChallenges],
   claimErrors: {
@@ -83,6 +95,8 @@ export const userModule: Module = {
       ),
     [credentialClaim]: () =>
       alreadyExists("WEB_AUTH_N_TAKEN", "the passkey or security key is registered already"),
+    [idpLinkClaim]: () =>
+      alreadyExists("IDP_LINK_TAKEN", "the account at the provider is linked to a user already"),
   },
   services: (deps) => {
     const credentials = createCredentials(deps);
@@ -98,6 +112,7 @@ export const userModule: Module = {
           ...totpHandlers(credentials),
           ...otpHandlers(credentials),
           ...recoveryHandlers(credentials),
+          ...idpLinkHandlers(credentials),
           ...tokenHandlers(credentials),
           ...machineHandlers(credentials),
         },
@@ -105,6 +120,7 @@ export const userModule: Module = {
       ),
     ];
   },
+  jobs: idpLinkJobs,
   contents: removeContentsOfUsers,
   sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
 };

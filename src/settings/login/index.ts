@@ -4,6 +4,7 @@ import type { Module } from "../../projection/module.ts";
 import { loginSettingsAuthorize, loginSettingsHandlers } from "./handlers.ts";
 import { loginSettings } from "./login.ts";
 
+export { loginSettings };
 export {
   type LoginPolicy,
   type LoginPolicyReader,

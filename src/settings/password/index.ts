@@ -5,6 +5,7 @@ import { requireOnContext } from "../../resources/org/index.ts";
 import { passwordSettingsHandlers } from "./handlers.ts";
 import { passwordSettings } from "./password.ts";
 
+export { passwordSettings };
 export {
   type PasswordPolicy,
   type PasswordPolicyReader,

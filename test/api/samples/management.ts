@@ -1,5 +1,5 @@
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
-import { ofService, type Sample, tooLong, type World } from "./sample.ts";
+import { importOf, ofService, type Sample, tooLong, tooLongId, type World } from "./sample.ts";
 
 const person = (name: string) => ({
   user_name: name,
@@ -20,6 +20,15 @@ async function grant({ make, name }: World) {
   return { project_id, grant_id };
 }
 
+let ended: Promise<string> | undefined;
+
+const ofImport = (make: (world: World) => Promise<string>, writes = true): Sample => ({
+  valid: async (world) => ({ id: await make(world) }),
+  invalid: tooLongId,
+  unknown: { request: { id: "404" }, reason: "IMPORT_NOT_FOUND" },
+  writes,
+});
+
 export const managementSamples: Record<string, Sample> = ofService(ManagementService.typeName, {
   SetUpOrg: {
     valid: ({ name }) => ({ org: { name: name() }, human: person(name()) }),
@@ -39,6 +48,19 @@ export const managementSamples: Record<string, Sample> = ofService(ManagementSer
     },
     writes: false,
   },
+  Import: {
+    valid: () => ({
+      data: Buffer.from(JSON.stringify(importOf(1))).toString("base64"),
+      await_response: false,
+    }),
+    invalid: { request: { timeout: "soon" }, field: "timeout" },
+    unknown: undefined,
+    writes: true,
+  },
+  GetImport: ofImport(async (world) => (ended ??= world.bring(1, "_cancel")), false),
+  PauseImport: ofImport((world) => world.bring(1_000)),
+  ResumeImport: ofImport((world) => world.bring(1_000, "_pause")),
+  CancelImport: ofImport((world) => world.bring(1_000)),
   ImportHumanUser: {
     valid: ({ name }) => person(name()),
     invalid: { request: { ...person("a"), user_name: tooLong }, field: "user_name" },

@@ -22,6 +22,10 @@ export type World = {
   put(path: string, body: JsonObject): Promise<JsonObject>;
   /** Does something to a resource by its path. */
   act(path: string): Promise<void>;
+  /** Opens a page as a browser does; where it leads to. */
+  open(path: string): Promise<string>;
+  /** Begins an import of so many records, perhaps ends it in some way, and gives its id. */
+  bring(records: number, then?: "_pause" | "_cancel"): Promise<string>;
   /** A name that nothing else has. */
   name(): string;
 };
@@ -48,6 +52,12 @@ export const webhook = (url = "http://localhost:9999/hook") => ({ rest_webhook: 
 
 export const tooLong = "x".repeat(201);
 export const tooLongId = { request: { id: tooLong }, field: "id" };
+
+/** An import whose records are all refused: they name nobody. */
+export const importOf = (records: number) => ({
+  orgId: "imported",
+  orgMembers: Array.from({ length: records }, (_, n) => ({ userId: `${n}`, roles: ["ORG_OWNER"] })),
+});
 
 /** A list that asks for nothing. */
 export const list: Sample = {
@@ -86,7 +96,7 @@ export function ofService(
 
 /** Makes what the samples need. */
 export async function makeWorld(
-  peer: Pick<Peer, "rest">,
+  peer: Pick<Peer, "rest" | "send">,
   { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
@@ -112,6 +122,18 @@ export async function makeWorld(
     });
     assert.equal(status, 200, JSON.stringify(json));
   };
+  const open = async (path: string) =>
+    String((await peer.send({ method: "GET", path })).headers["location"]);
+  const bring: World["bring"] = async (records, then) => {
+    const told = async (path: string, body?: JsonValue) => {
+      const { status, json } = await peer.rest("POST", `/management/v1${path}`, body, { token });
+      assert.equal(status, 200, JSON.stringify(json));
+      return String(Object(json).job.id);
+    };
+    const id = await told("/import?await_response=false", importOf(records));
+    if (then !== undefined) await told(`/import/${id}/${then}`);
+    return id;
+  };
   const newTarget = () => make("/targets", { name: name(), ...webhook() });
   const [targetId] = [await newTarget(), await newTarget(), await newTarget()];
   const setExecution = () => make("/executions", { condition, targets: [targetId] });
@@ -121,7 +143,7 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, name },
+    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, open, bring, name },
   };
 }
 

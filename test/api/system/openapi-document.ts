@@ -59,6 +59,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     permissionPlace: "anywhere",
     feature: "",
     successStatus: 200,
+    streamsBody: false,
     executionsExempt: false,
     jsonNames: "proto",
     ignoreUnknownFields: false,

@@ -40,7 +40,7 @@ describe("texts", () => {
       const value = shippedTexts[language][named];
       assert.deepEqual(each, { key: named, language, value, owner: system });
     }
-    const places = texts.map((each: JsonObject) => `${each["key"]} `);
+    const places = texts.map(({ key: named }: JsonObject) => String(named));
     assert.deepEqual(places, places.toSorted(), "sorted by key");
   });
 

@@ -10,9 +10,11 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { ListProjectGrantChangesRequestSchema, ListProjectGrantChangesResponseSchema } from "./change_pb.ts";
 import { file_idsvc_management_v1_change } from "./change_pb.ts";
+import type { CancelImportRequestSchema, CancelImportResponseSchema, ExportRequestSchema, ExportResponseSchema, GetImportRequestSchema, GetImportResponseSchema, ImportRequestSchema, ImportResponseSchema, PauseImportRequestSchema, PauseImportResponseSchema, ReportImportRequestSchema, ReportImportResponseSchema, ResumeImportRequestSchema, ResumeImportResponseSchema } from "./import_pb.ts";
+import { file_idsvc_management_v1_import } from "./import_pb.ts";
 import type { HumanSetup, OrgSetup } from "./org_pb.ts";
 import { file_idsvc_management_v1_org } from "./org_pb.ts";
-import type { HashedPassword, HumanEmail, HumanPhone, HumanProfile, ManagementDetails } from "./user_pb.ts";
+import type { ImportHumanUserRequestSchema, ManagementDetails } from "./user_pb.ts";
 import { file_idsvc_management_v1_user } from "./user_pb.ts";
 import { file_idsvc_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -21,7 +23,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/management/v1/management_service.proto.
  */
 export const file_idsvc_management_v1_management_service: GenFile = /*@__PURE__*/
-  fileDesc("CixpZHN2Yy9tYW5hZ2VtZW50L3YxL21hbmFnZW1lbnRfc2VydmljZS5wcm90bxITaWRzdmMubWFuYWdlbWVudC52MSKiAQoPU2V0VXBPcmdSZXF1ZXN0EjIKA29yZxgBIAEoCzIdLmlkc3ZjLm1hbmFnZW1lbnQudjEuT3JnU2V0dXBCBrpIA8gBARI2CgVodW1hbhgCIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5TZXR1cEIGukgDyAEBEiMKBXJvbGVzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASJsChBTZXRVcE9yZ1Jlc3BvbnNlEjcKB2RldGFpbHMYASABKAsyJi5pZHN2Yy5tYW5hZ2VtZW50LnYxLk1hbmFnZW1lbnREZXRhaWxzEg4KBm9yZ19pZBgCIAEoCRIPCgd1c2VyX2lkGAMgASgJIpQDChZJbXBvcnRIdW1hblVzZXJSZXF1ZXN0EiQKCXVzZXJfbmFtZRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESOgoHcHJvZmlsZRgCIAEoCzIhLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5Qcm9maWxlQga6SAPIAQESNgoFZW1haWwYAyABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuRW1haWxCBrpIA8gBARIuCgVwaG9uZRgEIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5QaG9uZRIaCghwYXNzd29yZBgFIAEoCUIIukgFcgMYyAESPAoPaGFzaGVkX3Bhc3N3b3JkGAYgASgLMiMuaWRzdmMubWFuYWdlbWVudC52MS5IYXNoZWRQYXNzd29yZBIgChhwYXNzd29yZF9jaGFuZ2VfcmVxdWlyZWQYByABKAgSNAoIb3RwX2NvZGUYCSABKAlCIrpIH3IdGMgBMhheKFtBLVphLXoyLTcgXXsxNix9PSopPyQiYwoXSW1wb3J0SHVtYW5Vc2VyUmVzcG9uc2USDwoHdXNlcl9pZBgBIAEoCRI3CgdkZXRhaWxzGAIgASgLMiYuaWRzdmMubWFuYWdlbWVudC52MS5NYW5hZ2VtZW50RGV0YWlsczLnBAoRTWFuYWdlbWVudFNlcnZpY2USqgEKCFNldFVwT3JnEiQuaWRzdmMubWFuYWdlbWVudC52MS5TZXRVcE9yZ1JlcXVlc3QaJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLlNldFVwT3JnUmVzcG9uc2UiUarUGAwKCm9yZy5jcmVhdGWC0+STAjs6ASpaGjoBKiIVL2FkbWluL3YxL29yZ3MvX3NldHVwIhovbWFuYWdlbWVudC92MS9vcmdzL19zZXR1cBLsAQoXTGlzdFByb2plY3RHcmFudENoYW5nZXMSMy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkxpc3RQcm9qZWN0R3JhbnRDaGFuZ2VzUmVxdWVzdBo0Lmlkc3ZjLm1hbmFnZW1lbnQudjEuTGlzdFByb2plY3RHcmFudENoYW5nZXNSZXNwb25zZSJmqtQYFAoScHJvamVjdC5ncmFudC5yZWFkgtPkkwJIIkYvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0vZ3JhbnRzL3tncmFudF9pZH0vY2hhbmdlcy9fc2VhcmNoEqsBCg9JbXBvcnRIdW1hblVzZXISKy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydEh1bWFuVXNlclJlcXVlc3QaLC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydEh1bWFuVXNlclJlc3BvbnNlIj2q1BgMCgp1c2VyLndyaXRlgtPkkwInOgEqIiIvbWFuYWdlbWVudC92MS91c2Vycy9odW1hbi9faW1wb3J0Ggiq1BgECAIQAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_management_v1_change, file_idsvc_management_v1_org, file_idsvc_management_v1_user, file_idsvc_options_v1_options]);
+  fileDesc("CixpZHN2Yy9tYW5hZ2VtZW50L3YxL21hbmFnZW1lbnRfc2VydmljZS5wcm90bxITaWRzdmMubWFuYWdlbWVudC52MSKiAQoPU2V0VXBPcmdSZXF1ZXN0EjIKA29yZxgBIAEoCzIdLmlkc3ZjLm1hbmFnZW1lbnQudjEuT3JnU2V0dXBCBrpIA8gBARI2CgVodW1hbhgCIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5TZXR1cEIGukgDyAEBEiMKBXJvbGVzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASJsChBTZXRVcE9yZ1Jlc3BvbnNlEjcKB2RldGFpbHMYASABKAsyJi5pZHN2Yy5tYW5hZ2VtZW50LnYxLk1hbmFnZW1lbnREZXRhaWxzEg4KBm9yZ19pZBgCIAEoCRIPCgd1c2VyX2lkGAMgASgJImMKF0ltcG9ydEh1bWFuVXNlclJlc3BvbnNlEg8KB3VzZXJfaWQYASABKAkSNwoHZGV0YWlscxgCIAEoCzImLmlkc3ZjLm1hbmFnZW1lbnQudjEuTWFuYWdlbWVudERldGFpbHMylBAKEU1hbmFnZW1lbnRTZXJ2aWNlEqoBCghTZXRVcE9yZxIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuU2V0VXBPcmdSZXF1ZXN0GiUuaWRzdmMubWFuYWdlbWVudC52MS5TZXRVcE9yZ1Jlc3BvbnNlIlGq1BgMCgpvcmcuY3JlYXRlgtPkkwI7OgEqWho6ASoiFS9hZG1pbi92MS9vcmdzL19zZXR1cCIaL21hbmFnZW1lbnQvdjEvb3Jncy9fc2V0dXAS7AEKF0xpc3RQcm9qZWN0R3JhbnRDaGFuZ2VzEjMuaWRzdmMubWFuYWdlbWVudC52MS5MaXN0UHJvamVjdEdyYW50Q2hhbmdlc1JlcXVlc3QaNC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkxpc3RQcm9qZWN0R3JhbnRDaGFuZ2VzUmVzcG9uc2UiZqrUGBQKEnByb2plY3QuZ3JhbnQucmVhZILT5JMCSCJGL21hbmFnZW1lbnQvdjEvcHJvamVjdHMve3Byb2plY3RfaWR9L2dyYW50cy97Z3JhbnRfaWR9L2NoYW5nZXMvX3NlYXJjaBKrAQoPSW1wb3J0SHVtYW5Vc2VyEisuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRIdW1hblVzZXJSZXF1ZXN0GiwuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRIdW1hblVzZXJSZXNwb25zZSI9qtQYDAoKdXNlci53cml0ZYLT5JMCJzoBKiIiL21hbmFnZW1lbnQvdjEvdXNlcnMvaHVtYW4vX2ltcG9ydBLAAQoGSW1wb3J0EiIuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRSZXF1ZXN0GiMuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRSZXNwb25zZSJtqtQYLAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZTIECICjBWgBgtPkkwI3OgRkYXRhWhg6BGRhdGEiEC9hZG1pbi92MS9pbXBvcnQiFS9tYW5hZ2VtZW50L3YxL2ltcG9ydBK/AQoJR2V0SW1wb3J0EiUuaWRzdmMubWFuYWdlbWVudC52MS5HZXRJbXBvcnRSZXF1ZXN0GiYuaWRzdmMubWFuYWdlbWVudC52MS5HZXRJbXBvcnRSZXNwb25zZSJjqtQYJAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZYLT5JMCNVoXEhUvYWRtaW4vdjEvaW1wb3J0L3tpZH0SGi9tYW5hZ2VtZW50L3YxL2ltcG9ydC97aWR9EtMBCgtQYXVzZUltcG9ydBInLmlkc3ZjLm1hbmFnZW1lbnQudjEuUGF1c2VJbXBvcnRSZXF1ZXN0GiguaWRzdmMubWFuYWdlbWVudC52MS5QYXVzZUltcG9ydFJlc3BvbnNlInGq1BgkCglpYW0ud3JpdGUQARoVc3lzdGVtLmluc3RhbmNlLndyaXRlgtPkkwJDWh4iHC9hZG1pbi92MS9pbXBvcnQve2lkfS9fcGF1c2UiIS9tYW5hZ2VtZW50L3YxL2ltcG9ydC97aWR9L19wYXVzZRLYAQoMUmVzdW1lSW1wb3J0EiguaWRzdmMubWFuYWdlbWVudC52MS5SZXN1bWVJbXBvcnRSZXF1ZXN0GikuaWRzdmMubWFuYWdlbWVudC52MS5SZXN1bWVJbXBvcnRSZXNwb25zZSJzqtQYJAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZYLT5JMCRVofIh0vYWRtaW4vdjEvaW1wb3J0L3tpZH0vX3Jlc3VtZSIiL21hbmFnZW1lbnQvdjEvaW1wb3J0L3tpZH0vX3Jlc3VtZRLYAQoMQ2FuY2VsSW1wb3J0EiguaWRzdmMubWFuYWdlbWVudC52MS5DYW5jZWxJbXBvcnRSZXF1ZXN0GikuaWRzdmMubWFuYWdlbWVudC52MS5DYW5jZWxJbXBvcnRSZXNwb25zZSJzqtQYJAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZYLT5JMCRVofIh0vYWRtaW4vdjEvaW1wb3J0L3tpZH0vX2NhbmNlbCIiL21hbmFnZW1lbnQvdjEvaW1wb3J0L3tpZH0vX2NhbmNlbBLYAQoMUmVwb3J0SW1wb3J0EiguaWRzdmMubWFuYWdlbWVudC52MS5SZXBvcnRJbXBvcnRSZXF1ZXN0GikuaWRzdmMubWFuYWdlbWVudC52MS5SZXBvcnRJbXBvcnRSZXNwb25zZSJxqtQYJAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZYLT5JMCQ1oeEhwvYWRtaW4vdjEvaW1wb3J0L3tpZH0vcmVwb3J0EiEvbWFuYWdlbWVudC92MS9pbXBvcnQve2lkfS9yZXBvcnQwARK+AQoGRXhwb3J0EiIuaWRzdmMubWFuYWdlbWVudC52MS5FeHBvcnRSZXF1ZXN0GiMuaWRzdmMubWFuYWdlbWVudC52MS5FeHBvcnRSZXNwb25zZSJpqtQYJAoJaWFtLndyaXRlEAEaFXN5c3RlbS5pbnN0YW5jZS53cml0ZYLT5JMCOzoBKloaOgEqYgNvcmciEC9hZG1pbi92MS9leHBvcnRiA29yZyIVL21hbmFnZW1lbnQvdjEvZXhwb3J0MAEaCKrUGAQIAhABYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_management_v1_change, file_idsvc_management_v1_import, file_idsvc_management_v1_org, file_idsvc_management_v1_user, file_idsvc_options_v1_options]);
 
 /**
  * The organization to set up, and who administers it.
@@ -94,76 +96,6 @@ export const SetUpOrgResponseSchema: GenMessage<SetUpOrgResponse> = /*@__PURE__*
   messageDesc(file_idsvc_management_v1_management_service, 1);
 
 /**
- * A person to create.
- *
- * @generated from message idsvc.management.v1.ImportHumanUserRequest
- */
-export type ImportHumanUserRequest = Message<"idsvc.management.v1.ImportHumanUserRequest"> & {
-  /**
-   * The name that he logs in with, unique in the organization.
-   *
-   * @generated from field: string user_name = 1;
-   */
-  userName: string;
-
-  /**
-   * Who he is.
-   *
-   * @generated from field: idsvc.management.v1.HumanProfile profile = 2;
-   */
-  profile?: HumanProfile | undefined;
-
-  /**
-   * How he is reached.
-   *
-   * @generated from field: idsvc.management.v1.HumanEmail email = 3;
-   */
-  email?: HumanEmail | undefined;
-
-  /**
-   * His phone number.
-   *
-   * @generated from field: idsvc.management.v1.HumanPhone phone = 4;
-   */
-  phone?: HumanPhone | undefined;
-
-  /**
-   * His first password, which must keep to the policy.
-   *
-   * @generated from field: string password = 5;
-   */
-  password: string;
-
-  /**
-   * The hash of his password in another system: counts in place of `password`.
-   *
-   * @generated from field: idsvc.management.v1.HashedPassword hashed_password = 6;
-   */
-  hashedPassword?: HashedPassword | undefined;
-
-  /**
-   * He must choose another password when he first logs in.
-   *
-   * @generated from field: bool password_change_required = 7;
-   */
-  passwordChangeRequired: boolean;
-
-  /**
-   * The secret of his authenticator app, in Base32.
-   *
-   * @generated from field: string otp_code = 9;
-   */
-  otpCode: string;
-};
-
-/**
- * Describes the message idsvc.management.v1.ImportHumanUserRequest.
- * Use `create(ImportHumanUserRequestSchema)` to create a new message.
- */
-export const ImportHumanUserRequestSchema: GenMessage<ImportHumanUserRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_management_service, 2);
-
-/**
  * The person that was created.
  *
  * @generated from message idsvc.management.v1.ImportHumanUserResponse
@@ -189,7 +121,7 @@ export type ImportHumanUserResponse = Message<"idsvc.management.v1.ImportHumanUs
  * Use `create(ImportHumanUserResponseSchema)` to create a new message.
  */
 export const ImportHumanUserResponseSchema: GenMessage<ImportHumanUserResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_management_service, 3);
+  messageDesc(file_idsvc_management_v1_management_service, 2);
 
 /**
  * Sets up organizations, reads the history of project grants and imports people. Calls are about the organization of the
@@ -227,6 +159,78 @@ export const ManagementService: GenService<{
     methodKind: "unary";
     input: typeof ImportHumanUserRequestSchema;
     output: typeof ImportHumanUserResponseSchema;
+  },
+  /**
+   * Imports organizations and all that is theirs: creates a job that goes on where it was broken off, and waits for it unless
+   * told otherwise. What is here already, by its ID, is left as it is; what is refused is told, and the rest goes on.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.Import
+   */
+  import: {
+    methodKind: "unary";
+    input: typeof ImportRequestSchema;
+    output: typeof ImportResponseSchema;
+  },
+  /**
+   * Returns how far an import is.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.GetImport
+   */
+  getImport: {
+    methodKind: "unary";
+    input: typeof GetImportRequestSchema;
+    output: typeof GetImportResponseSchema;
+  },
+  /**
+   * Pauses an import, at the latest after the records that are under way.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.PauseImport
+   */
+  pauseImport: {
+    methodKind: "unary";
+    input: typeof PauseImportRequestSchema;
+    output: typeof PauseImportResponseSchema;
+  },
+  /**
+   * Lets a paused import go on.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.ResumeImport
+   */
+  resumeImport: {
+    methodKind: "unary";
+    input: typeof ResumeImportRequestSchema;
+    output: typeof ResumeImportResponseSchema;
+  },
+  /**
+   * Ends an import. What it created stays; what it had not come to is forgotten.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.CancelImport
+   */
+  cancelImport: {
+    methodKind: "unary";
+    input: typeof CancelImportRequestSchema;
+    output: typeof CancelImportResponseSchema;
+  },
+  /**
+   * Returns every record and what became of it, as far as the import is. Over REST a line each.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.ReportImport
+   */
+  reportImport: {
+    methodKind: "server_streaming";
+    input: typeof ReportImportRequestSchema;
+    output: typeof ReportImportResponseSchema;
+  },
+  /**
+   * Exports organizations and all that is theirs, in the form that an import takes. Without secrets unless they are asked
+   * for. Over REST a line for each part.
+   *
+   * @generated from rpc idsvc.management.v1.ManagementService.Export
+   */
+  export: {
+    methodKind: "server_streaming";
+    input: typeof ExportRequestSchema;
+    output: typeof ExportResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_idsvc_management_v1_management_service, 0);

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/management/v1/user.proto.
  */
 export const file_idsvc_management_v1_user: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL3VzZXIucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEipAIKDEh1bWFuUHJvZmlsZRIlCgpmaXJzdF9uYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCglsYXN0X25hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEh8KCW5pY2tfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIMukgJcgew1BgBGMgBEksKEnByZWZlcnJlZF9sYW5ndWFnZRgFIAEoCUIvukgscioYCjImXihbQS1aYS16XXsxLDh9KC1bQS1aYS16MC05XXsxLDh9KSopPyQSNQoGZ2VuZGVyGAYgASgOMhsuaWRzdmMubWFuYWdlbWVudC52MS5HZW5kZXJCCLpIBYIBAhABIkcKCkh1bWFuRW1haWwSHgoFZW1haWwYASABKAlCD7pIDMgBAXIHEAEYyAFgARIZChFpc19lbWFpbF92ZXJpZmllZBgCIAEoCCJaCgpIdW1hblBob25lEjEKBXBob25lGAEgASgJQiK6SB/IAQFyGhABGDIyFF5cK1swLTldWzAtOSAoKS4tXSokEhkKEWlzX3Bob25lX3ZlcmlmaWVkGAIgASgIIkgKDkhhc2hlZFBhc3N3b3JkEhkKBXZhbHVlGAEgASgJQgq6SAdyBRABGNAPEhsKCWFsZ29yaXRobRgCIAEoCUIIukgFcgMYyAEioQEKEU1hbmFnZW1lbnREZXRhaWxzEhAKCHNlcXVlbmNlGAEgASgEEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2NoYW5nZV9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZXNvdXJjZV9vd25lchgEIAEoCSpYCgZHZW5kZXISFgoSR0VOREVSX1VOU1BFQ0lGSUVEEAASEQoNR0VOREVSX0ZFTUFMRRABEg8KC0dFTkRFUl9NQUxFEAISEgoOR0VOREVSX0RJVkVSU0UQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_options_v1_options]);
+  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL3VzZXIucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEipAIKDEh1bWFuUHJvZmlsZRIlCgpmaXJzdF9uYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCglsYXN0X25hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEh8KCW5pY2tfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIMukgJcgew1BgBGMgBEksKEnByZWZlcnJlZF9sYW5ndWFnZRgFIAEoCUIvukgscioYCjImXihbQS1aYS16XXsxLDh9KC1bQS1aYS16MC05XXsxLDh9KSopPyQSNQoGZ2VuZGVyGAYgASgOMhsuaWRzdmMubWFuYWdlbWVudC52MS5HZW5kZXJCCLpIBYIBAhABIkcKCkh1bWFuRW1haWwSHgoFZW1haWwYASABKAlCD7pIDMgBAXIHEAEYyAFgARIZChFpc19lbWFpbF92ZXJpZmllZBgCIAEoCCJaCgpIdW1hblBob25lEjEKBXBob25lGAEgASgJQiK6SB/IAQFyGhABGDIyFF5cK1swLTldWzAtOSAoKS4tXSokEhkKEWlzX3Bob25lX3ZlcmlmaWVkGAIgASgIIkgKDkhhc2hlZFBhc3N3b3JkEhkKBXZhbHVlGAEgASgJQgq6SAdyBRABGNAPEhsKCWFsZ29yaXRobRgCIAEoCUIIukgFcgMYyAEioQEKEU1hbmFnZW1lbnREZXRhaWxzEhAKCHNlcXVlbmNlGAEgASgEEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2NoYW5nZV9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZXNvdXJjZV9vd25lchgEIAEoCSKUAwoWSW1wb3J0SHVtYW5Vc2VyUmVxdWVzdBIkCgl1c2VyX25hbWUYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjoKB3Byb2ZpbGUYAiABKAsyIS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuUHJvZmlsZUIGukgDyAEBEjYKBWVtYWlsGAMgASgLMh8uaWRzdmMubWFuYWdlbWVudC52MS5IdW1hbkVtYWlsQga6SAPIAQESLgoFcGhvbmUYBCABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuUGhvbmUSGgoIcGFzc3dvcmQYBSABKAlCCLpIBXIDGMgBEjwKD2hhc2hlZF9wYXNzd29yZBgGIAEoCzIjLmlkc3ZjLm1hbmFnZW1lbnQudjEuSGFzaGVkUGFzc3dvcmQSIAoYcGFzc3dvcmRfY2hhbmdlX3JlcXVpcmVkGAcgASgIEjQKCG90cF9jb2RlGAkgASgJQiK6SB9yHRjIATIYXihbQS1aYS16Mi03IF17MTYsfT0qKT8kKlgKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAhISCg5HRU5ERVJfRElWRVJTRRADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_options_v1_options]);
 
 /**
  * Who a person is.
@@ -199,6 +199,76 @@ export type ManagementDetails = Message<"idsvc.management.v1.ManagementDetails">
  */
 export const ManagementDetailsSchema: GenMessage<ManagementDetails> = /*@__PURE__*/
   messageDesc(file_idsvc_management_v1_user, 4);
+
+/**
+ * A person to create.
+ *
+ * @generated from message idsvc.management.v1.ImportHumanUserRequest
+ */
+export type ImportHumanUserRequest = Message<"idsvc.management.v1.ImportHumanUserRequest"> & {
+  /**
+   * The name that he logs in with, unique in the organization.
+   *
+   * @generated from field: string user_name = 1;
+   */
+  userName: string;
+
+  /**
+   * Who he is.
+   *
+   * @generated from field: idsvc.management.v1.HumanProfile profile = 2;
+   */
+  profile?: HumanProfile | undefined;
+
+  /**
+   * How he is reached.
+   *
+   * @generated from field: idsvc.management.v1.HumanEmail email = 3;
+   */
+  email?: HumanEmail | undefined;
+
+  /**
+   * His phone number.
+   *
+   * @generated from field: idsvc.management.v1.HumanPhone phone = 4;
+   */
+  phone?: HumanPhone | undefined;
+
+  /**
+   * His first password, which must keep to the policy.
+   *
+   * @generated from field: string password = 5;
+   */
+  password: string;
+
+  /**
+   * The hash of his password in another system: counts in place of `password`.
+   *
+   * @generated from field: idsvc.management.v1.HashedPassword hashed_password = 6;
+   */
+  hashedPassword?: HashedPassword | undefined;
+
+  /**
+   * He must choose another password when he first logs in.
+   *
+   * @generated from field: bool password_change_required = 7;
+   */
+  passwordChangeRequired: boolean;
+
+  /**
+   * The secret of his authenticator app, in Base32.
+   *
+   * @generated from field: string otp_code = 9;
+   */
+  otpCode: string;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportHumanUserRequest.
+ * Use `create(ImportHumanUserRequestSchema)` to create a new message.
+ */
+export const ImportHumanUserRequestSchema: GenMessage<ImportHumanUserRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_user, 5);
 
 /**
  * The gender of a person, where it is known.

@@ -30,6 +30,8 @@ export type TotpStore = {
     totpId: string,
     tried: { code: string; now: Date; after: bigint },
   ): Promise<bigint | undefined>;
+  /** The seed in Base32, for who takes it elsewhere. */
+  read(user: UserRef, totpId: string): Promise<string | undefined>;
   remove(user: UserRef, totpId: string): RowChange;
 };
 
@@ -63,6 +65,10 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
       if (delta === null) return undefined;
       const step = BigInt(Math.floor(timestamp / 1_000 / period) + delta);
       return step > after ? step : undefined;
+    },
+    async read(user, totpId) {
+      const bytes = await secrets.open(ref(user, totpId));
+      return bytes && new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32;
     },
     remove: (user, totpId) => secrets.remove(ref(user, totpId)),
   };

@@ -7,7 +7,8 @@ import { toDetails } from "../../object/details.ts";
 import { mayOn, permissionMissing } from "../../org/index.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credential } from "../authenticator/events.ts";
-import { codeInvalid, passkeyRegistration } from "../codes.ts";
+import { passkeyRegistration } from "../code-kinds.ts";
+import { codeInvalid } from "../codes.ts";
 import { requireContact } from "../contact.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
@@ -109,15 +110,20 @@ export function webAuthNHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const isReturned = delivery?.delivery.case === "returnCode";
+        const urlTemplate =
+          delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
         if (!isReturned) requireContact(loaded.state, "email");
         else if (!mayOn(scope, scope.policy.act, loaded.state)) {
           throw permissionMissing(scope.policy.act);
         }
         const codeId = newId();
         const at = { instanceId: scope.instanceId, userId: id };
-        const made = await codes.issue(tx, at, passkeyRegistration, codeId);
+        const made = await codes.issue(tx, at, passkeyRegistration, {
+          subject: codeId,
+          delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
+        });
         tx.record(user, loaded, [userEvents["human.passwordless.initialization.code.added"]({})]);
-        return [tx.written(loaded), isReturned ? { id: codeId, code: made } : undefined];
+        return [tx.written(loaded), made === undefined ? undefined : { id: codeId, code: made }];
       });
       return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
     },

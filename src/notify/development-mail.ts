@@ -1,9 +1,12 @@
-import type { Notification, Notify } from "./notify.ts";
+import type { Message } from "./provider.ts";
 
-export type SentMessage = Notification & { sentAt: Date };
+export type SentMessage = Message & { sentAt: Date };
 
 /** The last messages of each instance, kept in memory: what stands in them opens accounts, so it is never on disk. */
-export type DevelopmentMail = { notify: Notify; of(instanceId: string): readonly SentMessage[] };
+export type DevelopmentMail = {
+  take(message: Message): Promise<void>;
+  of(instanceId: string): readonly SentMessage[];
+};
 
 const most = 50;
 
@@ -12,7 +15,7 @@ export function createDevelopmentMail(now: () => Date): DevelopmentMail {
   const byInstance = new Map<string, SentMessage[]>();
   const of = (instanceId: string) => byInstance.get(instanceId) ?? [];
   return {
-    async notify(message) {
+    async take(message) {
       const all = [{ ...message, sentAt: now() }, ...of(message.instanceId)].slice(0, most);
       byInstance.set(message.instanceId, all);
     },

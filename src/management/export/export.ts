@@ -1,0 +1,104 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DataOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import type { ExportRequest } from "#gen/idsvc/management/v1/import_pb.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { notFound, permissionDenied } from "../../errors.ts";
+import type { Deps } from "../../projection/module.ts";
+import { instance } from "../../resources/instance/index.ts";
+import { domains } from "../../resources/domain/index.ts";
+import { organizations } from "../../resources/org/index.ts";
+import { rowById } from "../../projection/ids.ts";
+import type { Row } from "../../storage/table.ts";
+import { belowProjects, type Part } from "./parts.ts";
+import { pagesOf } from "./pages.ts";
+import { policiesOf } from "./policies.ts";
+import { usersOf } from "./users.ts";
+
+type Organization = Row<typeof organizations>;
+
+/**
+ * Exports organizations as an import takes them, in an order that depends on nothing but ids and names: what is exported,
+ * imported and exported again is the same text. The service's own project, and users of the instance's own schemas, are
+ * left out.
+ */
+export function exportOrganizations(deps: Deps): Handlers<typeof ManagementService>["export"] {
+  const { db, events } = deps;
+  const byId = rowById(db, organizations);
+  const people = usersOf(deps);
+  const policies = policiesOf(db);
+
+  async function* chosen(instanceId: string, ids: readonly string[]): AsyncGenerator<Organization> {
+    for (const id of ids.toSorted()) {
+      const row = await byId(instanceId, id);
+      if (row !== undefined) yield row;
+    }
+    if (ids.length > 0) return;
+    for await (const page of pagesOf(db, organizations, ["id"], instanceId, {})) yield* page;
+  }
+
+  async function* partsOf(
+    of: Organization,
+    serviceProject: string | undefined,
+    wanted: { withPasswords: boolean; withOtp: boolean },
+  ): AsyncGenerator<Part> {
+    const { instanceId, id, name, state, primaryDomain: domain } = of;
+    yield {
+      org: { name, domain, inactive: state !== "active" },
+      ...(await policies(instanceId, id)),
+    };
+    const inOrg = { organizationId: id };
+    for await (const page of pagesOf(db, domains, ["name"], instanceId, inOrg)) {
+      yield {
+        domains: page.map((row) => ({
+          domainName: row.name,
+          isVerified: row.isVerified,
+          isPrimary: row.isPrimary,
+        })),
+      };
+    }
+    yield* belowProjects(deps, instanceId, id, serviceProject);
+    yield* people(instanceId, id, wanted);
+  }
+
+  return async function* ({ orgIds, excludedOrgIds, withPasswords, withOtp }, { instanceId }) {
+    const { state } = await events.load(instance, instanceId, instanceId);
+    const excluded = new Set(excludedOrgIds);
+    for await (const of of chosen(instanceId, orgIds)) {
+      if (excluded.has(of.id)) continue;
+      for await (const part of partsOf(of, state?.projectId, { withPasswords, withOtp })) {
+        if (Object.values(part).every(isEmpty)) continue;
+        const org: MessageInitShape<typeof DataOrgSchema> = { orgId: of.id, ...part };
+        yield { org };
+      }
+    }
+  };
+}
+
+/**
+ * Before the first part is given: secrets are for system callers, and organizations that are named must be there.
+ *
+ * @throws PERMISSION_DENIED EXPORT_SECRETS_DENIED
+ * @throws NOT_FOUND ORGANIZATION_NOT_FOUND
+ */
+export function authorizeExport({ db }: Pick<Deps, "db">) {
+  const byId = rowById(db, organizations);
+  return async ({ orgIds, withPasswords, withOtp }: ExportRequest, scope: Scope): Promise<void> => {
+    if ((withPasswords || withOtp) && scope.caller.kind !== "system") throw secretsDenied();
+    await db.catchUp();
+    for (const id of orgIds) {
+      if ((await byId(scope.instanceId, id)) === undefined) {
+        throw notFound("ORGANIZATION_NOT_FOUND", `organization ${id} does not exist`);
+      }
+    }
+  };
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+const secretsDenied = () =>
+  permissionDenied(
+    "EXPORT_SECRETS_DENIED",
+    "hashes of passwords and secrets of authenticator apps are given to system callers only",
+  );

@@ -1,0 +1,85 @@
+import { ImportedUserGrantSchema } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import {
+  addUserGrant,
+  deactivateUserGrant,
+  projectGrant,
+  projectGrantNotFound,
+  requireKeys,
+  userGrant,
+  userGrantClaim,
+} from "../../resources/grant/index.ts";
+import { requireOrganization } from "../../resources/org/index.ts";
+import { project, projectNotFound } from "../../resources/project/index.ts";
+import { requireUser } from "../../resources/user/index.ts";
+import { created, existed, kind, type Kind, type Place } from "./kind.ts";
+import { requireOwnProject } from "./projects.ts";
+
+/** Roles that the organization grants to users, of its own projects or of those that were granted to it. */
+export const grantKinds = ({ newId }: Deps): Kind[] => [
+  kind("userGrants", {
+    type: ImportedUserGrantSchema,
+    idOf: ({ userId, projectId }) => `${userId}/${projectId}`,
+    refs: ({ userId, projectId, projectGrantId }, orgId) => [
+      { type: "organization", id: orgId },
+      { type: "user", id: userId },
+      { type: "project", id: projectId },
+      { type: "projectGrant", id: projectGrantId },
+    ],
+    begin: (record, place) => async (tx) =>
+      (await grantRoles(tx, place, newId, record)) ? created() : existed,
+  }),
+];
+
+type Wanted = {
+  userId: string;
+  projectId: string;
+  projectGrantId: string;
+  roleKeys: string[];
+  inactive?: boolean;
+};
+
+/**
+ * Grants roles of a project to a user; false where he has a grant of it, which stays as it is.
+ *
+ * @throws NOT_FOUND PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND, USER_NOT_FOUND
+ * @throws INVALID_ARGUMENT ROLE_KEY_UNKNOWN
+ */
+export async function grantRoles(
+  tx: Transaction,
+  place: Place,
+  newId: () => string,
+  { userId, projectId, projectGrantId, roleKeys, inactive = false }: Wanted,
+): Promise<boolean> {
+  const { orgId, known } = place;
+  await requireUser(tx, userId);
+  const available =
+    projectGrantId === ""
+      ? await keysOfOwn(tx, place, projectId, roleKeys)
+      : await keysOfGranted(tx, place, projectId, projectGrantId);
+  const where = projectGrantId === "" ? "the project" : "the project grant";
+  requireKeys(roleKeys, available, "role_keys", where);
+  const claim = `${userId}/${projectId}/${projectGrantId}`;
+  if (await known.isClaimed(userGrantClaim, claim)) return false;
+  const loaded = tx.begin(userGrant, newId());
+  const added = addUserGrant(loaded.state, { userId, projectId, projectGrantId, roleKeys });
+  tx.record(userGrant, loaded, added, { type: "org", id: orgId });
+  if (inactive) tx.record(userGrant, loaded, deactivateUserGrant(loaded.state));
+  return true;
+}
+
+async function keysOfOwn(tx: Transaction, place: Place, projectId: string, keys: string[]) {
+  await requireOwnProject(tx, projectId, place);
+  return place.known.roleKeys(projectId, keys);
+}
+
+async function keysOfGranted(tx: Transaction, { orgId }: Place, projectId: string, id: string) {
+  await requireOrganization(tx, orgId);
+  if ((await tx.load(project, projectId)).state === undefined) throw projectNotFound();
+  const { state } = await tx.load(projectGrant, id);
+  if (state?.projectId !== projectId || state.grantedOrganizationId !== orgId) {
+    throw projectGrantNotFound();
+  }
+  return state.roleKeys;
+}

@@ -1,0 +1,205 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ImportJobSchema,
+  ImportOutcome,
+  type ImportResponseSchema,
+  ImportState,
+} from "#gen/idsvc/management/v1/import_pb.ts";
+import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { deadlineExceeded, failedPrecondition, invalidField, notFound } from "../../errors.ts";
+import { enqueue } from "../../jobs/job.ts";
+import type { Deps } from "../../projection/module.ts";
+import { Conflict } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { type RowChange, updateRows } from "../../storage/row-change.ts";
+import type { Row } from "../../storage/table.ts";
+import { answerOf } from "./answer.ts";
+import { importJob } from "./job.ts";
+import type { RankedKind } from "./kinds.ts";
+import { payloadOwner } from "./payload.ts";
+import { receiver } from "./receive.ts";
+import { outcomesOf } from "./outcomes.ts";
+import { type ImportState as StoredState, imports } from "./tables.ts";
+
+type Import = Row<typeof imports>;
+type ImportMethods =
+  | "import"
+  | "getImport"
+  | "pauseImport"
+  | "resumeImport"
+  | "cancelImport"
+  | "reportImport";
+
+const usualTimeoutMs = 30 * 60_000;
+const pollMs = 100;
+const states: Readonly<Record<StoredState, ImportState>> = {
+  receiving: ImportState.RECEIVING,
+  running: ImportState.RUNNING,
+  paused: ImportState.PAUSED,
+  cancelled: ImportState.CANCELLED,
+  completed: ImportState.COMPLETED,
+  failed: ImportState.FAILED,
+};
+const outcomes = {
+  created: ImportOutcome.CREATED,
+  existed: ImportOutcome.EXISTED,
+  refused: ImportOutcome.REFUSED,
+} as const;
+
+/** @throws NOT_FOUND IMPORT_NOT_FOUND */
+export function importReader({ db }: Pick<Deps, "db">) {
+  const t = db.table(imports);
+  return async (instanceId: string, id: string): Promise<Import> => {
+    await db.catchUp();
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    if (row === undefined) throw notFound("IMPORT_NOT_FOUND", "the import does not exist");
+    return row;
+  };
+}
+
+/** Bulk imports (decisions G4): received as a whole, then a job that can be watched, paused and cancelled. */
+export function importHandlers(
+  deps: Deps,
+  kinds: ReadonlyMap<string, RankedKind>,
+): Pick<Handlers<typeof ManagementService>, ImportMethods> {
+  const { db, secrets, newId, now } = deps;
+  const receive = receiver(deps, kinds);
+  const find = importReader(deps);
+
+  /** Moves an import on from one of some states; whoever is at work on it notices before its next batch. */
+  async function move(
+    { instanceId }: Scope,
+    id: string,
+    from: readonly StoredState[],
+    to: StoredState,
+    also: RowChange[] = [],
+  ) {
+    for (;;) {
+      const row = await find(instanceId, id);
+      const { state } = row;
+      if (!from.some((each) => each === state)) throw cannotBecome(state, to);
+      const change = updateRows(imports, { instanceId, id }, { state: to, changeDate: now() });
+      const where = { instanceId, id, state };
+      try {
+        await db.commit({
+          instanceId,
+          expect: [{ kind: "rows", table: imports, where, count: 1 }],
+          claims: [],
+          events: [],
+          changes: [change, ...also],
+        });
+      } catch (error) {
+        if (error instanceof Conflict) continue;
+        throw error;
+      }
+      return { job: toJob(await find(instanceId, id)) };
+    }
+  }
+
+  /** The import as it is when nothing more becomes of it, or when time is up. */
+  async function ended({ instanceId, signal }: Scope, id: string, withinMs: number) {
+    const end = performance.now() + withinMs;
+    for (;;) {
+      const row = await find(instanceId, id);
+      if (row.state !== "running" && row.state !== "receiving") return row;
+      if (performance.now() >= end) {
+        throw deadlineExceeded(
+          "IMPORT_TIMEOUT",
+          `the import ${id} was waited for ${Math.round(withinMs / 1000)} s and goes on: get it to see how far it is`,
+          { metadata: { import_id: id } },
+        );
+      }
+      await delay(pollMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+
+  return {
+    async import(request, scope) {
+      const body = scope.body ?? inOne(request.data);
+      // Before the body: a wrong time is told at once.
+      if (request.timeout !== "") toMs(request.timeout, "timeout");
+      const by = writeContext(scope);
+      const { id, options } = await receive(by, body, { dryRun: request.dryRun });
+      const awaits = request.awaitResponse ?? options.awaitResponse ?? true;
+      const timeout = request.timeout || (options.timeout ?? "");
+      const withinMs = timeout === "" ? usualTimeoutMs : toMs(timeout, "data.timeout");
+      const row = awaits ? await ended(scope, id, withinMs) : await find(scope.instanceId, id);
+      const told = awaits ? await answerOf(outcomesOf(db, row)) : {};
+      return { job: toJob(row), ...told } satisfies MessageInitShape<typeof ImportResponseSchema>;
+    },
+
+    getImport: async ({ id }, { instanceId }) => ({ job: toJob(await find(instanceId, id)) }),
+
+    pauseImport: ({ id }, scope) => move(scope, id, ["running"], "paused"),
+
+    resumeImport: ({ id }, scope) => {
+      const at = { instanceId: scope.instanceId, id: newId(), now: now(), key: id, position: 0n };
+      return move(scope, id, ["paused"], "running", [enqueue(importJob, at, {})]);
+    },
+
+    cancelImport: ({ id }, scope) =>
+      move(scope, id, ["running", "paused"], "cancelled", [
+        secrets.removeAllOf(payloadOwner(scope.instanceId, id)),
+      ]),
+
+    async *reportImport({ id, onlyRefused }, { instanceId }) {
+      const row = await find(instanceId, id);
+      for await (const { kind: type, at, org, id: of, is, ...why } of outcomesOf(db, row)) {
+        if (onlyRefused && is !== "refused") continue;
+        const { reason = "", field = "", message = "" } = why;
+        const outcome = outcomes[is];
+        yield { position: BigInt(at), orgId: org, type, id: of, outcome, reason, field, message };
+      }
+    },
+  };
+}
+
+async function* inOne(data: Uint8Array): AsyncIterable<Uint8Array> {
+  yield data;
+}
+
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/** @throws INVALID_ARGUMENT IMPORT_OPTION_INVALID */
+function toMs(text: string, field: string): number {
+  if (!/^(?:\d{1,9}(?:ns|us|ms|s|m|h))+$/.test(text)) {
+    throw invalidField(field, "IMPORT_OPTION_INVALID", "must be a time such as 90s, 30m or 1h30m");
+  }
+  return [...text.matchAll(/(\d+)([a-z]+)/g)].reduce(
+    (sum, [, number, unit = ""]) => sum + Number(number) * (units[unit] ?? 0),
+    0,
+  );
+}
+
+function toJob(row: Import): MessageInitShape<typeof ImportJobSchema> {
+  const { id, isDryRun: dryRun, total, created, existed, refused } = row;
+  return {
+    ...{ id, dryRun, total: BigInt(total) },
+    state: states[row.state as StoredState],
+    created: BigInt(created),
+    existed: BigInt(existed),
+    refused: BigInt(refused),
+    creationDate: timestampFromDate(row.creationDate),
+    changeDate: timestampFromDate(row.changeDate),
+    expirationDate: timestampFromDate(row.expiresAt),
+  };
+}
+
+const cannotBecome = (is: string, to: string) =>
+  failedPrecondition("IMPORT_STATE_WRONG", `the import is ${is} and cannot become ${to}`, {
+    metadata: { state: is },
+  });

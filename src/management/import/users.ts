@@ -1,0 +1,207 @@
+import {
+  AccessTokenType,
+  type ImportedHuman,
+  ImportedHumanSchema,
+  ImportedMachineKeySchema,
+  ImportedMachineSchema,
+  ImportedMetadataSchema,
+} from "#gen/idsvc/management/v1/data_pb.ts";
+import { alreadyExists } from "../../errors.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { requireOrganization } from "../../resources/org/index.ts";
+import {
+  addUser,
+  builtInData,
+  deactivateUser,
+  humanAdder,
+  metadata,
+  metadataId,
+  requireMachine,
+  requireRoom,
+  setMetadata,
+  user,
+  userEvents,
+  userNotFound,
+} from "../../resources/user/index.ts";
+import { toData, toEmail, toPhone } from "../convert.ts";
+import { grantRoles } from "./grants.ts";
+import { toEnd, toPublicKey } from "./keys.ts";
+import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
+import { addMemberOf } from "./members.ts";
+
+/** People and programs, and what is kept with them. */
+export function userKinds(deps: Deps): Kind[] {
+  const { newId, now } = deps;
+  const humans = humanAdder(deps);
+
+  return [
+    kind("humanUsers", {
+      type: ImportedHumanSchema,
+      idOf: ({ userId }) => userId,
+      refs: ({ userId, grants }, orgId) => [
+        { type: "organization", id: orgId },
+        { type: "user", id: userId },
+        ...grants.flatMap(({ projectId, projectGrantId }): Ref[] => [
+          { type: "project", id: projectId },
+          { type: "projectGrant", id: projectGrantId },
+        ]),
+      ],
+      begin(record, place) {
+        const { instanceId, orgId } = place;
+        const { userId, inactive, metadata: kept, grants, orgRoles } = record;
+        const add = humans(instanceId, { ...toHuman(record), isSilent: true });
+        return async (tx) => {
+          if (await isThere(tx, userId, orgId)) return existed;
+          const loaded = await add(tx, orgId);
+          for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
+          for (const grant of grants) await grantRoles(tx, place, newId, { ...grant, userId });
+          if (orgRoles.length > 0) {
+            const context = { type: "organization", organizationId: orgId } as const;
+            const member = { userId, roles: orgRoles, context };
+            await addMemberOf(tx, place, newId, member, "org_roles");
+          }
+          if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
+          return created(note("user", userId, { orgId, schema: "human" }));
+        };
+      },
+    }),
+    kind("machineUsers", {
+      type: ImportedMachineSchema,
+      idOf: ({ userId }) => userId,
+      refs: ({ userId }, orgId) => [
+        { type: "organization", id: orgId },
+        { type: "user", id: userId },
+      ],
+      begin:
+        ({ userId, user: wanted, inactive }, { orgId }) =>
+        async (tx) => {
+          if (wanted === undefined) throw new Error("validation requires what the program is");
+          await requireOrganization(tx, orgId);
+          if (await isThere(tx, userId, orgId)) return existed;
+          const loaded = await tx.load(user, userId);
+          const { userName: username, name, description, accessTokenType } = wanted;
+          const all = {
+            name,
+            description,
+            access_token_type: accessTokenType === AccessTokenType.JWT ? "jwt" : "",
+          };
+          const data = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
+          const added = addUser(loaded, {
+            ...builtInData("machine", data),
+            organizationId: orgId,
+            username,
+          });
+          tx.record(user, loaded, added, { type: "org", id: orgId });
+          if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
+          return created(note("user", userId, { orgId, schema: "machine" }));
+        },
+    }),
+    kind("machineKeys", {
+      type: ImportedMachineKeySchema,
+      idOf: ({ keyId }) => keyId,
+      refs: ({ userId }, orgId) => refsOf(userId, orgId),
+      begin({ keyId, userId, publicKey: bytes, expirationDate }, { orgId, known }) {
+        const publicKey = toPublicKey(bytes);
+        const ends = toEnd(expirationDate, now());
+        return async (tx) => {
+          const loaded = await requireOwnUser(tx, userId, orgId);
+          requireMachine(loaded.state);
+          const noteId = `${userId}/${keyId}`;
+          const has = loaded.state.authenticators.some(
+            ({ kind: of, id }) => of === "key" && id === keyId,
+          );
+          if (has || (await known.find("machineKey", noteId)) !== undefined) return existed;
+          requireRoom(loaded.state.authenticators, "key");
+          const added = { keyId, publicKey, expirationDate: ends.expirationDate };
+          tx.record(user, loaded, [userEvents["machine.key.added"](added)]);
+          return created(note("machineKey", noteId));
+        };
+      },
+    }),
+    kind("userMetadata", {
+      type: ImportedMetadataSchema,
+      idOf: ({ userId, key }) => `${userId}/${key}`,
+      refs: ({ userId, key }, orgId) => [
+        ...refsOf(userId, orgId),
+        { type: "metadata", id: metadataId(userId, key) },
+      ],
+      begin:
+        ({ userId, key, value }, { orgId, known }) =>
+        async (tx) => {
+          await requireOwnUser(tx, userId, orgId);
+          const id = metadataId(userId, key);
+          if ((await known.find("metadata", id)) !== undefined) return existed;
+          if (!(await keep(tx, userId, orgId, key, value))) return existed;
+          return created(note("metadata", id));
+        },
+    }),
+  ];
+}
+
+const refsOf = (userId: string, orgId: string): Ref[] => [
+  { type: "organization", id: orgId },
+  { type: "user", id: userId },
+];
+
+/**
+ * Whether the user is here already. Who was deleted does not come back under his id.
+ *
+ * @throws ALREADY_EXISTS USER_ID_TAKEN for the user of another organization
+ */
+async function isThere(tx: Transaction, userId: string, orgId: string): Promise<boolean> {
+  const { state } = await tx.load(user, userId);
+  if (state === undefined) return false;
+  if (state.organizationId === orgId) return true;
+  throw alreadyExists("USER_ID_TAKEN", "the id is or was a user's");
+}
+
+/** @throws NOT_FOUND USER_NOT_FOUND also for the user of another organization */
+async function requireOwnUser(
+  tx: Transaction,
+  userId: string,
+  orgId: string,
+): Promise<Loaded<(typeof user)["initial"]>> {
+  await requireOrganization(tx, orgId);
+  const loaded = await tx.load(user, userId);
+  if (loaded.state?.organizationId !== orgId) throw userNotFound();
+  return loaded;
+}
+
+/** Keeps a value with a user; false where he has one under the key, which stays. */
+async function keep(
+  tx: Transaction,
+  userId: string,
+  orgId: string,
+  key: string,
+  bytes: Uint8Array,
+): Promise<boolean> {
+  const loaded = await tx.load(metadata, metadataId(userId, key));
+  if (loaded.state !== undefined) return false;
+  const value = Buffer.from(bytes).toString("base64");
+  const owner = { type: "org" as const, id: orgId };
+  tx.record(metadata, loaded, setMetadata(loaded.state, { userId, key, value }), owner);
+  return true;
+}
+
+function toHuman({ userId, user: wanted, data }: ImportedHuman) {
+  if (wanted === undefined) throw new Error("validation requires who he is");
+  const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
+  const changeRequired = wanted.passwordChangeRequired;
+  const hash = hashedPassword?.value ?? "";
+  const type =
+    hash === ""
+      ? ({ case: "password", value: password } as const)
+      : ({ case: "hash", value: hash } as const);
+  const field = hash === "" ? "user" : "user.hashed_password";
+  return {
+    userId,
+    username,
+    data: { ...data, ...(profile && toData(profile)) },
+    email: email && toEmail(email),
+    phone: toPhone(phone, "user.phone.phone"),
+    password: type.value === "" ? undefined : { type, changeRequired, field },
+    totpSecret: otpCode === "" ? undefined : otpCode,
+  };
+}

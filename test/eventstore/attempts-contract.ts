@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { alreadyExists } from "../../src/errors.ts";
+import type { Transaction } from "../../src/eventstore/transaction.ts";
+import { addList, by, type Fresh, list, listEvents, owner } from "./place.ts";
+
+const { added, "line.added": lineAdded } = listEvents;
+
+/** Parts of a decision that may be refused alone, and decisions that are only rehearsed. */
+export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): void {
+  async function begin(tx: Transaction, id: string, title = id): Promise<void> {
+    const loaded = await tx.load(list, id);
+    tx.record(list, loaded, [added({ title })], owner);
+  }
+  const refusal = (part: Promise<unknown>): Promise<string> =>
+    part.then(
+      () => "",
+      (error: unknown) => String(Reflect.get(Object(error), "reason")),
+    );
+
+  describe("a part of a decision that may be refused alone", () => {
+    it("leaves nothing of itself when it throws, and the rest is written", async () => {
+      await using store = await fresh();
+      await store.events.transact(by(), async (tx) => {
+        await begin(tx, "a");
+        const told = await refusal(
+          tx.attempt(async () => {
+            tx.record(list, await tx.load(list, "a"), [lineAdded({ line: "milk" })]);
+            await begin(tx, "b");
+            throw alreadyExists("REFUSED", "refused");
+          }),
+        );
+        assert.equal(told, "REFUSED");
+        assert.deepEqual((await tx.load(list, "a")).state, { title: "a", lines: [] });
+        assert.equal((await tx.load(list, "b")).state, undefined);
+        await begin(tx, "b", "Bread");
+      });
+      const log = await store.events.read({ instanceId: "one" });
+      assert.deepEqual(
+        log.map(({ type, aggregateId, payload }) => [type, aggregateId, payload]),
+        [
+          ["list.added", "a", { title: "a" }],
+          ["list.added", "b", { title: "Bread" }],
+        ],
+      );
+    });
+
+    it("is refused what the store, or the unit before it, has taken", async () => {
+      await using store = await fresh();
+      await addList(store, "stored", "Groceries");
+      await store.events.transact(by(), async (tx) => {
+        const attempt = (id: string, title: string) =>
+          refusal(tx.attempt(() => begin(tx, id, title)));
+        assert.equal(await attempt("a", "Groceries"), "LIST_TITLE_TAKEN");
+        assert.equal(await attempt("b", "Books"), "");
+        assert.equal(await attempt("c", "Books"), "LIST_TITLE_TAKEN");
+        assert.equal(await attempt("c", "Records"), "");
+      });
+      const log = await store.events.read({ instanceId: "one" });
+      assert.deepEqual(
+        log.map(({ aggregateId }) => aggregateId),
+        ["stored", "b", "c"],
+      );
+    });
+
+    it("has no parts of its own", async () => {
+      await using store = await fresh();
+      const nested = store.events.transact(by(), (tx) =>
+        tx.attempt(() => tx.attempt(async () => 1)),
+      );
+      await assert.rejects(nested, /no parts of its own/);
+    });
+  });
+
+  describe("a decision that is only rehearsed", () => {
+    it("tells what would become of it, and writes nothing", async () => {
+      await using store = await fresh();
+      const lines = await store.events.rehearse(by(), async (tx) => {
+        await begin(tx, "a");
+        const loaded = await tx.load(list, "a");
+        tx.record(list, loaded, [lineAdded({ line: "milk" })]);
+        return loaded.state?.lines;
+      });
+      assert.deepEqual(lines, ["milk"]);
+      assert.deepEqual(await store.events.read({ instanceId: "one" }), []);
+    });
+  });
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
+import { beside } from "../support/beside.ts";
+import { hashOfOld, human, importPeer, newName } from "./import-peer.ts";
+
+let peer: ResourcePeer;
+let imports: ReturnType<typeof importPeer>;
+before(async () => {
+  peer = await startPeer();
+  imports = importPeer(peer);
+});
+after(() => peer[Symbol.asyncDispose]());
+
+const many = (name: string, count: number) => ({
+  orgId: name,
+  org: { name },
+  humanUsers: Array.from({ length: count }, (_, nth) => human(`${name}-${nth}`)),
+});
+
+const begin = async (name: string, count: number) => {
+  const query = "?awaitResponse=false";
+  const answer = await imports.bring([many(name, count)], query);
+  return { id: String(answer.job.id), answer };
+};
+
+async function usersOf(name: string): Promise<number> {
+  const filters = [{ organization: { org_id: name } }];
+  const found = await peer.post("/users/_search?query.limit=1", filters);
+  return Number(bodyOf(found).details.total_result);
+}
+
+describe("an import that is not waited for", () => {
+  it("answers once it is stored, can be watched, and reports each record", async () => {
+    const name = newName("watched");
+    const { id, answer } = await begin(name, 3);
+    assert.deepEqual([answer.errors, answer.success], [[], undefined]);
+    const { job } = bodyOf(await imports.call("GET", `/import/${id}`));
+    assert.equal(job.total, "4");
+    const done = await imports.ended(id);
+    assert.equal(done.state, "IMPORT_STATE_COMPLETED");
+    assert.equal(done.created, "4");
+    const month = 30 * 24 * 3_600_000;
+    assert.equal(Date.parse(done.expirationDate) - Date.parse(done.creationDate), month);
+    const lines = await imports.report(id);
+    assert.deepEqual(
+      lines.map(({ position, type, id: of, outcome }) => [position, type, of, outcome]),
+      [
+        ["0", "org", name, "IMPORT_OUTCOME_CREATED"],
+        ...[0, 1, 2].map((nth) => [
+          String(nth + 1),
+          "humanUsers",
+          `${name}-${nth}`,
+          "IMPORT_OUTCOME_CREATED",
+        ]),
+      ],
+    );
+    assert.deepEqual(await imports.report(id, "?onlyRefused=true"), []);
+  });
+
+  it("waits while it is paused, goes on when it is resumed, and is through once", async () => {
+    const name = newName("paused");
+    const { id } = await begin(name, 1_000);
+    const paused = bodyOf(await imports.call("POST", `/import/${id}/_pause`)).job;
+    assert.equal(paused.state, "IMPORT_STATE_PAUSED");
+    const again = await imports.call("POST", `/import/${id}/_pause`);
+    assert.equal(again.refusal?.code, 9);
+    assert.equal(again.refusal?.reason, "IMPORT_STATE_WRONG");
+    const before = await imports.job(id);
+    assert.ok(Number(before.created) < 1_001, "it was paused before its end");
+    const resumed = bodyOf(await imports.call("POST", `/import/${id}/_resume`)).job;
+    assert.equal(resumed.state, "IMPORT_STATE_RUNNING");
+    const done = await imports.ended(id);
+    assert.deepEqual([done.created, done.refused], ["1001", "0"]);
+    assert.equal(await usersOf(name), 1_000);
+    for (const act of ["_pause", "_resume", "_cancel"]) {
+      const { refusal } = await imports.call("POST", `/import/${id}/${act}`);
+      assert.equal(refusal?.reason, "IMPORT_STATE_WRONG", act);
+    }
+  });
+
+  it("when it is cancelled what is there stays, and what waited is forgotten", async () => {
+    const name = newName("cancelled");
+    const { id } = await begin(name, 1_000);
+    const { job } = bodyOf(await imports.call("POST", `/import/${id}/_cancel`));
+    assert.equal(job.state, "IMPORT_STATE_CANCELLED");
+    const kept = await secretsOf(id);
+    assert.equal(kept, 0);
+    const { created } = await imports.job(id);
+    assert.ok(Number(created) < 1_001);
+    assert.equal(await usersOf(name), Math.max(0, Number(created) - 1));
+  });
+});
+
+async function secretsOf(id: string): Promise<number> {
+  const sql = `select count(*) from secrets where owner_type = 'import' and owner_id = '${id}'`;
+  return Number((await beside(peer.app.kernel, sql)).rows[0]?.[0]);
+}
+
+describe("what waits to be imported", () => {
+  it("is sealed while it waits, and gone when it is through", async () => {
+    const name = newName("sealed");
+    const org = { orgId: name, org: { name } };
+    const humanUsers = [human(`${name}-ada`, { hashedPassword: { value: hashOfOld } })];
+    const { job } = await imports.bring([{ ...org, humanUsers }], "?awaitResponse=false");
+    await imports.call("POST", `/import/${job.id}/_pause`);
+    const waiting = await imports.job(job.id);
+    if (waiting.state === "IMPORT_STATE_PAUSED") {
+      assert.ok((await secretsOf(job.id)) > 0, "batches wait among the secrets");
+      await imports.call("POST", `/import/${job.id}/_resume`);
+    }
+    await imports.ended(job.id);
+    assert.equal(await secretsOf(job.id), 0);
+    const sql = `select outcomes from import_batches where import_id = '${job.id}'`;
+    const { rows } = await beside(peer.app.kernel, sql);
+    assert.ok(rows.length === 2);
+    assert.ok(!JSON.stringify(rows).includes(hashOfOld.slice(-20)));
+  });
+});
+
+describe("an import that is waited for", () => {
+  it("is told when the time is up, and goes on", async () => {
+    const name = newName("late");
+    const body = { dataOrgs: { orgs: [many(name, 200)] }, timeout: "10ms" };
+    const { status, refusal } = await imports.call("POST", "/import", body);
+    assert.equal(status, 504);
+    assert.equal(refusal?.reason, "IMPORT_TIMEOUT");
+    const id = String(refusal?.metadata?.["import_id"]);
+    const { created } = await imports.ended(id);
+    assert.equal(created, "201");
+  });
+
+  it("refuses an unknown import, also of another kind of call", async () => {
+    for (const [method, path] of [
+      ["GET", "/import/404"],
+      ["GET", "/import/404/report"],
+      ["POST", "/import/404/_pause"],
+      ["POST", "/import/404/_resume"],
+      ["POST", "/import/404/_cancel"],
+    ] as const) {
+      const { status, refusal } = await imports.call(method, path);
+      assert.equal(status, 404, path);
+      assert.equal(refusal?.reason, "IMPORT_NOT_FOUND", path);
+    }
+  });
+});
+
+describe("an import that breaks off while it is sent (F29)", () => {
+  it("imports nothing and leaves nothing", async () => {
+    const name = newName("broken");
+    const { token, port } = { ...peer.app };
+    const sent = request({
+      ...{ host: "localhost", port, path: "/management/v1/import", method: "POST" },
+      headers: {
+        authorization: `Bearer ${token}`,
+        host: "localhost:8080",
+        "content-type": "application/json",
+        "transfer-encoding": "chunked",
+      },
+    });
+    sent.on("error", () => undefined);
+    const text = JSON.stringify({ dataOrgs: { orgs: [many(name, 300)] } });
+    sent.write(text.slice(0, text.length - 100));
+    const counted = async () => {
+      const sql = `select count(*) from imports where state = 'receiving'`;
+      return Number((await beside(peer.app.kernel, sql)).rows[0]?.[0]);
+    };
+    const until = async (count: number) => {
+      for (let tries = 0; (await counted()) !== count; tries++) {
+        assert.ok(tries < 200, `${count} imports are being received`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await until(1);
+    const closed = new Promise((resolve) => sent.once("close", resolve));
+    sent.destroy();
+    await closed;
+    await until(0);
+    assert.equal((await peer.get(`/organizations/${name}`)).status, 404);
+  });
+});
