@@ -1,3 +1,4 @@
+import { type DomainError, permissionDenied } from "../errors.ts";
 import { permissionsOf, permissionsOnInstance } from "./roles.ts";
 
 /** A membership as the check needs it: roles in one context. */
@@ -100,3 +101,9 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
     },
   };
 }
+
+/** What a caller meets who may know of an object, and lacks what he needs to act on it. */
+export const permissionMissing = (permission: string): DomainError =>
+  permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {
+    metadata: { permission },
+  });

@@ -1,4 +1,4 @@
-import { permissionDenied } from "../../errors.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
 
@@ -14,9 +14,7 @@ export const permission = (): InterceptorFactory => (rule) => {
     check(call) {
       const missing = missingPermission(rule, call);
       if (missing === undefined) return;
-      throw permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${missing}`, {
-        metadata: { permission: missing },
-      });
+      throw permissionMissing(missing);
     },
   };
 };

@@ -1,8 +1,9 @@
 import type { Scope } from "../../authz/context.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import { notFound } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { createTenancy, permissionMissing, requireOrganization } from "./tenancy.ts";
+import { createTenancy, requireOrganization } from "./tenancy.ts";
 
 /**
  * Refuses what the caller may not do to the context of the call itself, the instance or an organization: to its settings.

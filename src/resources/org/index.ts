@@ -6,6 +6,7 @@ import { organizationDomainClaim, organizationEvents, organizationNameClaim } fr
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { organizationProjection } from "./projection.ts";
 
+export { permissionMissing } from "../../authz/permissions.ts";
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
 export { requireContext, requireOnContext } from "./context.ts";
@@ -38,7 +39,6 @@ export {
   mayOn,
   organizationOf,
   type Owned,
-  permissionMissing,
   requireOrganization,
   type Tenancy,
 } from "./tenancy.ts";

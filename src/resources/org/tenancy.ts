@@ -10,8 +10,8 @@ import {
   sql,
 } from "../../storage/drizzle.ts";
 import type { Scope } from "../../authz/context.ts";
-import { nowhere, type Place, type Reach } from "../../authz/permissions.ts";
-import { type DomainError, invalidField, permissionDenied } from "../../errors.ts";
+import { nowhere, permissionMissing, type Place, type Reach } from "../../authz/permissions.ts";
+import { type DomainError, invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -132,11 +132,6 @@ export function mayOn(scope: Scope, permission: string, owned: Owned): boolean {
   }
   return places.some((place) => scope.permissions.holds(permission, place));
 }
-
-export const permissionMissing = (permission: string): DomainError =>
-  permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {
-    metadata: { permission },
-  });
 
 function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | undefined {
   if (reach.everywhere) return undefined;

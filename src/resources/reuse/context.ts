@@ -1,8 +1,7 @@
 import type { Scope } from "../../authz/context.ts";
-import type { Place } from "../../authz/permissions.ts";
+import { permissionMissing, type Place } from "../../authz/permissions.ts";
 import { type DomainError, failedPrecondition, permissionDenied } from "../../errors.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { permissionMissing } from "../org/index.ts";
 
 /**
  * The context that a call acts on a resource in: the organization it names, else the one that the resource belongs to. What

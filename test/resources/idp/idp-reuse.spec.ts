@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { idpReader } from "../../../src/resources/idp/index.ts";
+import { linkIdp } from "../../../src/resources/user/index.ts";
 import { featureReader } from "../../../src/settings/feature/index.ts";
 import { until } from "../../executor/executor-peer.ts";
 import { addCaller } from "../../support/app.ts";
-import { bodyOf } from "../../support/peer.ts";
+import { bodyOf, uniqueName } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { idsOf, inContext, startIdpPeer } from "./idp-peer.ts";
 
@@ -260,6 +261,21 @@ describe("who may see and change identity providers (B3, B4)", () => {
 });
 
 describe("previewing a state policy", () => {
+  /** A person of an organization with an account at the provider. */
+  async function addLinked(organization: string, idpId: string): Promise<string> {
+    const person = {
+      username: uniqueName("linked").replace(" ", "-"),
+      data: { given_name: "Ada", family_name: "King" },
+    };
+    const made = bodyOf(await post(`/users${inContext(organization)}`, person), 201);
+    const userId = String(made.details.id);
+    const by = { instanceId, editorId: "test", service: "test", clientId: "", requestId: "test" };
+    await deps.events.transact(by, (tx) =>
+      linkIdp(tx, userId, { idpId, externalUserId: userId, username: "ada" }),
+    );
+    return userId;
+  }
+
   const preview = (id: string, policy: string, organization?: string) =>
     post(`/idps/${id}/_preview_state_policy${inContext(organization)}`, {
       state_policy: `STATE_POLICY_${policy}`,
@@ -274,6 +290,7 @@ describe("previewing a state policy", () => {
     const project = bodyOf(await post("/projects", { name: "previewed" }, options), 201).details.id;
     const made = await post("/apps", { project_id: project, name: "app", api: {} }, options);
     const client = bodyOf(made, 201).details.id;
+    const [linked, unaffected] = [await addLinked(follows, id), await addLinked(decides, id)];
     const before = await eventCount();
     const told = bodyOf(await preview(id, "DEACTIVATE"));
     assert.equal(told.state_before, "EFFECTIVE_STATE_ACTIVE");
@@ -282,7 +299,9 @@ describe("previewing a state policy", () => {
     assert.ok(!told.organizations.ids.includes(decides));
     assert.equal(told.organizations.total, String(told.organizations.ids.length));
     assert.ok(told.apps.ids.includes(client));
-    assert.deepEqual(told.users, { total: "0", ids: [] });
+    assert.deepEqual(told.users, { total: "1", ids: [linked] });
+    const there = bodyOf(await preview(id, "DEACTIVATE", decides));
+    assert.deepEqual(there.users, { total: "1", ids: [unaffected] });
     assert.equal(await eventCount(), before);
     assert.equal((await idpOf(id)).state, "EFFECTIVE_STATE_ACTIVE");
   });
