@@ -19,7 +19,7 @@ for (const engine of chosen) {
   console.log(`\n${specs.length} specs on ${engine}`);
   const { status } = spawnSync(
     process.execPath,
-    [...hardening, "--test", "--test-concurrency=2", ...specs],
+    [...hardening, "--test", "--test-concurrency=3", ...specs],
     { cwd: root, stdio: "inherit", env: { ...process.env, IDSVC_TEST_ENGINE: engine } },
   );
   if (status !== 0) process.exit(status ?? 1);

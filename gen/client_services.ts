@@ -8,6 +8,7 @@ import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_p
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -23,6 +24,7 @@ import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_se
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
+import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 
 export const services = {
   action: ActionService,
@@ -32,6 +34,7 @@ export const services = {
   domain: DomainService,
   event: EventService,
   feature: FeatureService,
+  identityProvider: IdentityProviderService,
   instance: InstanceService,
   language: LanguageService,
   loginSettings: LoginSettingsService,
@@ -45,6 +48,7 @@ export const services = {
   role: RoleService,
   securitySettings: SecuritySettingsService,
   session: SessionService,
+  textSettings: TextSettingsService,
   user: UserService,
   userGrant: UserGrantService,
   userSchema: UserSchemaService,

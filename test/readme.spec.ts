@@ -42,14 +42,22 @@ async function typed(): Promise<string[]> {
 // oxlint-disable-next-line no-explicit-any -- what the answers hold is what the test says.
 const answers = (printed: string): any[] =>
   printed
-    .replaceAll(/\}\s*(?=\{"(?:details|sequence|code))/g, "}\n")
+    .replaceAll(/\}\s*(?=\{"(?:details|sequence|code|state_before))/g, "}\n")
     .split("\n")
     .map((line) => JSON.parse(line));
 
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
     const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
-    const [offer = "", history = "", listener = "", heard = "", grpc = ""] = rest;
+    const [
+      offer = "",
+      history = "",
+      provider = "",
+      listener = "",
+      heard = "",
+      settings = "",
+      grpc = "",
+    ] = rest;
     const [created, found] = answers(targets);
     assert.match(created.details.id, /^\d+$/);
     assert.match(created.signing_key, /^idsvc_sk_/);
@@ -69,11 +77,28 @@ describe("the examples of the README", () => {
       watched.map(({ event }) => event?.type),
       [undefined, "instance.added", "instance.domain.added"],
     );
+    const [preview, , off, , inherited] = answers(provider);
+    assert.deepEqual(preview.organizations.total, "1");
+    const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
+    const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
+    assert.deepEqual(states, [
+      [inactive, active],
+      [active, active],
+    ]);
     assert.equal(answers(listener)[0].details.id, "event.org.*");
     const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
     assert.match(globex.details.id, /^\d+$/);
     assert.ok(told.some(({ event_type }) => event_type === "org.added"));
     assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
+
+    const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(longer.settings.min_length, { value: "14" });
+    const year = {
+      value: "31536000s",
+      owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
+    };
+    for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
+    assert.deepEqual(back.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
 
     const names = JSON.parse(grpc).result.map(
       (each: { target: { name: string } }) => each.target.name,

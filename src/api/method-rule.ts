@@ -28,6 +28,8 @@ export type MethodRule = {
   executionsExempt: boolean;
   jsonNames: "proto" | "lowerCamel";
   ignoreUnknownFields: boolean;
+  /** A request whose context is the system is invalid. */
+  noSystemContext: boolean;
 };
 
 const places = {
@@ -91,5 +93,6 @@ export function methodRule(
     executionsExempt: options.executionsExempt,
     jsonNames: ofService.jsonNames === JsonNames.LOWER_CAMEL ? "lowerCamel" : "proto",
     ignoreUnknownFields: ofService.ignoreUnknownFields,
+    noSystemContext: ofService.noSystemContext,
   };
 }

@@ -20,6 +20,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
+import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
@@ -41,6 +42,7 @@ import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
 import { version } from "./version.ts";
@@ -102,7 +104,10 @@ export async function startApp(
     ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
     ...executor.services,
   ];
-  const handlers = jobHandlers(kernel, deps, executor.jobs);
+  const externalUrl = new URL(config.externalUrl);
+  const developmentMail = isForDevelopers(externalUrl) ? createDevelopmentMail(now) : undefined;
+  const notices = openNotices(deps, { outside, externalUrl, logger, developmentMail });
+  const handlers = jobHandlers(kernel, deps, { ...executor.jobs, ...notices.jobs });
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
@@ -128,7 +133,7 @@ export async function startApp(
     logger,
     metrics,
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
-    externalUrl: new URL(config.externalUrl),
+    externalUrl,
   };
   const stopping = new AbortController();
   const callDefaults = {
@@ -156,8 +161,7 @@ export async function startApp(
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
     const functions = loginFunctions(ofFunctions);
-    const { externalUrl } = ports;
-    return openLogin(deps, { call, devices, functions, externalUrl, logger });
+    return openLogin(deps, { call, devices, functions, developmentMail });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);

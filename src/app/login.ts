@@ -7,17 +7,12 @@ import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
-import {
-  createDevelopmentMail,
-  createLogin,
-  isLanguage,
-  type LoginFunctions,
-} from "../login/index.ts";
+import { textReader } from "../settings/text/index.ts";
+import { createLogin, type LoginFunctions } from "../login/index.ts";
+import type { DevelopmentMail } from "../notify/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
-import type { Logger } from "../telemetry/logger.ts";
 
-// Only whoever sits at the machine reaches these: there a page shows the mails.
-const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export { pathOfNotice } from "../login/index.ts";
 
 /** The login, over the slices of the service. */
 export function openLogin(
@@ -26,8 +21,7 @@ export function openLogin(
     call: CallService;
     devices: DeviceApproval;
     functions: LoginFunctions;
-    externalUrl: URL;
-    logger: Logger;
+    developmentMail: DevelopmentMail | undefined;
   },
 ): ReturnType<typeof createLogin> {
   const { db, events, secrets, organizations, newId, now } = deps;
@@ -36,9 +30,9 @@ export function openLogin(
   const security = securitySettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
+  const ownTexts = textReader(db);
   const apps = appReader(db);
   const instance = instanceFacts(db);
-  const mail = developers.has(parts.externalUrl.hostname) ? createDevelopmentMail(now) : undefined;
 
   return createLogin({
     ...{ db, events, secrets, organizations, newId, now, deps },
@@ -54,19 +48,13 @@ export function openLogin(
       const { logo, ...look } = await branding(instanceId, organizationId);
       return logo === undefined ? look : { ...look, logo: logo.path };
     },
-    async languagesOf({ instanceId, organizationId }) {
-      const { allowed, default: first } = await languages(instanceId, organizationId);
-      return { allowed: allowed.filter(isLanguage), default: isLanguage(first) ? first : "en" };
-    },
+    languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
+    textsOf: ({ instanceId, organizationId }, language) =>
+      ownTexts(instanceId, organizationId, language),
     frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);
     },
-    async notify(message) {
-      if (mail !== undefined) return mail.notify(message);
-      const { channel, instanceId } = message;
-      parts.logger.warn({ channel, instanceId }, "no provider sends this message");
-    },
-    developmentMail: mail,
+    developmentMail: parts.developmentMail,
   });
 }

@@ -5,16 +5,17 @@ import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
 import { oidcModule } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
-import { appModule } from "../resources/app/index.ts";
+import { appModule, appsWhere } from "../resources/app/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
+import { idpModule } from "../resources/idp/index.ts";
 import { instanceEvents, instanceModule, instances } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
-import { userModule, users } from "../resources/user/index.ts";
+import { userModule, users, usersLinkedTo } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { brandingSettingsModule } from "../settings/branding/index.ts";
@@ -25,6 +26,7 @@ import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
 import { passwordSettingsModule } from "../settings/password/index.ts";
 import { securitySettingsModule } from "../settings/security/index.ts";
+import { textSettingsModule } from "../settings/text/index.ts";
 
 /** Every slice of the service; a new one is one line here. */
 export const modules = (features: FeatureDefaults): Module[] => [
@@ -39,6 +41,10 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userSchemaModule({ instanceEvents, users }),
   webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
+  idpModule((db) => ({
+    linkedUsers: (...asked) => usersLinkedTo(db, ...asked),
+    apps: (...asked) => appsWhere(db, ...asked),
+  })),
   oidcModule,
   loginModule,
   actionModule,
@@ -56,4 +62,5 @@ export const modules = (features: FeatureDefaults): Module[] => [
   oidcSettingsModule,
   securitySettingsModule,
   passwordSettingsModule,
+  textSettingsModule,
 ];

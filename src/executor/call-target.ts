@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
 import type { EgressClient } from "../egress/client.ts";
 import { EgressError, type EgressFailure } from "../egress/error.ts";
+import { signatureOf } from "../egress/signature.ts";
 import type { StoredTarget } from "../resources/action/index.ts";
 import { depthHeader } from "../telemetry/request-id.ts";
 import type { Circuits } from "./circuit.ts";
@@ -41,13 +41,6 @@ export type Attempt = {
 };
 
 export type CallTarget = (attempt: Attempt) => Promise<Outcome>;
-
-/** `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` (decisions D6). */
-export function signatureOf(key: Uint8Array, body: string, at: Date): string {
-  const seconds = Math.floor(at.getTime() / 1000);
-  const mac = createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex");
-  return `t=${seconds},v1=${mac}`;
-}
 
 /**
  * Makes one signed call of a target by the guarded way out; it never throws. The target's timeout spans waiting for a

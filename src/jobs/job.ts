@@ -128,6 +128,8 @@ export type LaneRule = {
   limits: () => ReadonlyMap<string, number>;
   /** How long a crashed worker's job of the kind waits at most, where each of its units is fenced: a theft harms nothing. */
   leaseMs?: number;
+  /** The longest pause between two tries; without it they double up to a day. */
+  longestPauseMs?: number;
   /** What is written with the death of a job. */
   whenDead: (job: JobRow, now: Date) => RowChange[];
 };

@@ -110,13 +110,14 @@ export async function fail(
   db: Database,
   job: JobRow,
   error: unknown,
-  at: { now: Date; random: number; whenDead?: LaneRule["whenDead"] | undefined },
+  at: { now: Date; random: number; lane?: LaneRule | undefined },
 ): Promise<Date | "dead"> {
   const failingSince = job.failingSince ?? at.now;
-  const next = nextTry({ attempts: job.attempts, failingSince, now: at.now }, at.random);
+  const failure = { attempts: job.attempts, failingSince, now: at.now };
+  const next = nextTry(failure, at.random, at.lane?.longestPauseMs);
   const lastError = error instanceof DomainError ? error.reason : "INTERNAL";
   const fate = next === "dead" ? { deadAt: at.now } : { dueAt: next };
-  const more = next === "dead" ? at.whenDead?.(job, at.now) : undefined;
+  const more = next === "dead" ? at.lane?.whenDead(job, at.now) : undefined;
   await settle(db, job, { ...fate, failingSince, lastError }, more);
   return next;
 }

@@ -263,8 +263,7 @@ async function work(parts: LaneParts, job: JobRow): Promise<void> {
     }
     const random = (parts.random ?? Math.random)();
     const { lane } = parts.handler;
-    const at = { now: parts.now(), random, whenDead: lane?.whenDead };
-    const next = await fail(db, job, error, at);
+    const next = await fail(db, job, error, { now: parts.now(), random, lane });
     parts.onFailure({ error, job, next });
   }
 }

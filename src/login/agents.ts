@@ -6,6 +6,9 @@ import { and, eq } from "../storage/drizzle.ts";
 import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
 import { userAgents } from "./tables.ts";
 
+/** What the browser remembers of a choice of language. */
+export const languageCookie = "idsvc-language";
+
 /** A browser: what it holds as its cookie, and the sessions of users who logged in with it. */
 export type Agent = {
   id: string;

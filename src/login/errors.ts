@@ -1,22 +1,22 @@
 import { randomBytes } from "node:crypto";
 import type { DomainError } from "../errors.ts";
-import { readCookie } from "./agents.ts";
+import { languageCookie, readCookie } from "./agents.ts";
 import { pageHeaders } from "./headers.ts";
-import { chooseLanguage, languageCookie } from "./languages.ts";
+import { chooseLanguage } from "../texts/languages.ts";
 import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
 import type { LoginPorts } from "./ports.ts";
-import { texts } from "./texts.ts";
+import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
 const blockedForSeconds = "3600";
 
-type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "frameOriginsOf">;
+type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "textsOf" | "frameOriginsOf">;
 
 /** A page that belongs to no flow: it needs no cookie, and has no form. */
 export async function plainPage(
-  { brandingOf, languagesOf }: Parts,
+  { brandingOf, languagesOf, textsOf }: Parts,
   { headers }: Pick<LoginRequest, "headers">,
   { instanceId }: Pick<LoginPlace, "instanceId">,
 ): Promise<Page> {
@@ -31,7 +31,7 @@ export async function plainPage(
   return {
     language,
     languages: offered.allowed,
-    t: texts(language),
+    t: texts(language, await textsOf(place, language)),
     nonce: randomBytes(16).toString("base64url"),
     branding: await brandingOf(place),
     csrf: "",

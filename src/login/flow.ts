@@ -39,6 +39,12 @@ export type FlowData = {
   setup?:
     | { kind: "totp"; totpId: string; uri: string; secret: string }
     | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
+  /** A passkey that is being created by the link of a mail, and for whom. */
+  invited?: {
+    user: { id: string; organizationId: string };
+    webAuthNId: string;
+    options: Record<string, unknown>;
+  };
   /** How it ended. */
   outcome?: "done" | "denied";
 };

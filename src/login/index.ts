@@ -16,6 +16,7 @@ import { beginRoute } from "./routes/begin.ts";
 import { changePasswordRoute } from "./routes/change-password.ts";
 import { deviceRoutes } from "./routes/device.ts";
 import { endRoutes } from "./routes/ends.ts";
+import { fromMailRoutes } from "./routes/from-mail.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
 import { passkeyRoute } from "./routes/passkey.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
@@ -27,8 +28,7 @@ import { loginSessions } from "./sessions.ts";
 import { openVisit, PageRefused } from "./visit.ts";
 import type { LoginEndpoint, LoginErrors } from "./web.ts";
 
-export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
-export { allLanguages, isLanguage } from "./languages.ts";
+export { pathOfNotice } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
 export type { LoginErrors } from "./web.ts";
 
@@ -58,6 +58,7 @@ export function createLogin(ports: LoginPorts): {
     ...setupRoutes(parts),
     ...registerRoutes(parts),
     ...passwordResetRoutes(parts),
+    ...fromMailRoutes(parts),
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),

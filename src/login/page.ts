@@ -1,6 +1,6 @@
 import type { Branding } from "./branding.ts";
-import type { Language } from "./languages.ts";
-import type { TextKey, Translate } from "./texts.ts";
+import type { Language } from "../texts/languages.ts";
+import type { TextKey, Translate } from "../texts/texts.ts";
 
 type CodeOf<Prefix extends string> = TextKey extends infer Key
   ? Key extends `${Prefix}.${infer Code}`

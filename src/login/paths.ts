@@ -19,6 +19,10 @@ export const paths = {
   setupRecoveryCodes: "/ui/login/mfa/setup/recovery",
   register: "/ui/login/register",
   verifyEmail: "/ui/login/verify",
+  /** Where mails lead that ask for the proof of an address. */
+  confirmEmail: "/ui/login/verify/email",
+  /** Where mails lead that invite to create a passkey. */
+  registerPasskey: "/ui/login/passkey/register",
   forgotPassword: "/ui/login/password/forgot",
   resetPassword: "/ui/login/password/reset",
   changePassword: "/ui/login/password/change",

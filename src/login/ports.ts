@@ -5,9 +5,9 @@ import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
-import type { Language } from "./languages.ts";
-import type { DevelopmentMail } from "./development-mail.ts";
-import type { Notify } from "./notify.ts";
+import type { Language } from "../texts/languages.ts";
+import type { OwnTexts } from "../texts/texts.ts";
+import type { DevelopmentMail } from "../notify/index.ts";
 import type { PasswordRules } from "./parts/new-password.ts";
 
 /** Where a page is asked for. */
@@ -36,6 +36,8 @@ export type LoginPorts = Pick<
   passwordRulesOf(place: Place): Promise<PasswordRules>;
   brandingOf(place: Place): Promise<Branding>;
   languagesOf(place: Place): Promise<{ allowed: readonly Language[]; default: Language }>;
+  /** What is set in the place of shipped texts. */
+  textsOf(place: Place, language: Language): Promise<OwnTexts>;
   frameOriginsOf(instanceId: string): Promise<readonly string[]>;
   /** The app that waits: what it is called, and which organization and project it belongs to. */
   appOf(
@@ -44,7 +46,6 @@ export type LoginPorts = Pick<
   ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
   devices: DeviceApproval;
   functions: LoginFunctions;
-  notify: Notify;
   /** Only where nobody else can reach the service. */
   developmentMail: DevelopmentMail | undefined;
 };

@@ -9,7 +9,7 @@ import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
-import { isTextKey } from "./texts.ts";
+import { isTextKey } from "../texts/texts.ts";
 import { PageRefused, type Shown, type Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
 

@@ -6,16 +6,17 @@ import {
   type Agents,
   csrfTokenOf,
   isCsrfTokenOf,
+  languageCookie,
   readCookie,
 } from "./agents.ts";
 import type { Flow, FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { pageHeaders } from "./headers.ts";
-import { chooseLanguage, isLanguage, type Language, languageCookie } from "./languages.ts";
+import { chooseLanguage, isLanguage, type Language } from "../texts/languages.ts";
 import type { Page, Problem, NoticeCode } from "./page.ts";
 import type { ErrorCode } from "./pages/error.ts";
 import type { LoginPorts, Place } from "./ports.ts";
-import { texts } from "./texts.ts";
+import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
 
 const longestValue = 10_000;
@@ -150,7 +151,7 @@ export async function openVisit(
       const page: Page = {
         language,
         languages: offered.allowed,
-        t: texts(language),
+        t: texts(language, await parts.textsOf(place, language)),
         nonce,
         branding: await parts.brandingOf(place),
         csrf: csrfTokenOf(agent),

@@ -1,6 +1,6 @@
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq, sql } from "../storage/drizzle.ts";
+import { and, type Column, eq, type SQL, sql } from "../storage/drizzle.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
@@ -12,6 +12,29 @@ export async function someIds<T extends Table>(
   idColumn = "id",
 ): Promise<string[]> {
   return (await idsWhere(db, table, where, idColumn).limit(limit)).map(({ id }) => id);
+}
+
+/** How many objects there are, and the ids of some of them. */
+export type SomeIds = { total: bigint; ids: string[] };
+
+/** How many objects have rows that meet a condition, and the first ids of them. Another column than `id` may hold the id. */
+export async function countIds(
+  db: Database,
+  table: Table,
+  where: SQL | undefined,
+  limit: number,
+  idColumn = "id",
+): Promise<SomeIds> {
+  const t = db.table(table) as unknown as Record<string, Column>;
+  const id = sql<string>`${t[idColumn]}`;
+  const [totals, ids] = await db.snapshot((read) => [
+    read
+      .select({ total: sql<bigint>`count(distinct ${id})` })
+      .from(db.table(table))
+      .where(where),
+    read.selectDistinct({ id }).from(db.table(table)).where(where).orderBy(sql`1`).limit(limit),
+  ]);
+  return { total: BigInt(totals[0]?.total ?? 0n), ids: ids.map((row) => row.id) };
 }
 
 /**

@@ -8,6 +8,7 @@ import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -22,6 +23,7 @@ import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_s
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
@@ -31,11 +33,13 @@ import { domainSamples } from "./samples/domain.ts";
 import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
+import { idpSamples } from "./samples/idp.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
+import { textSettingsSamples } from "./samples/text-settings.ts";
 import { projectSamples } from "./samples/project.ts";
 import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
@@ -56,6 +60,7 @@ export const services: readonly DescService[] = [
   DomainService,
   EventService,
   FeatureService,
+  IdentityProviderService,
   InstanceService,
   LanguageService,
   LoginSettingsService,
@@ -64,6 +69,7 @@ export const services: readonly DescService[] = [
   OIDCSettingsService,
   OrganizationService,
   PasswordSettingsService,
+  TextSettingsService,
   ProjectGrantService,
   ProjectService,
   RoleService,
@@ -85,11 +91,13 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...eventSamples,
   ...featureSamples,
   ...grantSamples,
+  ...idpSamples,
   ...instanceSamples,
   ...managementSamples,
   ...membershipSamples,
   ...organizationSamples,
   ...passwordSettingsSamples,
+  ...textSettingsSamples,
   ...projectSamples,
   ...sessionSamples,
   ...settingsSamples,

@@ -25,6 +25,6 @@ describe("the names of events", () => {
   it("are unique", () => assert.equal(new Set(names).size, names.length));
   it("are dotted words in lower case, ending in the past tense", () => {
     for (const name of names)
-      assert.match(name, /^[a-z_]+(\.[a-z][a-z0-9_]*)*\.([a-z_]+ed|set|reset|done)$/);
+      assert.match(name, /^[a-z_]+(\.[a-z][a-z0-9_]*)*\.([a-z_]+ed|set|sent|reset|done)$/);
   });
 });

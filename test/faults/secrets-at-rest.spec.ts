@@ -25,6 +25,8 @@ const given = {
   wrongPassword: "MARKER5-wrong-password",
   wrongToken: "MARKER6-wrong-token",
   wrongCode: "MARKER7-wrong-code",
+  providerSecret: "MARKER8-secret-of-a-provider",
+  newProviderSecret: "MARKER9-its-second-secret",
 };
 
 /** A running process of the service whose every output is kept. */
@@ -171,6 +173,11 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
       "signing_key",
     );
     await once("POST", "/web_keys", { ed25519: {} });
+    const provider = await once("POST", "/idps/forge_b", {
+      config: { client_id: "idsvc", client_secret: given.providerSecret },
+    });
+    const ofProvider = `/idps/forge_b/${idOf(provider)}`;
+    await once("PATCH", ofProvider, { config: { client_secret: given.newProviderSecret } });
     assert.ok(secrets.size > 25, `only ${secrets.size} secrets were made`);
 
     // What is wrong is secret as well: it is often right elsewhere.
@@ -183,10 +190,16 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
       authenticators: { password: { password: given.wrongPassword } },
     });
     await kept("POST", "/users", { unknown_field: given.wrongPassword });
-    for (const path of [at, `/users/${machine}`, `/apps/${idOf(client)}`, "/web_keys"]) {
+    for (const path of [
+      at,
+      `/users/${machine}`,
+      `/apps/${idOf(client)}`,
+      "/web_keys",
+      ofProvider,
+    ]) {
       assert.equal(await kept("GET", path), 200);
     }
-    for (const path of ["/users", "/apps", "/targets"]) {
+    for (const path of ["/users", "/apps", "/targets", "/idps"]) {
       assert.equal(await kept("POST", `${path}/_search`), 200);
     }
 

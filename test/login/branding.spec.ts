@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { paletteOf, surfaceOf } from "../../src/login/branding.ts";
-import { contrast, parseColour } from "../../src/login/colours.ts";
+import { paletteOf, surfaceOf } from "../../src/settings/branding/palette.ts";
+import { contrast, parseColour } from "../../src/settings/branding/colours.ts";
 
 const themes = ["light", "dark"] as const;
 const parts = ["00", "33", "80", "cc", "ff"];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, password } from "../support/login.ts";
+import { noticesSent } from "../support/notices.ts";
 import { uniqueName } from "../support/peer.ts";
 import { type Journeys, phone, startJourneys } from "./journey.ts";
 
@@ -13,6 +14,7 @@ after(() => journeys[Symbol.asyncDispose]());
 
 /** The code and the link of the last message, as the page for developers shows it. */
 async function lastMail() {
+  await noticesSent(journeys.peer.app);
   await using journey = await journeys.begin({ from: `${journeys.peer.issuer}/ui/dev/mail` });
   await journey.at("/ui/dev/mail");
   const text = await journey.page.locator("article pre").first().innerText();

@@ -21,7 +21,7 @@ describe("an error that nobody foresaw", () => {
     const { kernel } = peer.app;
     await beside(kernel, "ALTER TABLE login_flows RENAME TO gone");
     try {
-      for (const url of [`${peer.issuer}/ui/login`, authorizeUrl(peer, web)]) {
+      for (const url of ["", "/register"].map((path) => `${peer.issuer}/ui/login${path}`)) {
         const shown = await userAgent(peer.issuer).open(url);
         assert.equal(shown.status, 500, url);
         assert.equal(errorOf(shown), "INTERNAL", url);

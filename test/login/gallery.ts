@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isLanguage } from "../../src/login/languages.ts";
+import { isLanguage } from "../../src/texts/languages.ts";
 import { startBrowser } from "../support/browser.ts";
 import { nonce, startPageServer } from "./page-server.ts";
 import { samples } from "./samples.ts";

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { attributes, html, type Value } from "../../src/login/html.ts";
 import { formPostPage } from "../../src/login/pages/form-post.ts";
 import { outwardLink } from "../../src/login/parts/form.ts";
-import { texts } from "../../src/login/texts.ts";
+import { texts } from "../../src/texts/texts.ts";
 
 const hostile = `<b>&"'`;
 const escaped = "&lt;b&gt;&amp;&quot;&#39;";

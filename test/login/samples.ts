@@ -1,5 +1,5 @@
 import type { Branding } from "../../src/login/branding.ts";
-import { isLanguage, type Language, languages } from "../../src/login/languages.ts";
+import { isLanguage, type Language, languages } from "../../src/texts/languages.ts";
 import type { Page, Problem } from "../../src/login/page.ts";
 import { accountsPage } from "../../src/login/pages/accounts.ts";
 import { blockedPage } from "../../src/login/pages/blocked.ts";
@@ -30,7 +30,7 @@ import { signedInPage } from "../../src/login/pages/signed-in.ts";
 import { smsCodePage } from "../../src/login/pages/sms-code.ts";
 import { totpPage } from "../../src/login/pages/totp.ts";
 import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
-import { texts } from "../../src/login/texts.ts";
+import { texts } from "../../src/texts/texts.ts";
 
 export type SampleOptions = {
   language?: Language;

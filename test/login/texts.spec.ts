@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { chooseLanguage, isLanguage, languages } from "../../src/login/languages.ts";
-import { isTextKey, shippedTexts, texts } from "../../src/login/texts.ts";
+import { chooseLanguage, isLanguage, languages } from "../../src/texts/languages.ts";
+import { isTextKey, shippedTexts, texts } from "../../src/texts/texts.ts";
 
 const english: Record<string, string> = shippedTexts.en;
 const all = Object.keys(languages).filter(isLanguage);
@@ -78,7 +78,9 @@ describe("the texts of a language", () => {
   });
 
   it("holds no text that no page uses", () => {
-    const source = sources(join(import.meta.dirname, "../../src/login"));
+    const source = ["login", "notify"]
+      .map((folder) => sources(join(import.meta.dirname, "../../src", folder)))
+      .join("\n");
     const starts = [...source.matchAll(/`([a-zA-Z.]+\.?)\$\{/g)].map(([, start = ""]) => start);
     const unused = Object.keys(english).filter(
       (key) => !source.includes(`"${key}"`) && !starts.some((start) => key.startsWith(start)),

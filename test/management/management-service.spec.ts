@@ -5,6 +5,7 @@ import { changeTexts } from "../../src/management/change-texts.ts";
 import { supportedLanguages } from "../../src/settings/language/index.ts";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../support/peer.ts";
 import type { CallOptions } from "../support/protocols.ts";
+import { noticesSent } from "../support/notices.ts";
 
 const base = "/management/v1";
 
@@ -90,6 +91,7 @@ describe("SetUpOrg (decisions G1)", () => {
   it("a taken name makes neither organization nor user; who may not is refused", async () => {
     const wanted = { org: { name: uniqueName("organization") }, human: person() };
     bodyOf(await call(`${base}/orgs/_setup`, wanted));
+    await noticesSent(peer.app);
     const events = await peer.eventCount();
     const { status, refusal } = await call(`${base}/orgs/_setup`, wanted);
     assert.equal(status, 409);

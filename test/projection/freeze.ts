@@ -15,6 +15,7 @@ import { folder, type FrozenStream, frozenStreams, masterKey } from "./frozen-lo
 import { fingerprint, replay } from "./frozen-replay.ts";
 import { rareChecks } from "./rare-checks.ts";
 import { rareEvents } from "./rare-events.ts";
+import { rareNotices } from "./rare-notices.ts";
 import { rareSessions } from "./rare-sessions.ts";
 import { rareTokens } from "./rare-tokens.ts";
 
@@ -67,6 +68,7 @@ if (missing.size > 0) {
     });
     if (status !== 200) throw new Error(JSON.stringify(json));
   });
+  await rareNotices(app, world);
   await rareTokens(told.deps(), app.made);
   // What a deleted instance leaves goes after a minute.
   if (missing.has("instance.contents.removed")) await delay(75_000);

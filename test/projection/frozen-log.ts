@@ -16,12 +16,15 @@ import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
 import { role } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
+import { idp } from "../../src/resources/idp/idp.ts";
+import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { project } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
+import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
 import { userSchema } from "../../src/resources/userschema/userschema.ts";
 import { webKey } from "../../src/resources/webkey/web-key.ts";
@@ -31,6 +34,7 @@ import { languageSettings } from "../../src/settings/language/language.ts";
 import { loginSettings } from "../../src/settings/login/login.ts";
 import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
+import { textSettings } from "../../src/settings/text/text.ts";
 import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**
@@ -76,9 +80,14 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
-    ...[featureSettings.aggregate, passwordSettings.aggregate, oidcSettings.aggregate],
+    ...[
+      featureSettings.aggregate,
+      passwordSettings.aggregate,
+      textSettings.aggregate,
+      oidcSettings.aggregate,
+    ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent],
+    ...[logout, consent, userNotices, idp, idpPolicies.aggregate],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -31,7 +31,9 @@ export async function rareChecks(
   await create(`/users/${id}/otp_sms`, { number: "+41790000000", is_verified: true });
   await create(`/users/${id}/otp_email`, { address: "sample@example.com", is_verified: true });
   for (const channel of ["sms", "email"] as const) {
-    const issued = await deps.events.transact(at, (tx) => checks.otp.issue(tx, user, channel));
+    const issued = await deps.events.transact(at, (tx) =>
+      checks.otp.issue(tx, user, channel, "returned"),
+    );
     for (const code of ["wrong", issued?.code ?? ""])
       await checks.otp.check(at, id, { channel, code });
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { World } from "../api/samples/sample.ts";
 import type { Peer } from "../support/protocols.ts";
+import { rareIdps } from "./rare-idps.ts";
 import { rareSettings } from "./rare-settings.ts";
 
 /** Makes the events that no sample of a call makes: cascades, failed proofs, settings of every property, all contexts. */
@@ -18,6 +19,7 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   const { make, name, instanceId, organizationId } = world;
 
   await rareSettings(send, organizationId);
+  await rareIdps(world, done);
 
   const project_id = await make("/projects", { name: name() });
   const [reader, writer] = ["reader", "writer"];

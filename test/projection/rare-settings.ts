@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { images } from "../settings/branding/images.ts";
 
-type Send = (method: string, path: string, body: JsonObject) => Promise<{ status: number }>;
+type Send = (
+  method: string,
+  path: string,
+  body: JsonObject | JsonObject[],
+) => Promise<{ status: number }>;
 
 /** A value of every property, by the path of its service; those of the instance alone say so. */
 const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
@@ -60,10 +64,19 @@ const ofLanguages: JsonObject[] = [
   { reset_default_language: true, restricted_languages: {} },
 ];
 
+/** A body that is a list. */
+const ofTexts = [{ set: "Willkommen" }, { reset: true }].map((value) => [
+  { key: "password.title", language: "de", ...value },
+]);
+
 /** Sets and resets every property of settings, in all contexts that have them. */
 export async function rareSettings(send: Send, organizationId: string): Promise<void> {
   const everywhere = ["", `?ctx.org_id=${organizationId}`];
-  const make = async (path: string, changes: JsonObject[], contexts = everywhere) => {
+  const make = async (
+    path: string,
+    changes: (JsonObject | JsonObject[])[],
+    contexts = everywhere,
+  ) => {
     for (const context of contexts) {
       for (const change of changes) {
         const { status } = await send("PATCH", `/settings/v3alpha/${path}${context}`, change);
@@ -79,4 +92,5 @@ export async function rareSettings(send: Send, organizationId: string): Promise<
     await make(path, changes, isOfInstanceOnly ? [""] : everywhere);
   }
   await make("languages", ofLanguages);
+  await make("texts", ofTexts);
 }

@@ -42,6 +42,18 @@ async function until(holds: () => boolean, withinMs: number): Promise<void> {
   }
 }
 
+/** Waits for a backend of the database to be in a state. */
+async function backendIn(
+  place: Awaited<ReturnType<typeof databasePlace>>,
+  state: string,
+): Promise<void> {
+  const count = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND ${state}`;
+  const isThere = async () => ((await place.query(count)).rows[0] as { n: number }).n > 0;
+  for (const end = Date.now() + 10_000; !(await isThere()); await delay(5)) {
+    assert.ok(Date.now() < end, `no backend came to ${state}`);
+  }
+}
+
 /** The body of the note, from a cache of this replica. */
 const cachedBody = (db: MigratableDatabase) => {
   const t = db.table(notes);
@@ -318,14 +330,14 @@ describe("a fence over instances", () => {
     const where = { name: "work", holder: "a", token: 1n };
     const fence = { kind: "rows", table: leases, where, count: 1 } as const;
     const holding = pair.place.query(
-      "BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(0.5); COMMIT",
+      "BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(1); COMMIT",
     );
-    await delay(100);
+    await backendIn(pair.place, "wait_event = 'PgSleep'");
     const order: string[] = [];
     const fenced = pair.one
       .commit(unit({ expect: [fence], changes: [note("a", "fenced")] }))
       .then(() => order.push("fenced"));
-    await delay(50);
+    await backendIn(pair.place, "wait_event_type = 'Lock'");
     const taking = pair.two
       .commit(
         unit({ instanceId: "", changes: [updateRows(leases, { name: "work" }, { token: 2n })] }),

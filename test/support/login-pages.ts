@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { authorizeUrl } from "./login.ts";
+import { noticesSent } from "./notices.ts";
 import type { MadeClient, OidcPeer } from "./oidc.ts";
 import { bodyOf } from "./peer.ts";
 import { answerOf, type Shown, type UserAgent, userAgent } from "./user-agent.ts";
@@ -21,7 +22,10 @@ export type LoginPages = {
 };
 
 export function loginPages(peer: OidcPeer, app: MadeClient): LoginPages {
-  const mailPage = async () => (await userAgent(peer.issuer).open("/ui/dev/mail")).html;
+  const mailPage = async () => {
+    await noticesSent(peer.app);
+    return (await userAgent(peer.issuer).open("/ui/dev/mail")).html;
+  };
   return {
     async begin(more = {}, client = app) {
       const agent = userAgent(peer.issuer);

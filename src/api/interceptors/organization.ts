@@ -45,6 +45,7 @@ async function fromRequest(
 ): Promise<RequestedContext> {
   switch (asked.case) {
     case "system":
+      if (asked.value && call.rule.noSystemContext) throw noSystemContext();
       if (asked.value) return { type: "system" };
       throw invalidField("ctx.system", "CONTEXT_INVALID", "must be true when it is sent");
     case "instanceId":
@@ -95,6 +96,12 @@ async function fromHeader({ organizations }: Ports, call: Call): Promise<Request
 
 const emptyMember = (field: string): DomainError =>
   invalidField(field, "CONTEXT_INVALID", "must not be empty");
+const noSystemContext = (): DomainError =>
+  invalidField(
+    "ctx.system",
+    "CONTEXT_INVALID",
+    "the system has none of these: name an instance or an organization, or leave ctx out",
+  );
 const organizationNotFound = (): DomainError =>
   notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");
 const instanceNotFound = (): DomainError =>

@@ -10,17 +10,22 @@ export type SetupPasskeyView = {
   account: Account;
   /** Creation options of WebAuthn. */
   options: object;
+  /** Where the form is sent: by default within the set-up of a second factor, which has other ways. */
+  action?: string;
 };
 
 /** Creates a passkey. Sends `credential`. */
-export function setupPasskeyPage(page: Page, { account, options }: SetupPasskeyView): string {
+export function setupPasskeyPage(
+  page: Page,
+  { account, options, action }: SetupPasskeyView,
+): string {
   const { t } = page;
   return layout(
     page,
     { title: t("setupPasskey.title"), lead: t("setupPasskey.text"), scripts: ["passkey.js"] },
     html`${accountLine(account)}
 ${withoutPasskeys(page)}
-${passkeyForm(page, { action: paths.setupPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
-<p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`,
+${passkeyForm(page, { action: action ?? paths.setupPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
+${action === undefined && html`<p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`}`,
   );
 }

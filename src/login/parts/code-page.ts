@@ -1,7 +1,7 @@
 import { html, type Value } from "../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { TextKey } from "../texts.ts";
+import type { TextKey } from "../../texts/texts.ts";
 import { paths } from "../paths.ts";
 import { type Account, accountLine } from "./account.ts";
 import { field } from "./field.ts";
@@ -9,6 +9,8 @@ import { button, form, link, submit } from "./form.ts";
 
 export type CodeShape = {
   action: string;
+  /** What is sent beside the code. */
+  fields?: Value;
   title: string;
   lead: Value;
   account?: Account;
@@ -33,7 +35,7 @@ export function codePage(page: Page, shape: CodeShape): string {
 ${form(
   page,
   { action: shape.action },
-  html`${field(page, {
+  html`${shape.fields}${field(page, {
     name: "code",
     label: shape.label ?? "field.code",
     autocomplete: "one-time-code",

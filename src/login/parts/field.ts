@@ -1,6 +1,6 @@
 import { attributes, html, type Html } from "../html.ts";
 import type { Page } from "../page.ts";
-import type { TextKey } from "../texts.ts";
+import type { TextKey } from "../../texts/texts.ts";
 import { icon } from "./icon.ts";
 import { idOf, problemsOf, problemText } from "./problem.ts";
 

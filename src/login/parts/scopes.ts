@@ -1,6 +1,6 @@
 import { html, type Html } from "../html.ts";
 import type { Page } from "../page.ts";
-import { isTextKey } from "../texts.ts";
+import { isTextKey } from "../../texts/texts.ts";
 import { icon } from "./icon.ts";
 
 /** Scopes in words; those that have none by their name. */

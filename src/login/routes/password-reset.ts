@@ -5,7 +5,6 @@ import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
-import { tell } from "../send.ts";
 import type { Problem } from "../page.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
@@ -25,25 +24,9 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     const userId = await people.find(instanceId, loginName, visit.place.organizationId);
     if (userId === undefined) return;
     const contacts = await people.contacts(instanceId, userId);
-    const organizationId = await people.organizationOf(instanceId, userId);
-    if (contacts?.email === undefined || organizationId === undefined) return;
-    const request = { id: userId, medium: { medium: { case: "returnCode", value: {} } } } as const;
-    const { verificationCode } = await call(
-      UserService.method.requestPasswordReset,
-      request,
-      visit.asService(),
-    );
-    if (verificationCode === undefined) return;
-    const account = await people.account(instanceId, userId);
-    const query = new URLSearchParams({ login_name: account.loginName, code: verificationCode });
-    await tell(parts, visit, {
-      to: contacts.email,
-      organizationId,
-      kind: "passwordReset",
-      loginName: account.loginName,
-      code: verificationCode,
-      link: `${visit.at.issuer}${paths.resetPassword}?${query}`,
-    });
+    if (contacts?.email === undefined) return;
+    const request = { id: userId, medium: { medium: { case: "sendEmail", value: {} } } } as const;
+    await call(UserService.method.requestPasswordReset, request, visit.asService());
   }
 
   async function showForgot(visit: Visit, shown: Shown, typed?: string) {

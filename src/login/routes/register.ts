@@ -1,6 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { DomainError } from "../../errors.ts";
 import { instanceFacts } from "../../resources/instance/index.ts";
+import { tellNews } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
 import { atFullSteps } from "../even-time.ts";
 import type { Problem } from "../page.ts";
@@ -8,8 +9,7 @@ import { registerPage } from "../pages/register.ts";
 import { verifyEmailPage } from "../pages/verify-email.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
-import { tell } from "../send.ts";
+import { type Route, type RouteParts, toProblems, valueOf, writing } from "../route.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 const stepMs = 400;
@@ -19,7 +19,7 @@ const stepMs = 400;
  * one, and whoever tried waits for a code that does not come (D50).
  */
 export function registerRoutes(parts: RouteParts): Route[] {
-  const { db, advance, functions, people, call, policyOf, passwordRulesOf, appOf } = parts;
+  const { db, deps, advance, functions, people, call, policyOf, passwordRulesOf, appOf } = parts;
   const instance = instanceFacts(db);
 
   async function homeOf(visit: Visit): Promise<string> {
@@ -72,7 +72,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
       preferred_language: visit.language,
     };
     const contact = {
-      email: { address: email, verification: { case: "returnCode", value: {} } },
+      email: { address: email, verification: { case: "sendCode", value: {} } },
     } as const;
     const authenticators = { password: { type: { case: "password", value: password } } } as const;
     const begun = { loginName: username, isChosen: true, mustVerifyEmail: true };
@@ -89,9 +89,6 @@ export function registerRoutes(parts: RouteParts): Route[] {
       await functions.created(visit.at, { id: userId, organizationId });
       await visit.save({ ...visit.flow.data, ...begun, userId });
       await provePassword(parts, visit, password);
-      const { loginName } = await people.account(visit.at.instanceId, userId);
-      const code = made.emailCode ?? "";
-      await tell(parts, visit, { to: email, organizationId, kind: "verifyEmail", loginName, code });
       return [];
     } catch (error) {
       if (!(error instanceof DomainError) || error.reason !== "USERNAME_TAKEN") {
@@ -107,11 +104,11 @@ export function registerRoutes(parts: RouteParts): Route[] {
   async function tellOwner(visit: Visit, username: string, organizationId: string): Promise<void> {
     const { instanceId } = visit.at;
     const owner = await people.find(instanceId, username, organizationId);
-    const contacts = owner && (await people.contacts(instanceId, owner));
-    if (owner === undefined || !contacts || contacts.email === undefined) return;
-    const { loginName } = await people.account(instanceId, owner);
-    const to = contacts.email;
-    await tell(parts, visit, { to, organizationId, kind: "registered", loginName });
+    if (owner === undefined) return;
+    const user = { instanceId, userId: owner };
+    await deps.events.transact(writing(visit, "login"), async (tx) =>
+      tellNews(tx, deps.newId, user, "registered"),
+    );
   }
 
   async function showVerify(visit: Visit, shown: Shown) {
@@ -125,17 +122,9 @@ export function registerRoutes(parts: RouteParts): Route[] {
   /** A new code, where an address waits for one. */
   async function resend(visit: Visit): Promise<void> {
     const { user } = (await advance.sessionOf(visit)) ?? {};
-    const { email: to } = visit.flow.data;
-    if (user === undefined || to === undefined) return;
-    const { verificationCode } = await call(
-      UserService.method.resendContactEmailCode,
-      { id: user.id, code: { delivery: { case: "returnCode", value: {} } } },
-      visit.asService(),
-    );
-    const { loginName } = await people.account(visit.at.instanceId, user.id);
-    const { organizationId } = user;
-    const code = verificationCode ?? "";
-    await tell(parts, visit, { to, organizationId, kind: "verifyEmail", loginName, code });
+    if (user === undefined) return;
+    const request = { id: user.id, code: { delivery: { case: "sendCode", value: {} } } } as const;
+    await call(UserService.method.resendContactEmailCode, request, visit.asService());
   }
 
   async function verify(visit: Visit): Promise<readonly Problem[]> {

@@ -11,7 +11,6 @@ import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from
 import type { LoginSession } from "../sessions.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 import { masked } from "../people.ts";
-import { sendCode } from "../send.ts";
 import type { LoginAnswer } from "../web.ts";
 
 type CodeFactor = Exclude<Factor, "passkey">;
@@ -29,8 +28,9 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   const { advance, people } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
-  async function begin(visit: Visit, { id, user }: LoginSession, factor: Factor): Promise<void> {
-    if (factor === "email" || factor === "sms") return sendCode(parts, visit, { id, user }, factor);
+  async function begin(visit: Visit, { id }: LoginSession, factor: Factor): Promise<void> {
+    if (factor === "email") await challengeIn(parts, visit, id, { otpEmail: {} });
+    if (factor === "sms") await challengeIn(parts, visit, id, { otpSms: {} });
     if (factor !== "passkey") return;
     const domain = hostName(new URL(visit.at.issuer).host);
     const asked = await challengeIn(parts, visit, id, { webAuthN: { domain } });

@@ -185,7 +185,7 @@ async function keep(
   return true;
 }
 
-function toHuman({ userId, user: wanted, data }: ImportedHuman) {
+function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
   if (wanted === undefined) throw new Error("validation requires who he is");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
@@ -197,6 +197,7 @@ function toHuman({ userId, user: wanted, data }: ImportedHuman) {
   const field = hash === "" ? "user" : "user.hashed_password";
   return {
     userId,
+    isSilent: !notify,
     username,
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),

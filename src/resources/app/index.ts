@@ -13,6 +13,8 @@ export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export { type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
+export { ownPages } from "./own-pages.ts";
+export { appsWhere } from "./queries.ts";
 export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
 export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 

@@ -1,9 +1,10 @@
-import { rowById } from "../../projection/ids.ts";
+import { countIds, rowById, type SomeIds } from "../../projection/ids.ts";
 import { AppFieldName, type AppSearchFilter } from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
 import { State } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
+import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, not, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName, isOfOrganization } from "../object/filters.ts";
@@ -112,4 +113,15 @@ export function appQueries(
         limits,
       }),
   };
+}
+
+/** How many apps of some organizations there are, and the ids of some. */
+export function appsWhere(
+  db: Database,
+  instanceId: string,
+  within: (organizationId: Column) => SQL | undefined,
+  limit: number,
+): Promise<SomeIds> {
+  const t = db.table(apps);
+  return countIds(db, apps, and(eq(t.instanceId, instanceId), within(t.organizationId)), limit);
 }

@@ -28,6 +28,7 @@ export {
   instanceFacts,
   instanceReader,
   ownProjectReader,
+  primaryDomainReader,
   retentionReader,
 } from "./queries.ts";
 

@@ -52,6 +52,22 @@ export function instanceFacts(db: Database) {
   return async (id: string) => read("", id);
 }
 
+/** The domain that stands for an instance where no request says by which one it came. */
+export function primaryDomainReader(db: Database) {
+  const d = db.table(instanceDomains);
+  const read = cachedRead(db, [instanceDomains], async (_, instanceId) => {
+    const [row] = await db.read
+      .select({ domain: d.domain })
+      .from(d)
+      .where(eq(d.instanceId, instanceId))
+      .orderBy(desc(d.isPrimary), asc(d.creationDate), asc(d.domain))
+      .limit(1);
+    if (row === undefined) throw new Error("an instance has a domain");
+    return row.domain;
+  });
+  return async (instanceId: string) => read("", instanceId);
+}
+
 /** The service's own project in an instance: tokens to it open the APIs (decisions B5). */
 export function ownProjectReader(db: Database) {
   const t = db.table(instances);

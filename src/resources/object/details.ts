@@ -15,6 +15,9 @@ const ownerTypes = {
   org: OwnerType.ORG,
 };
 
+/** A context as the API names it. */
+export const toOwner = ({ type, id }: OwnerRef) => ({ type: ownerTypes[type], id });
+
 /** The Details of an object: its last event and the context it belongs to (specification 2.1). */
 export const toDetails = ({
   id,
@@ -25,7 +28,7 @@ export const toDetails = ({
   id,
   sequence,
   changeDate: timestampFromDate(changeDate),
-  resourceOwner: { type: ownerTypes[owner.type], id: owner.id },
+  resourceOwner: toOwner(owner),
 });
 
 /** The Details of an object that an instance owns, from its row. */

@@ -29,6 +29,7 @@ export {
   isInActiveOrganization,
   organizationNames,
   organizationReader,
+  organizationsWhere,
   verifiedDomains,
 } from "./queries.ts";
 export {

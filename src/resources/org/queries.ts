@@ -1,4 +1,4 @@
-import { rowById } from "../../projection/ids.ts";
+import { countIds, rowById, type SomeIds } from "../../projection/ids.ts";
 import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import {
   OrganizationFieldName,
@@ -49,6 +49,17 @@ export function organizationNames(db: Database) {
       .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
     return row ?? { name: "", primaryDomain: "" };
   });
+}
+
+/** How many organizations of an instance meet a condition, and the ids of some. */
+export function organizationsWhere(
+  db: Database,
+  instanceId: string,
+  condition: (id: Column) => SQL | undefined,
+  limit: number,
+): Promise<SomeIds> {
+  const t = db.table(organizations);
+  return countIds(db, organizations, and(eq(t.instanceId, instanceId), condition(t.id)), limit);
 }
 
 /** Keeps the rows of organizations that are active. */

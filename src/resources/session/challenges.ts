@@ -31,7 +31,7 @@ const verifications: Record<number, UserVerification> = {
 export async function challenge(
   checks: UserChecks,
   tx: Transaction,
-  at: { instanceId: string; session: Session },
+  at: { instanceId: string; sessionId: string; session: Session },
   wanted: RequestChallenges | undefined,
 ): Promise<Challenged> {
   const happened: SessionEvent[] = [];
@@ -58,20 +58,33 @@ export async function challenge(
     told.webAuthN = { publicKeyCredentialRequestOptions: options };
   }
   if (otpSms !== undefined) {
-    const issued = await checks.otp.issue(tx, ref, "sms");
+    const issued = await checks.otp.issue(
+      tx,
+      ref,
+      "sms",
+      otpSms.returnCode ? "returned" : { channel: "sms", sessionId: at.sessionId },
+    );
     if (issued === undefined) {
       throw notRegistered("OTP_SMS", "no phone number for one-time passwords");
     }
     happened.push(sessionEvents["otp.sms.challenged"]({}));
-    if (otpSms.returnCode) told.otpSms = issued.code;
+    if (issued.code !== undefined) told.otpSms = issued.code;
   }
   if (otpEmail !== undefined) {
-    const issued = await checks.otp.issue(tx, ref, "email");
+    const { delivery } = otpEmail;
+    const issued = await checks.otp.issue(
+      tx,
+      ref,
+      "email",
+      delivery.case === "returnCode"
+        ? "returned"
+        : { channel: "email", sessionId: at.sessionId, urlTemplate: delivery.value?.urlTemplate },
+    );
     if (issued === undefined) {
       throw notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords");
     }
     happened.push(sessionEvents["otp.email.challenged"]({}));
-    if (otpEmail.delivery.case === "returnCode") told.otpEmail = issued.code;
+    if (issued.code !== undefined) told.otpEmail = issued.code;
   }
   return { happened, told };
 }

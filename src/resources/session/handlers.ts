@@ -159,7 +159,7 @@ export function sessionHandlers(deps: Deps): Handlers<Service> {
       tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
     }
     tx.record(session, loaded, checked.happened);
-    const at = { instanceId, session: requireSession(loaded.state) };
+    const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
     const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges);
     tx.record(session, loaded, happened);
     tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));

@@ -5,7 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import { requireOrganization } from "../org/index.ts";
 import { requireData, requireSchema } from "../userschema/index.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
-import { codeKinds } from "./contact-change.ts";
+import { channelOf, codeKinds, invite } from "./contact-change.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
@@ -26,11 +26,14 @@ export type NewHuman = {
     | undefined;
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
+  /** He is sent nothing: neither an invitation nor codes for addresses that are not known to be his. */
+  isSilent?: boolean;
 };
 
 /**
- * Adds a person with his contacts and his credentials, in the caller's unit: all of it or nothing. An address that is not
- * known to be his waits for its code. Call `prepare` once, and what it gives in every try of the unit.
+ * Adds a person with his contacts and his credentials, in the caller's unit: all of it or nothing. Who has no password is
+ * invited by mail to set one; another address that is not known to be his is sent its code. Call `prepare` once, and what
+ * it gives in every try of the unit.
  *
  * @throws ALREADY_EXISTS USERNAME_TAKEN, INVALID_ARGUMENT PASSWORD_POLICY and what hashes are refused for
  */
@@ -56,7 +59,9 @@ export function humanAdder(deps: Deps) {
       };
       const wanted = { ...asData, data: human.data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
-      if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
+      if (human.email !== undefined) {
+        await addContact(tx, loaded, "email", human.email, setting === undefined);
+      }
       if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
       requirePerson(loaded.state);
       if (setting !== undefined) {
@@ -80,11 +85,15 @@ export function humanAdder(deps: Deps) {
       loaded: Loaded<User | undefined>,
       kind: ContactKind,
       contact: { address: string; isVerified: boolean },
+      isInvited = false,
     ): Promise<void> {
       tx.record(user, loaded, changeContact(loaded.state, kind, contact));
+      if (human.isSilent === true) return;
+      if (isInvited) return invite(codes, tx, loaded, instanceId);
       if (contact.isVerified) return;
       const at = { instanceId, userId: loaded.id };
-      await codes.issue(tx, at, codeKinds[kind], contact.address);
+      const delivery = { channel: channelOf[kind] };
+      await codes.issue(tx, at, codeKinds[kind], { subject: contact.address, delivery });
       tx.record(user, loaded, announceCode(kind));
     }
   };

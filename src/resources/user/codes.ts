@@ -2,10 +2,13 @@ import { randomInt } from "node:crypto";
 import { invalidField } from "../../errors.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { enqueue } from "../../jobs/job.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, table, text } from "../../storage/table.ts";
+import { ownPages } from "../app/index.ts";
+import { type Channel, type Notice, noticeJob } from "./notice.ts";
 
 /**
  * Codes that are sent to people and count once (decisions C6, C7): only their keyed digest is kept, and with it how
@@ -30,6 +33,7 @@ export const oneTimeCodes = table(
 );
 
 const mostAttempts = 10;
+const mostWaitingMs = 48 * 3_600_000;
 // No letters and digits that look alike, and no vowels, so that no code is a word.
 const letters = "BCDFGHJKLMNPQRSTVWXZ23456789";
 const digits = "0123456789";
@@ -56,21 +60,27 @@ export const passwordReset: CodeKind = {
   length: 10,
   alphabet: letters,
 };
+/** Proves the mailbox of a new person and lets him set his first password: the mail may lie there over a weekend. */
+export const initialization: CodeKind = {
+  name: "initialization",
+  lifeMs: 72 * 60 * minute,
+  length: 10,
+  alphabet: letters,
+};
 export const passkeyRegistration: CodeKind = {
   name: "passwordless.registration",
   lifeMs: 60 * minute,
   length: 12,
   alphabet: letters,
 };
-export type OtpChannel = "sms" | "email";
 /** What proves a phone number or an e-mail address that is to get one-time passwords. */
-export const otpRegistration = (channel: OtpChannel): CodeKind => ({
+export const otpRegistration = (channel: Channel): CodeKind => ({
   name: `otp.${channel}.registration`,
   lifeMs: 10 * minute,
   length: 8,
   alphabet: digits,
 });
-export const otpLogin = (channel: OtpChannel): CodeKind => ({
+export const otpLogin = (channel: Channel): CodeKind => ({
   name: `otp.${channel}`,
   lifeMs: 5 * minute,
   length: 8,
@@ -79,9 +89,29 @@ export const otpLogin = (channel: OtpChannel): CodeKind => ({
 
 type UserRef = { instanceId: string; userId: string };
 
+/** How a code gets to its user: by the caller, who is told it; or sent, with a link made from a template. */
+export type Delivery = "returned" | Pick<Notice, "channel" | "urlTemplate" | "sessionId">;
+
 export type Codes = {
-  /** Makes a code in the place of the one before. */
-  issue(tx: Transaction, user: UserRef, kind: CodeKind, subject: string): Promise<string>;
+  /**
+   * Makes a code in the place of the one before, and returns it to a caller who asked for it. One that is to be sent is
+   * made when it is sent (`renew`), so that none lies about in clear and none arrives dead; until then nothing counts.
+   *
+   * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the service or an app's origin
+   */
+  issue(
+    tx: Transaction,
+    user: UserRef,
+    kind: CodeKind,
+    asked: { subject: string; delivery: Delivery },
+  ): Promise<string | undefined>;
+  /** The code to be sent now, with its whole life before it; nothing where it was spent, or another one was asked for. */
+  renew(
+    tx: Transaction,
+    user: UserRef,
+    kind: CodeKind,
+    asked: { subject: string; askedAt: Date },
+  ): Promise<string | undefined>;
   /**
    * Spends a code: it counts once, for the subject it was made for, until it expires or was missed ten times. A wrong
    * one is counted by the same unit, so the caller must let the unit commit before he refuses.
@@ -96,26 +126,75 @@ export type Codes = {
   removeAll(user: UserRef): RowChange;
 };
 
-export function createCodes(db: Database, secrets: SecretStore): Codes {
+export function createCodes(db: Database, secrets: SecretStore, newId: () => string): Codes {
   const t = db.table(oneTimeCodes);
+  const isOwnPage = ownPages(db);
   const place = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
     instanceId,
     userId,
     kind: name,
   });
 
+  const digestOf = (user: UserRef, { name }: CodeKind, code: string) =>
+    secrets.digest(user.instanceId, `${name}:${code}`);
+
+  async function find(user: UserRef, kind: CodeKind) {
+    const where = place(user, kind);
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(
+        and(eq(t.instanceId, where.instanceId), eq(t.userId, where.userId), eq(t.kind, where.kind)),
+      );
+    return row;
+  }
+
   return {
-    async issue(tx, user, kind, subject) {
+    async issue(tx, user, kind, { subject, delivery }) {
+      const template = delivery === "returned" ? undefined : delivery.urlTemplate;
+      if (template !== undefined && !(await isOwnPage(user.instanceId, template))) {
+        throw invalidField(
+          "url_template",
+          "URL_TEMPLATE_DENIED",
+          "must lead to the service itself, or to an origin that an active app of the instance has",
+        );
+      }
       const code = newCode(kind);
       const { now } = tx;
+      // One that waits for its mail must outlive the tries to send it.
+      const lifeMs = delivery === "returned" ? kind.lifeMs : mostWaitingMs;
       tx.write(
         putRow(oneTimeCodes, {
           ...place(user, kind),
           subject,
-          digest: await secrets.digest(user.instanceId, `${kind.name}:${code}`),
+          digest: await digestOf(user, kind, code),
           attempts: 0,
           createdAt: now,
-          expiresAt: new Date(now.getTime() + kind.lifeMs),
+          expiresAt: new Date(now.getTime() + lifeMs),
+        }),
+      );
+      if (delivery === "returned") return code;
+      const { instanceId, userId } = user;
+      const id = newId();
+      const job = { instanceId, id, now, key: `${instanceId}/${id}` };
+      const about = { code: kind.name, subject, askedAt: now.toISOString() };
+      tx.write(enqueue(noticeJob, job, { userId, ...delivery, about }));
+      return undefined;
+    },
+
+    async renew(tx, user, kind, { subject, askedAt }) {
+      const row = await find(user, kind);
+      if (row?.subject !== subject || row.createdAt.getTime() !== askedAt.getTime()) {
+        return undefined;
+      }
+      const where = place(user, kind);
+      tx.expectRows(oneTimeCodes, { ...where, digest: row.digest }, 1);
+      const code = newCode(kind);
+      tx.write(
+        updateRows(oneTimeCodes, where, {
+          digest: await digestOf(user, kind, code),
+          attempts: 0,
+          expiresAt: new Date(tx.now.getTime() + kind.lifeMs),
         }),
       );
       return code;
@@ -123,24 +202,14 @@ export function createCodes(db: Database, secrets: SecretStore): Codes {
 
     async spend(tx, user, kind, { code, subject }) {
       const where = place(user, kind);
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(
-          and(
-            eq(t.instanceId, where.instanceId),
-            eq(t.userId, where.userId),
-            eq(t.kind, where.kind),
-          ),
-        );
+      const row = await find(user, kind);
       if (row === undefined || row.expiresAt <= tx.now || row.attempts >= mostAttempts)
         return false;
       // Who tries at the same time is decided anew after this unit: no try goes uncounted, no code counts twice.
       const { attempts, digest } = row;
       tx.expectRows(oneTimeCodes, { ...where, attempts, digest }, 1);
-      const given = `${kind.name}:${code.trim().toUpperCase()}`;
-      const isRight =
-        row.subject === subject && digest === (await secrets.digest(user.instanceId, given));
+      const given = await digestOf(user, kind, code.trim().toUpperCase());
+      const isRight = row.subject === subject && digest === given;
       tx.write(
         isRight
           ? deleteRows(oneTimeCodes, where)

@@ -2,7 +2,14 @@ import { permissionMissing } from "../org/index.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { type Codes, emailVerification, phoneVerification } from "./codes.ts";
+import {
+  type Codes,
+  type Delivery,
+  emailVerification,
+  initialization,
+  phoneVerification,
+} from "./codes.ts";
+import { userEvents } from "./events.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";
 import { type User, user } from "./user.ts";
@@ -22,7 +29,7 @@ export async function setContact(
   wanted: WantedContact,
   by: { scope: Scope; mayWrite: boolean },
 ): Promise<string | undefined> {
-  const { kind, address, proof } = wanted;
+  const { kind, address, proof, urlTemplate } = wanted;
   if (proof === "known" && !by.mayWrite) throw permissionMissing(by.scope.policy.act);
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
@@ -32,8 +39,15 @@ export async function setContact(
   }
   // The same address, still to be proven: the code that was sent holds, unless another one is asked for.
   if (earlier === loaded.state?.[kind] && proof === "sent") return undefined;
-  return issueCode(codes, tx, loaded, kind, { address, proof, instanceId: by.scope.instanceId });
+  const delivery = proof === "returned" ? proof : { channel: channelOf[kind], urlTemplate };
+  return issueCode(codes, tx, loaded, kind, {
+    address,
+    delivery,
+    instanceId: by.scope.instanceId,
+  });
 }
+
+export const channelOf = { email: "email", phone: "sms" } as const;
 
 /** Makes another code for a contact; the one before no longer counts. */
 export async function issueCode(
@@ -41,14 +55,27 @@ export async function issueCode(
   tx: Transaction,
   loaded: Loaded<User | undefined>,
   kind: ContactKind,
-  {
-    instanceId,
-    address,
-    proof,
-  }: { instanceId: string; address: string; proof: "returned" | "sent" },
+  { instanceId, address, delivery }: { instanceId: string; address: string; delivery: Delivery },
 ): Promise<string | undefined> {
   const at = { instanceId, userId: loaded.id };
-  const code = await codes.issue(tx, at, codeKinds[kind], address);
+  const code = await codes.issue(tx, at, codeKinds[kind], { subject: address, delivery });
   tx.record(user, loaded, announceCode(kind));
-  return proof === "returned" ? code : undefined;
+  return code;
+}
+
+/**
+ * Invites a new person who has nothing to log in with: one code proves the mailbox and lets him set his first password, so
+ * no other one is sent there.
+ */
+export async function invite(
+  codes: Codes,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  instanceId: string,
+): Promise<void> {
+  const subject = loaded.state?.email?.address;
+  if (subject === undefined) return;
+  const at = { instanceId, userId: loaded.id };
+  await codes.issue(tx, at, initialization, { subject, delivery: { channel: "email" } });
+  tx.record(user, loaded, [userEvents["human.initialization.code.added"]({})]);
 }

@@ -1,10 +1,14 @@
+import type {
+  ResendEmailCode,
+  ResendPhoneCode,
+} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { toDetails } from "../object/details.ts";
 import { mayOn } from "../org/index.ts";
-import { codeInvalid } from "./codes.ts";
-import { codeKinds, issueCode, setContact } from "./contact-change.ts";
+import { codeInvalid, type Delivery } from "./codes.ts";
+import { channelOf, codeKinds, issueCode, setContact } from "./contact-change.ts";
 import {
   addressOf,
   type ContactKind,
@@ -23,6 +27,17 @@ export type ContactMethods =
   | "setContactPhone"
   | "verifyContactPhone"
   | "resendContactPhoneCode";
+
+type Asked = ResendEmailCode["delivery"] | ResendPhoneCode["delivery"] | undefined;
+
+function deliveryOf(kind: ContactKind, asked: Asked): Delivery {
+  if (asked?.case === "returnCode") return "returned";
+  const urlTemplate =
+    asked?.value !== undefined && "urlTemplate" in asked.value
+      ? asked.value.urlTemplate
+      : undefined;
+  return { channel: channelOf[kind], urlTemplate };
+}
 
 export function contactHandlers({
   deps,
@@ -55,19 +70,14 @@ export function contactHandlers({
     return { details: toDetails(written()) };
   }
 
-  async function resend(
-    scope: Scope,
-    id: string,
-    kind: ContactKind,
-    delivery: "sendCode" | "returnCode" | undefined,
-  ) {
+  async function resend(scope: Scope, id: string, kind: ContactKind, asked: Asked) {
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       requireUnproven(loaded.state, kind);
       const code = await issueCode(codes, tx, loaded, kind, {
         instanceId: scope.instanceId,
         address: (loaded.state && addressOf(loaded.state, kind)) ?? "",
-        proof: delivery === "returnCode" ? "returned" : "sent",
+        delivery: deliveryOf(kind, asked),
       });
       return [tx.written(loaded), code];
     });
@@ -87,9 +97,7 @@ export function contactHandlers({
       verify(scope, id, "email", verificationCode),
     verifyContactPhone: ({ id, verificationCode }, scope) =>
       verify(scope, id, "phone", verificationCode),
-    resendContactEmailCode: ({ id, code }, scope) =>
-      resend(scope, id, "email", code?.delivery.case),
-    resendContactPhoneCode: ({ id, code }, scope) =>
-      resend(scope, id, "phone", code?.delivery.case),
+    resendContactEmailCode: ({ id, code }, scope) => resend(scope, id, "email", code?.delivery),
+    resendContactPhoneCode: ({ id, code }, scope) => resend(scope, id, "phone", code?.delivery),
   };
 }

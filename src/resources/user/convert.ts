@@ -48,12 +48,17 @@ export type WantedContact = {
   kind: ContactKind;
   address: string;
   proof: "known" | "returned" | "sent";
+  /** Of the link in the mail. */
+  urlTemplate?: string | undefined;
 };
 
 export const toWantedContact = (kind: ContactKind, wanted: SetEmail | SetPhone): WantedContact => ({
   kind,
   address: "address" in wanted ? wanted.address : wanted.number,
   proof: toProof(wanted.verification.case),
+  ...(wanted.verification.case === "sendCode" && "urlTemplate" in wanted.verification.value
+    ? { urlTemplate: wanted.verification.value.urlTemplate }
+    : {}),
 });
 
 const toProof = (verification: SetEmail["verification"]["case"]): WantedContact["proof"] =>

@@ -35,7 +35,7 @@ export function createCredentials(deps: Deps): Credentials {
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
-    codes: createCodes(db, secrets),
+    codes: createCodes(db, secrets, deps.newId),
     attempts,
     authenticators,
     passwords,

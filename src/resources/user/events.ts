@@ -64,6 +64,7 @@ export const userEvents = defineEvents("user", {
   removed: payload<{ organizationId: string }>({
     claims: () => [release(usernameClaim), release(clientIdClaim), release(credentialClaim)],
   }),
+  "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
   "human.email.verified": nothing(),
   "human.email.verification.failed": nothing(),

@@ -17,6 +17,7 @@ import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
 import { machineHandlers } from "./machine/handlers.ts";
+import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
@@ -29,6 +30,7 @@ import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader, whenKnown } from "./active-user.ts";
+export { usersLinkedTo } from "./authenticator/linked.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
@@ -49,6 +51,8 @@ export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
+export { type Notice, noticeJob, tellNews } from "./notice.ts";
+export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { requireMachine } from "./person.ts";
@@ -71,7 +75,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in (resources, Users). */
 export const userModule: Module = {
-  events: [userEvents, checkEvents, metadataEvents],
+  events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
   state: [oneTimeCodes, attemptCounts, webAuthNChallenges],
   claimErrors: {

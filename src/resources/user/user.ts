@@ -87,6 +87,7 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return phone === undefined ? {} : { phone: { ...phone, isVerified: true } };
     case "user.human.email.verification.failed":
     case "user.human.email.code.added":
+    case "user.human.initialization.code.added":
     case "user.human.phone.verification.failed":
     case "user.human.phone.code.added":
       return {};

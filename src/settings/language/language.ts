@@ -2,6 +2,7 @@ import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { allLanguages, isLanguage, type Language } from "../../texts/languages.ts";
 import { textsOf } from "../object/convert.ts";
 import {
   type Change,
@@ -11,16 +12,13 @@ import {
 } from "../object/settings.ts";
 
 /** The languages in which the login and its mails are shipped, complete (decisions F2). */
-// biome-ignore format: one line reads better than twelve.
-export const supportedLanguages = [
-  "en", "de", "fr", "it", "es", "pt", "nl", "pl", "cs", "sv", "ja", "zh",
-] as const;
+export const supportedLanguages: readonly Language[] = allLanguages;
 
 /** What counts where no context sets a property; no list is no restriction. */
 export const builtInLanguages = {
   default_language: "en",
   restricted_languages: [],
-} satisfies Record<string, SettingValue>;
+} as const satisfies Record<string, SettingValue | readonly []>;
 
 /** Languages, set for an instance or for an organization (service 2.5). */
 export const languageSettings = defineSettings(
@@ -29,7 +27,7 @@ export const languageSettings = defineSettings(
   Object.keys(builtInLanguages),
 );
 
-export type Languages = { default: string; allowed: readonly string[] };
+export type Languages = { default: Language; allowed: readonly Language[] };
 
 /**
  * The languages that may be offered, and the one where nobody asks for any of them. The default is always allowed: one that
@@ -37,10 +35,10 @@ export type Languages = { default: string; allowed: readonly string[] };
  */
 export const languageReader = (db: Database): SettingsReader<Languages> =>
   settingsReader(db, languageSettings, builtInLanguages, (value): Languages => {
-    const restricted = textsOf(value("restricted_languages"));
+    const restricted = textsOf(value("restricted_languages")).filter(isLanguage);
     const allowed = restricted.length === 0 ? supportedLanguages : restricted;
-    const wanted = String(value("default_language"));
-    return { default: allowed.includes(wanted) ? wanted : (allowed[0] ?? wanted), allowed };
+    const wanted = allowed.find((language) => language === value("default_language"));
+    return { default: wanted ?? allowed[0] ?? builtInLanguages.default_language, allowed };
   });
 
 /** @throws INVALID_ARGUMENT LANGUAGE_UNSUPPORTED */

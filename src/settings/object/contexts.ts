@@ -114,7 +114,7 @@ export async function changeSettings(
   const written = await events.transact(writeContext(scope, log), async (tx) => {
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
     const happened = group.decide(owner.type, loaded.state, wished);
-    await during?.(tx, new Set(happened.map(({ type }) => propertyOf(type))));
+    await during?.(tx, new Set(happened.map(propertyOf)));
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
     return loaded.last === undefined && happened.length === 0

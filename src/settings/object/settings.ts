@@ -49,10 +49,13 @@ export const settingContexts = table(
   { key: ["instanceId", "ownerType", "ownerId", "settingGroup"] },
 );
 
-type SetPayload = { value: SettingValue };
-type SettingEvent = NewEvent<string, SetPayload | Record<string, never>>;
+/** What an event says: the value where one is set, and the property where its name does not tell. */
+type SettingPayload = { property?: string; value?: SettingValue };
+type SettingEvent = NewEvent<string, SettingPayload>;
+
 /** The property that an event is about. */
-export const propertyOf = (type: string): string => type.split(".").at(-2) ?? "";
+export const propertyOf = ({ type, payload: { property } }: SettingEvent): string =>
+  property ?? type.split(".").at(-2) ?? "";
 
 /** What is set in one context, by property. */
 export type SetValues = Readonly<Record<string, SettingValue>>;
@@ -85,38 +88,63 @@ export function defineSettings(
   levels: readonly OwnerRef["type"][],
   properties: readonly string[],
 ): SettingsGroup {
-  const payloads: Record<string, Payload<SetPayload | Record<string, never>>> = {};
-  for (const level of levels) {
-    for (const property of properties) {
-      payloads[`${level}.${property}.set`] = payload();
-      payloads[`${level}.${property}.reset`] = payload();
-    }
-  }
+  const places = levels.flatMap((level) => properties.map((property) => `${level}.${property}`));
+  return settingsGroup({ name, levels, properties }, places, (level, property) => ({
+    type: `${name}.${level}.${property}`,
+    about: {},
+  }));
+}
+
+/**
+ * A group whose properties are too many for events of their own, as texts are. Its events are `<group>.<level>.set|reset`,
+ * and name the property.
+ */
+export const defineManySettings = (
+  name: string,
+  levels: readonly OwnerRef["type"][],
+): SettingsGroup =>
+  settingsGroup({ name, levels, properties: [] }, levels, (level, property) => ({
+    type: `${name}.${level}`,
+    about: { property },
+  }));
+
+function settingsGroup(
+  group: Pick<SettingsGroup, "name" | "levels" | "properties">,
+  places: readonly string[],
+  placeOf: (
+    level: OwnerRef["type"],
+    property: string,
+  ) => { type: string; about: { property?: string } },
+): SettingsGroup {
+  const { name } = group;
+  const payloads: Record<string, Payload<SettingPayload>> = Object.fromEntries(
+    places.flatMap((place) => [
+      [`${place}.set`, payload()],
+      [`${place}.reset`, payload()],
+    ]),
+  );
   const events: AnyEvents<SettingEvent> = defineEvents(name, payloads);
   const types = Object.keys(payloads).map((key) => `${name}.${key}`);
   const initial: SetValues = {};
-  const evolve = (state: SetValues, { type, payload: what }: SettingEvent): SetValues => {
-    const { [propertyOf(type)]: _, ...others } = state;
-    return "value" in what && type.endsWith(".set")
-      ? { ...others, [propertyOf(type)]: what.value }
-      : others;
+  const evolve = (state: SetValues, event: SettingEvent): SetValues => {
+    const { [propertyOf(event)]: _, ...others } = state;
+    const { value } = event.payload;
+    return value === undefined ? others : { ...others, [propertyOf(event)]: value };
   };
 
   return {
-    name,
-    levels,
-    properties,
+    ...group,
     events,
     aggregate: aggregate(events, initial, evolve),
     projection: settingsProjection(name, events, types),
     decide(level, current, wished) {
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
-        const type = `${name}.${level}.${property}`;
+        const { type, about } = placeOf(level, property);
         if ("reset" in change) {
-          return property in current ? [{ type: `${type}.reset`, payload: {} }] : [];
+          return property in current ? [{ type: `${type}.reset`, payload: about }] : [];
         }
         const same = JSON.stringify(current[property]) === JSON.stringify(change.set);
-        return same ? [] : [{ type: `${type}.set`, payload: { value: change.set } }];
+        return same ? [] : [{ type: `${type}.set`, payload: { ...about, value: change.set } }];
       });
     },
   };
@@ -135,11 +163,11 @@ function settingsProjection(
       ownerId: event.owner.id,
       settingGroup: name,
     };
-    const property = propertyOf(event.type);
-    const { payload: what } = event;
+    const property = propertyOf(event);
+    const { value } = event.payload;
     return [
-      "value" in what
-        ? putRow(settingValues, { ...context, property, value: what.value })
+      value !== undefined
+        ? putRow(settingValues, { ...context, property, value })
         : deleteRows(settingValues, { ...context, property }),
       putRow(settingContexts, { ...context, ...touch(event) }),
     ];

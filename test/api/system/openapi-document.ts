@@ -63,6 +63,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     executionsExempt: false,
     jsonNames: "proto",
     ignoreUnknownFields: false,
+    noSystemContext: false,
     ...defaults,
     ...rule,
   };

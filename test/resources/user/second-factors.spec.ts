@@ -130,7 +130,7 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
   };
   const issue = (id: string) =>
     deps.events.transact(at, (tx) =>
-      checks.otp.issue(tx, { instanceId: at.instanceId, userId: id }, channel),
+      checks.otp.issue(tx, { instanceId: at.instanceId, userId: id }, channel, "returned"),
     );
   const check = (id: string | undefined, code: string) =>
     checks.otp.check(at, id, { channel, code });
@@ -171,7 +171,6 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       const other = await registered();
       const older = await issue(id);
       const issued = await issue(id);
-      assert.deepEqual(issued, { code: issued?.code, address: Object.values(shown)[0] });
       assert.match(String(issued?.code), /^\d{8}$/);
       const code = String(issued?.code);
       assert.equal(await check(id, String(older?.code)), false);

@@ -5,7 +5,8 @@ import type { Handlers } from "../../../authz/service.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn, permissionMissing } from "../../org/index.ts";
 import { requireHeld, requireRoom, requireUnverified } from "../authenticator/authenticators.ts";
-import { codeInvalid, type OtpChannel, otpRegistration } from "../codes.ts";
+import { codeInvalid, otpRegistration } from "../codes.ts";
+import type { Channel } from "../notice.ts";
 import { toWantedContact, type WantedContact } from "../convert.ts";
 import type { Credentials } from "../credentials.ts";
 import { type UserEvent, userEvents } from "../events.ts";
@@ -27,7 +28,7 @@ type Facts = {
   removed(id: string): UserEvent;
 };
 
-const facts: Record<OtpChannel, Facts> = {
+const facts: Record<Channel, Facts> = {
   sms: {
     added: (otpSmsId, number) => userEvents["human.mfa.otp.sms.added"]({ otpSmsId, number }),
     verified: (otpSmsId) => userEvents["human.mfa.otp.sms.verified"]({ otpSmsId }),
@@ -47,9 +48,9 @@ export function otpHandlers(
   const { deps, codes } = credentials;
   const { events, newId } = deps;
 
-  async function add(scope: Scope, id: string, channel: OtpChannel, wanted: WantedContact) {
+  async function add(scope: Scope, id: string, channel: Channel, wanted: WantedContact) {
     const { added, verified } = facts[channel];
-    const { address, proof } = wanted;
+    const { address, proof, urlTemplate } = wanted;
     const [written, otpId, code] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       requirePerson(loaded.state);
@@ -64,9 +65,12 @@ export function otpHandlers(
         return [tx.written(loaded), made, undefined];
       }
       const at = { instanceId: scope.instanceId, userId: id };
-      const issued = await codes.issue(tx, at, otpRegistration(channel), made);
+      const issued = await codes.issue(tx, at, otpRegistration(channel), {
+        subject: made,
+        delivery: proof === "returned" ? proof : { channel, urlTemplate },
+      });
       tx.record(user, loaded, [announced(channel)]);
-      return [tx.written(loaded), made, proof === "returned" ? issued : undefined];
+      return [tx.written(loaded), made, issued];
     });
     return { details: toDetails(written()), otpId, ...(code === undefined ? {} : { code }) };
   }
@@ -74,7 +78,7 @@ export function otpHandlers(
   async function verify(
     scope: Scope,
     id: string,
-    channel: OtpChannel,
+    channel: Channel,
     tried: { otpId: string; code: string },
   ) {
     const { otpId: subject, code } = tried;
@@ -91,7 +95,7 @@ export function otpHandlers(
     return { details: toDetails(written()) };
   }
 
-  async function remove(scope: Scope, id: string, channel: OtpChannel, otpId: string) {
+  async function remove(scope: Scope, id: string, channel: Channel, otpId: string) {
     const written = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       if (loaded.state === undefined) throw userNotFound();
@@ -102,7 +106,7 @@ export function otpHandlers(
     return { details: toDetails(written()) };
   }
 
-  const required = (wanted: SetEmail | SetPhone | undefined, channel: OtpChannel) => {
+  const required = (wanted: SetEmail | SetPhone | undefined, channel: Channel) => {
     if (wanted === undefined) throw new Error("validation requires the address");
     return toWantedContact(channel === "sms" ? "phone" : "email", wanted);
   };

@@ -2,15 +2,16 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { type Authenticator, heldOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
-import { type Codes, type OtpChannel, otpLogin } from "../codes.ts";
+import { type Codes, type Delivery, otpLogin } from "../codes.ts";
+import type { Channel } from "../notice.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requireUser, type User, user } from "../user.ts";
 
 /** The kind of authenticator that one-time passwords are sent to by a channel. */
 export const otpKinds = { sms: "otp_sms", email: "otp_email" } as const;
 
-/** A one-time password, and where it belongs. */
-export type IssuedOtp = { code: string; address: string };
+/** A one-time password, where the caller asked to be told it. */
+export type IssuedOtp = { code: string | undefined };
 
 export type OtpChecks = {
   /**
@@ -22,7 +23,8 @@ export type OtpChecks = {
   issue(
     tx: Transaction,
     user: { instanceId: string; userId: string },
-    channel: OtpChannel,
+    channel: Channel,
+    delivery: Delivery,
   ): Promise<IssuedOtp | undefined>;
   /**
    * Spends a one-time password. Wrong ones are counted with those of the user's other second factors; nobody, and who
@@ -31,18 +33,18 @@ export type OtpChecks = {
   check(
     at: WriteContext,
     userId: string | undefined,
-    tried: { channel: OtpChannel; code: string },
+    tried: { channel: Channel; code: string },
   ): Promise<boolean>;
 };
 
 export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
   return {
-    async issue(tx, ref, channel) {
+    async issue(tx, ref, channel, delivery) {
       const chosen = choose(await requireUser(tx, ref.userId), channel);
       if (chosen === undefined) return undefined;
-      const code = await codes.issue(tx, ref, otpLogin(channel), chosen.id);
+      const code = await codes.issue(tx, ref, otpLogin(channel), { subject: chosen.id, delivery });
       tx.record(user, await tx.load(user, ref.userId), [announced(channel)]);
-      return { code, address: chosen.address };
+      return { code };
     },
 
     async check(at, userId, { channel, code }) {
@@ -64,16 +66,16 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
 }
 
 // Of several, the one that was registered last.
-const choose = ({ authenticators }: User, channel: OtpChannel): Authenticator | undefined =>
+const choose = ({ authenticators }: User, channel: Channel): Authenticator | undefined =>
   heldOf(authenticators, otpKinds[channel], "verified").at(-1);
 
 /** Says that a code was made. */
-export const announced = (channel: OtpChannel): UserEvent =>
+export const announced = (channel: Channel): UserEvent =>
   channel === "sms"
     ? userEvents["human.mfa.otp.sms.code.added"]({})
     : userEvents["human.mfa.otp.email.code.added"]({});
 
-function checked(channel: OtpChannel, isRight: boolean): CheckEvent {
+function checked(channel: Channel, isRight: boolean): CheckEvent {
   if (channel === "sms") {
     return isRight
       ? checkEvents["human.mfa.otp.sms.check.succeeded"]({})

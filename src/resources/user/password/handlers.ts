@@ -1,16 +1,20 @@
+import type { PasswordResetMedium } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { invalidArgument, invalidField } from "../../../errors.ts";
+import type { Loaded } from "../../../eventstore/eventstore.ts";
+import type { Transaction } from "../../../eventstore/transaction.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn, permissionMissing } from "../../org/index.ts";
-import { requireAny } from "../authenticator/authenticators.ts";
-import { codeInvalid, passwordReset } from "../codes.ts";
-import { requireContact } from "../contact.ts";
+import { heldOf, requireAny } from "../authenticator/authenticators.ts";
+import { codeInvalid, type Delivery, initialization, passwordReset } from "../codes.ts";
+import { requireContact, verifyContact } from "../contact.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
-import { user, userNotFound } from "../user.ts";
+import { tellNews } from "../notice.ts";
+import { type User, user, userNotFound } from "../user.ts";
 import { settingOf } from "./set.ts";
 
 export type PasswordMethods = "setPassword" | "requestPasswordReset" | "removePassword";
@@ -21,7 +25,7 @@ const subject = "password";
 export function passwordHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, PasswordMethods> {
-  const { events } = credentials.deps;
+  const { events, newId } = credentials.deps;
   const { codes, checkPassword, passwords } = credentials;
 
   /** @throws INVALID_ARGUMENT INVALID_CREDENTIALS */
@@ -30,6 +34,21 @@ export function passwordHandlers(
     if (isRight) return;
     const description = "is not the password of the user, or was tried too often";
     throw invalidField(`${field}.current_password`, "INVALID_CREDENTIALS", description);
+  }
+
+  /** The code of an invitation came by e-mail: it proves the address too. */
+  async function acceptInvitation(
+    tx: Transaction,
+    loaded: Loaded<User | undefined>,
+    at: { instanceId: string; userId: string },
+    code: string,
+  ): Promise<boolean> {
+    const { email } = loaded.state ?? {};
+    if (email === undefined) return false;
+    const tried = { code, subject: email.address };
+    const isRight = await codes.spend(tx, at, initialization, tried);
+    if (isRight && !email.isVerified) tx.record(user, loaded, verifyContact("email"));
+    return isRight;
   }
 
   return {
@@ -56,9 +75,13 @@ export function passwordHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const at = { instanceId: scope.instanceId, userId: id };
+        const hadOne = heldOf(loaded.state.authenticators, "password").length > 0;
         const proven =
-          code === undefined || (await codes.spend(tx, at, passwordReset, { code, subject }));
+          code === undefined ||
+          (await codes.spend(tx, at, passwordReset, { code, subject })) ||
+          (!hadOne && (await acceptInvitation(tx, loaded, at, code)));
         if (proven) await setting.set(tx, loaded);
+        if (proven && hadOne) tellNews(tx, newId, at, "password.changed");
         return [tx.written(loaded), proven];
       });
       if (!isProven) throw codeInvalid(`${field}.verification_code`);
@@ -77,9 +100,10 @@ export function passwordHandlers(
         if (way === "sendEmail") requireContact(state, "email");
         if (way === "sendSms") requireContact(state, "phone");
         const at = { instanceId: scope.instanceId, userId: id };
-        const code = await codes.issue(tx, at, passwordReset, subject);
+        const delivery = deliveryOf(medium?.medium);
+        const code = await codes.issue(tx, at, passwordReset, { subject, delivery });
         tx.record(user, loaded, [userEvents["human.password.code.added"]({})]);
-        return [tx.written(loaded), way === "returnCode" ? code : undefined];
+        return [tx.written(loaded), code];
       });
       return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
     },
@@ -96,6 +120,12 @@ export function passwordHandlers(
       return { details: toDetails(written()) };
     },
   };
+}
+
+function deliveryOf(medium: PasswordResetMedium["medium"] | undefined): Delivery {
+  if (medium?.case === "returnCode") return "returned";
+  if (medium?.case === "sendSms") return { channel: "sms" };
+  return { channel: "email", urlTemplate: medium?.value?.urlTemplate };
 }
 
 const proofMissing = () =>

@@ -109,15 +109,20 @@ export function webAuthNHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const isReturned = delivery?.delivery.case === "returnCode";
+        const urlTemplate =
+          delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
         if (!isReturned) requireContact(loaded.state, "email");
         else if (!mayOn(scope, scope.policy.act, loaded.state)) {
           throw permissionMissing(scope.policy.act);
         }
         const codeId = newId();
         const at = { instanceId: scope.instanceId, userId: id };
-        const made = await codes.issue(tx, at, passkeyRegistration, codeId);
+        const made = await codes.issue(tx, at, passkeyRegistration, {
+          subject: codeId,
+          delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
+        });
         tx.record(user, loaded, [userEvents["human.passwordless.initialization.code.added"]({})]);
-        return [tx.written(loaded), isReturned ? { id: codeId, code: made } : undefined];
+        return [tx.written(loaded), made === undefined ? undefined : { id: codeId, code: made }];
       });
       return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
     },

@@ -1,0 +1,32 @@
+import { issuerOf } from "../authz/host.ts";
+import type { EgressClient } from "../egress/client.ts";
+import { createNotices, type DevelopmentMail, type Notices } from "../notify/index.ts";
+import type { Deps } from "../projection/module.ts";
+import { primaryDomainReader } from "../resources/instance/index.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+// Only whoever sits at the machine reaches these: there a page shows the mails.
+const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+export const isForDevelopers = ({ hostname }: URL): boolean => developers.has(hostname);
+
+/** What tells users, over the slices of the service. */
+export function openNotices(
+  deps: Deps,
+  parts: {
+    outside: EgressClient;
+    externalUrl: URL;
+    logger: Logger;
+    developmentMail: DevelopmentMail | undefined;
+  },
+): Notices {
+  const { externalUrl, ...ports } = parts;
+  const domainOf = primaryDomainReader(deps.db);
+  return createNotices(deps, {
+    ...ports,
+    providers: { mail: async () => undefined, sms: async () => undefined },
+    issuerOf: async (instanceId) => issuerOf(externalUrl, await domainOf(instanceId)),
+    // The pages are loaded with the first of them.
+    pathOf: async (notice) => (await import("./login.ts")).pathOfNotice(notice),
+  });
+}

@@ -1,0 +1,29 @@
+import type { DueNotice } from "../resources/user/index.ts";
+import { paths } from "./paths.ts";
+
+/** The page that a message leads to, with what the page asks for. */
+export function pathOfNotice({
+  topic,
+  user,
+  code = "",
+  codeId = "",
+}: DueNotice): string | undefined {
+  const { id, loginName } = user;
+  const at = (path: string, query: Record<string, string>) =>
+    `${path}?${new URLSearchParams(query)}`;
+  switch (topic) {
+    case "initialization":
+    case "password.reset":
+      return at(paths.resetPassword, { login_name: loginName, code });
+    case "email.verification":
+      return at(paths.confirmEmail, { user_id: id, code });
+    case "passkey.registration":
+      return at(paths.registerPasskey, { user_id: id, code_id: codeId, code });
+    case "registered":
+    case "password.changed":
+      return at(paths.forgotPassword, {});
+    case "otp":
+    case "phone.verification":
+      return undefined;
+  }
+}

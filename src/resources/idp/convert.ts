@@ -1,0 +1,31 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { GetIDPSchema, IDPSchema } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
+import { toSeen, toStatePolicy } from "../reuse/index.ts";
+import { configOf } from "./config.ts";
+import { toOptions } from "./options.ts";
+import { providerTypes } from "./provider-types.ts";
+import type { SeenIdp } from "./queries.ts";
+import { typeOf } from "./reader.ts";
+
+const toCommon = ({ row, seen }: SeenIdp): MessageInitShape<typeof IDPSchema> => ({
+  name: row.name,
+  statePolicy: toStatePolicy(seen.statePolicy),
+  options: toOptions(row.options),
+});
+
+/** A provider with what all types have. */
+export const toGetIdp = (found: SeenIdp): MessageInitShape<typeof GetIDPSchema> => ({
+  ...toSeen(found.seen),
+  type: providerTypes[typeOf(found.row)].number,
+  idp: toCommon(found),
+});
+
+/** A provider with its configuration: the messages of all types have one shape. */
+export function toTypedIdp(found: SeenIdp) {
+  const type = typeOf(found.row);
+  return {
+    ...toSeen(found.seen),
+    type: providerTypes[type].number,
+    idp: { idp: toCommon(found), config: configOf(type, found.row.config) },
+  };
+}

@@ -1,0 +1,81 @@
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import { permissionDenied } from "../../errors.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import { requireOnContext } from "../org/index.ts";
+import { fromStatePolicy, inherits, requireIn } from "../reuse/index.ts";
+import { toGetIdp } from "./convert.ts";
+import { idpNotFound } from "./idp.ts";
+import { type Affected, previewPolicy } from "./preview.ts";
+import { idpTypes, providerTypes } from "./provider-types.ts";
+import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
+import { removeIdpWith } from "./remove-idp.ts";
+import { typedHandlers } from "./typed-handlers.ts";
+
+type Service = typeof IdentityProviderService;
+
+export function idpAuthorize(deps: Deps): Authorize<Service> {
+  const queries = idpQueries(deps);
+  const onContext = requireOnContext(deps);
+  const creates = idpTypes.map((type) => [`create${providerTypes[type].rpc}IDP`, onContext]);
+  return {
+    ...(Object.fromEntries(creates) as Authorize<Service>),
+    ...authorizeById(IdentityProviderService, async ({ id }, scope) => {
+      const row = await queries.find(scope.instanceId, id);
+      if (row === undefined || !(await isLiving(scope, row))) throw idpNotFound();
+      requireIn(scope, contextOf(scope, row), idpNotFound);
+    }),
+  };
+
+  async function isLiving({ instanceId }: Scope, { organizationId }: IdpRow): Promise<boolean> {
+    if (organizationId === "") return true;
+    return (await deps.organizations.byId(instanceId, organizationId)) !== undefined;
+  }
+}
+
+export function idpHandlers(deps: Deps, affected: Affected): Handlers<Service> {
+  const { db, events } = deps;
+  const queries = idpQueries(deps);
+  const remove = removeIdpWith(deps);
+
+  return {
+    ...typedHandlers(deps),
+
+    async deleteIDP({ id }, scope) {
+      const row = await rowOf(scope, id);
+      if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedNotDeletable();
+      const written = await events.transact(writeContext(scope), (tx) =>
+        remove(tx, writeContext(scope), id),
+      );
+      return { details: toDetails(written()) };
+    },
+
+    async searchIDPs({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetIdp) };
+    },
+
+    async previewIDPStatePolicy({ id, preview }, scope) {
+      const row = await rowOf(scope, id);
+      const context = contextOf(scope, row);
+      const { seen } = await queries.see(row, context);
+      const policy = fromStatePolicy(preview?.statePolicy);
+      return previewPolicy(db, affected, { row, context, seen, policy });
+    },
+  };
+
+  async function rowOf({ instanceId }: Scope, id: string): Promise<IdpRow> {
+    const row = await queries.find(instanceId, id);
+    if (row === undefined) throw idpNotFound();
+    return row;
+  }
+}
+
+const inheritedNotDeletable = () =>
+  permissionDenied(
+    "INHERITED_NOT_DELETABLE",
+    "the identity provider is inherited here: it can be deleted only in the context that it belongs to",
+  );

@@ -1,0 +1,31 @@
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import type { Database } from "../../storage/database.ts";
+import { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
+import { idpAuthorize, idpHandlers } from "./handlers.ts";
+import type { Affected } from "./preview.ts";
+import { idpPolicies, idpPolicyProjection, idpProjection } from "./projection.ts";
+import { removeContentsOfIdps } from "./remove-idp.ts";
+
+export type { AutoLinking, IdpOptions } from "./events.ts";
+export { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
+export { type LeavingIdp, removeIdpLinks } from "./links.ts";
+export type { Affected, InOrganizations } from "./preview.ts";
+export { type IdpConfigs, type IdpType, idpTypes } from "./provider-types.ts";
+export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.ts";
+export { idpSecretReader } from "./secret.ts";
+
+/**
+ * Identity providers, reusable down the tree of tenants (specification 2.4, 4.1.3; decisions E).
+ *
+ * @param affectedOf who feels it when a provider changes its state, which other slices know
+ */
+export const idpModule = (affectedOf: (db: Database) => Affected): Module => ({
+  events: [instanceIdpEvents, organizationIdpEvents, idpPolicies.events],
+  projections: [idpProjection, idpPolicyProjection],
+  services: (deps) => [
+    service(IdentityProviderService, idpHandlers(deps, affectedOf(deps.db)), idpAuthorize(deps)),
+  ],
+  contents: removeContentsOfIdps,
+});

@@ -1,0 +1,21 @@
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { enqueue, jobKind } from "../../jobs/job.ts";
+
+/** A provider that was deleted, and by whom: what follows from it is his doing too. */
+export type LeavingIdp = { idpId: string; by: Omit<WriteContext, "instanceId" | "signal"> };
+
+/**
+ * The job that follows the deletion of a provider, in the unit that deletes it: the links of users to it are to be removed.
+ * Whoever keeps the links does it, in batches, until none is left.
+ */
+export const removeIdpLinks = jobKind<LeavingIdp>("idp.links.remove");
+
+export function removeIdpLinksLater(
+  tx: Transaction,
+  newId: () => string,
+  { instanceId, editorId, service, clientId, requestId }: WriteContext,
+  idpId: string,
+): void {
+  const by = { editorId, service, clientId, requestId };
+  tx.write(enqueue(removeIdpLinks, { instanceId, id: newId(), now: tx.now }, { idpId, by }));
+}

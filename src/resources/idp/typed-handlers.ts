@@ -1,0 +1,152 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { IDP, PatchIDP } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
+import type { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { OwnerRef } from "../../eventstore/event.ts";
+import { execute, type Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails } from "../object/details.ts";
+import { requireContext } from "../org/index.ts";
+import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
+import { givenFields, newConfig, patchedConfig } from "./config.ts";
+import { toTypedIdp } from "./convert.ts";
+import type { IdpLevel } from "./events.ts";
+import { createIdp, idp, idpNotFound, patchIdp } from "./idp.ts";
+import { givenOptions, newOptions } from "./options.ts";
+import { idpPolicies } from "./projection.ts";
+import type { ProviderType } from "./provider-type.ts";
+import { type IdpType, idpTypes, providerTypes } from "./provider-types.ts";
+import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
+import { givenSecret, idpSecretRef, madeSecret } from "./secret.ts";
+
+type Service = typeof IdentityProviderService;
+
+// The requests of all types have one shape; only the message of the configuration differs.
+type CreateRequest = { idp?: { idp?: IDP; config?: Message } };
+type PatchRequest = { id: string; idp?: { idp?: PatchIDP; config?: Message } };
+type Named = { id: string };
+
+/** Create, patch and get of every type: the same three for all of them. */
+export function typedHandlers(
+  deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations">,
+): Handlers<Service> {
+  const { db, events, secrets, newId, checkUrl } = deps;
+  const queries = idpQueries(deps);
+  const reuse = createReuse(db, idpPolicies);
+  // Each method gets the handler of its name; the requests of all types have the shapes above.
+  return Object.assign({}, ...idpTypes.map(ofType)) as Handlers<Service>;
+
+  function ofType(type: IdpType) {
+    const definition: ProviderType = providerTypes[type];
+    const { rpc } = definition;
+
+    return {
+      async [`create${rpc}IDP`]({ idp: wanted }: CreateRequest, scope: Scope) {
+        const message = wanted?.config;
+        if (message === undefined) throw new Error("validation requires the configuration");
+        const config = newConfig(definition, message);
+        requireAllowed(definition, message);
+        const given = givenSecret(type, message);
+        const owner = ownerIn(scope);
+        const made = (await madeSecret(type)) ?? given;
+        const written = await events.transact(writeContext(scope), async (tx) => {
+          await requireContext(tx, scope);
+          const loaded = tx.begin(idp, newId());
+          const facts = {
+            name: wanted?.idp?.name || definition.title,
+            statePolicy: fromStatePolicy(wanted?.idp?.statePolicy),
+            options: newOptions(wanted?.idp?.options),
+            ...{ config, hasSecret: made !== undefined },
+          };
+          const level: IdpLevel = owner.type === "org" ? "org" : "instance";
+          tx.record(idp, loaded, createIdp(level, type, facts), owner);
+          if (made !== undefined) {
+            tx.write(await secrets.put(idpSecretRef(scope.instanceId, loaded.id), made, tx.now));
+          }
+          return tx.written(loaded);
+        });
+        return { details: toDetails(written()) };
+      },
+
+      async [`patch${rpc}IDP`]({ id, idp: patch = {} }: PatchRequest, scope: Scope) {
+        const row = await rowOf(scope, id, type);
+        const context = contextOf(scope, row);
+        const written = inherits(context, ownerOf(row))
+          ? await patchInherited(scope, row, context, patch)
+          : await patchOwn(scope, type, id, patch);
+        return { details: toDetails(written) };
+      },
+
+      async [`get${rpc}IDP`]({ id }: Named, scope: Scope) {
+        const row = await rowOf(scope, id, type);
+        return { idp: toTypedIdp(await queries.see(row, contextOf(scope, row))) };
+      },
+    };
+  }
+
+  async function rowOf({ instanceId }: Scope, id: string, type?: IdpType): Promise<IdpRow> {
+    const row = await queries.find(instanceId, id);
+    if (row === undefined || (type !== undefined && row.type !== type)) throw idpNotFound();
+    return row;
+  }
+
+  async function patchOwn(
+    scope: Scope,
+    type: IdpType,
+    id: string,
+    { idp: common, config }: NonNullable<PatchRequest["idp"]>,
+  ): Promise<Written> {
+    const definition: ProviderType = providerTypes[type];
+    if (config !== undefined) requireAllowed(definition, config);
+    const secret = givenSecret(type, config);
+    return execute(events.transact, writeContext(scope), idp, { id }, async (state, tx) => {
+      if (secret !== undefined) {
+        tx.write(await secrets.put(idpSecretRef(scope.instanceId, id), secret, tx.now));
+      }
+      const policy = common?.statePolicy;
+      return patchIdp(state, {
+        name: common?.name,
+        statePolicy: policy === undefined ? undefined : fromStatePolicy(policy),
+        options: common?.options && givenOptions(common.options),
+        config: config && ((before) => patchedConfig(definition, before, config)),
+        secretChanged: secret !== undefined,
+      });
+    });
+  }
+
+  async function patchInherited(
+    scope: Scope,
+    row: IdpRow,
+    context: OwnerRef,
+    { idp: common, config }: NonNullable<PatchRequest["idp"]>,
+  ): Promise<Written> {
+    if (config !== undefined) throw inheritedReadOnly("idp.config");
+    if (common?.name !== undefined) throw inheritedReadOnly("idp.idp.name");
+    if (common?.options !== undefined) throw inheritedReadOnly("idp.idp.options");
+    const policy = common?.statePolicy;
+    if (policy === undefined) return (await queries.see(row, context)).seen;
+    const written = await events.transact(writeContext(scope), async (tx) => {
+      await requireContext(tx, scope);
+      const loaded = await tx.load(idp, row.id);
+      if (loaded.state === undefined) throw idpNotFound();
+      const resource = { id: row.id, last: tx.written(loaded) };
+      return reuse.setPolicy(tx, resource, context, fromStatePolicy(policy));
+    });
+    return written();
+  }
+
+  // The addresses that the service itself calls must be allowed (decisions D13).
+  function requireAllowed({ urls, ...type }: ProviderType, config: Message): void {
+    const schema = config.$typeName === type.config.typeName ? type.config : type.patch;
+    const given = givenFields(schema, config);
+    for (const url of urls) {
+      if (typeof given[url] === "string") checkUrl(given[url], `idp.config.${url}`);
+    }
+  }
+}
+
+const ownerIn = ({ context, instanceId }: Scope): OwnerRef =>
+  context.type === "organization"
+    ? { type: "org", id: context.organizationId }
+    : { type: "instance", id: instanceId };

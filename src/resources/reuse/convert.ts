@@ -1,0 +1,42 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ParentSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import {
+  State,
+  StatePolicy as PolicyNumber,
+} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import { toDetails, toOwner } from "../object/details.ts";
+import { toState } from "../object/filters.ts";
+import type { SeenResource } from "./reuse.ts";
+import type { EffectiveState, Seen, StatePolicy } from "./state.ts";
+
+const policyNumbers: Record<StatePolicy, PolicyNumber> = {
+  activate: PolicyNumber.ACTIVATE,
+  deactivate: PolicyNumber.DEACTIVATE,
+  inherit: PolicyNumber.INHERIT,
+};
+
+/** A policy of a request; one that is not given, or says nothing, inherits. */
+export function fromStatePolicy(policy: PolicyNumber | undefined): StatePolicy {
+  if (policy === PolicyNumber.ACTIVATE) return "activate";
+  return policy === PolicyNumber.DEACTIVATE ? "deactivate" : "inherit";
+}
+
+export const fromState = (state: State): EffectiveState =>
+  state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";
+
+/** What an answer says of a resource in a context. */
+export const toSeen = (seen: SeenResource) => ({
+  details: toDetails(seen),
+  state: toState(seen.state),
+  ...(seen.parent === undefined ? {} : { parent: toParent(seen.parent) }),
+});
+
+const toParent = ({
+  owner,
+  state,
+}: NonNullable<Seen["parent"]>): MessageInitShape<typeof ParentSchema> => ({
+  parent: toOwner(owner),
+  state: toState(state),
+});
+
+export const toStatePolicy = (policy: StatePolicy): PolicyNumber => policyNumbers[policy];

@@ -1,0 +1,5 @@
+export { actingContext, inheritedReadOnly, inherits, placeOf, requireIn } from "./context.ts";
+export { fromState, fromStatePolicy, toSeen, toStatePolicy } from "./convert.ts";
+export { defineStatePolicies, policyId, type StatePolicies } from "./policies.ts";
+export { createReuse, type Reusable, type Reuse, type SeenResource } from "./reuse.ts";
+export { effectiveState, type EffectiveState, type StatePolicy } from "./state.ts";

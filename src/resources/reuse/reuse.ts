@@ -1,0 +1,115 @@
+import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, type Column, eq, ne, type SQL, sql } from "../../storage/drizzle.ts";
+import { isOneOf } from "../../projection/search.ts";
+import type { Row } from "../../storage/table.ts";
+import { inherits } from "./context.ts";
+import { policyId, type StatePolicies } from "./policies.ts";
+import { type EffectiveState, type Seen, seenAtEnd, type StatePolicy } from "./state.ts";
+
+/** A reusable resource as it is stored, as far as its reuse goes. `statePolicy` is that of its owner. */
+export type Reusable = {
+  id: string;
+  owner: OwnerRef;
+  statePolicy: StatePolicy;
+  sequence: bigint;
+  changeDate: Date;
+};
+
+/** A resource as a context sees it, with the last event of what makes it look so there. */
+export type SeenResource = Seen & Pick<Written, "id" | "owner" | "sequence" | "changeDate">;
+
+/** The columns of a table of reusable resources that its states follow from. */
+export type StateColumns = { id: Column; statePolicy: Column };
+
+/** Reads and changes what contexts make of the resources of one kind that they have or inherit (decisions E). */
+export type Reuse = {
+  /**
+   * Resources as a context sees them that has them all, or each as the context that it belongs to; `log` is the instance
+   * that the context is or lies in.
+   */
+  see(log: string, resources: readonly Reusable[], from?: OwnerRef): Promise<SeenResource[]>;
+  /** Keeps the rows that have a state as a context sees them. */
+  hasState(log: string, columns: StateColumns, from: OwnerRef, state: EffectiveState): SQL;
+  /**
+   * Sets the policy of a context that inherits a resource, of which `last` tells the last event. That the resource is still
+   * there when the unit commits is for the caller to see to.
+   */
+  setPolicy(
+    tx: Transaction,
+    resource: { id: string; last: () => Written },
+    inheritor: OwnerRef,
+    policy: StatePolicy,
+  ): Promise<() => Written>;
+};
+
+export function createReuse(db: Database, policies: StatePolicies): Reuse {
+  const p = db.table(policies.table);
+
+  return {
+    async see(log, resources, from) {
+      const decided = new Map<string, Row<typeof policies.table>>();
+      const inherited =
+        from === undefined ? [] : resources.filter(({ owner }) => inherits(from, owner));
+      if (from !== undefined && inherited.length > 0) {
+        const ids = inherited.map(({ id }) => id);
+        const rows = await db.read
+          .select()
+          .from(p)
+          .where(and(eq(p.instanceId, log), eq(p.contextId, from.id), isOneOf(p.resourceId, ids)));
+        for (const row of rows) decided.set(row.resourceId, row);
+      }
+      return resources.map((resource) => {
+        const { id, owner } = resource;
+        const own = { owner, policy: resource.statePolicy };
+        if (from === undefined || !inherits(from, owner)) {
+          return { ...lastOf(resource), ...seenAtEnd([own]) };
+        }
+        const row = decided.get(id);
+        const policy = (row?.policy ?? "inherit") as StatePolicy;
+        return { ...lastOf(resource, row), ...seenAtEnd([own, { owner: from, policy }]) };
+      });
+    },
+
+    hasState(log, { id, statePolicy }, from, state) {
+      const decided = db.read
+        .select({ policy: p.policy })
+        .from(p)
+        .where(
+          and(
+            eq(p.instanceId, log),
+            eq(p.resourceId, id),
+            eq(p.contextId, from.id),
+            ne(p.policy, "inherit" satisfies StatePolicy),
+          ),
+        );
+      // As `effectiveState` does: the last that decides wins.
+      const policy = sql`coalesce(${decided}, ${statePolicy})`;
+      const inactive = "deactivate" satisfies StatePolicy;
+      return state === "active" ? sql`${policy} <> ${inactive}` : sql`${policy} = ${inactive}`;
+    },
+
+    async setPolicy(tx, { id, last }, inheritor, policy) {
+      const { aggregate, decide } = policies;
+      const loaded = await tx.load(aggregate, policyId(id, inheritor.id));
+      const happened = decide(loaded.state, id, policy);
+      tx.record(aggregate, loaded, happened, inheritor);
+      if (loaded.last === undefined && happened.length === 0) return last;
+      const written = tx.written(loaded);
+      return () => latest(last(), written());
+    },
+  };
+}
+
+type Last = Pick<Written, "sequence" | "changeDate">;
+
+const lastOf = (resource: Reusable, row?: Last) => {
+  const { id, owner, sequence, changeDate } = resource;
+  const last = { id, owner, sequence, changeDate };
+  return row === undefined ? last : latest(last, row);
+};
+
+// What a context sees changes with the resource and with what the context decides.
+const latest = <W extends Last>(resource: W, { sequence, changeDate }: Last): W =>
+  sequence > resource.sequence ? { ...resource, sequence, changeDate } : resource;

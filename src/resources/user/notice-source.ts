@@ -1,0 +1,188 @@
+import type { EventOf } from "../../eventstore/event.ts";
+import type { WriteContext } from "../../eventstore/transaction.ts";
+import type { RunningJob } from "../../jobs/job.ts";
+import type { Deps } from "../../projection/module.ts";
+import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
+import {
+  type CodeKind,
+  createCodes,
+  emailVerification,
+  initialization,
+  otpLogin,
+  otpRegistration,
+  passkeyRegistration,
+  passwordReset,
+  phoneVerification,
+} from "./codes.ts";
+import { addressOf } from "./contact.ts";
+import { userNamesReader } from "./login-name.ts";
+import { noticeEvents, userNotices } from "./notice-events.ts";
+import type { News, Notice } from "./notice.ts";
+import { displayNameOf } from "./user-data.ts";
+import { type User, user } from "./user.ts";
+
+/** What a message is about: its texts are found by this. */
+export type NoticeTopic =
+  | "initialization"
+  | "email.verification"
+  | "phone.verification"
+  | "password.reset"
+  | "passkey.registration"
+  | "otp"
+  | News;
+
+/** A notice as it is to be sent now. */
+export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & {
+  topic: NoticeTopic;
+  address: string;
+  user: {
+    id: string;
+    organizationId: string;
+    loginName: string;
+    displayName: string;
+    preferredLanguage: string | undefined;
+  };
+  code?: string;
+  /** The id of the code, where it has one. */
+  codeId?: string;
+};
+
+export type NoticeSource = {
+  /** What to send; nothing where the user, his address or the code that was asked for is gone, or the code was asked anew. */
+  due(job: RunningJob<Notice>): Promise<DueNotice | undefined>;
+  /** Ends the job; the log says that the message has left. */
+  sent(job: RunningJob<Notice>): Promise<void>;
+};
+
+type NoticeEvent = EventOf<typeof noticeEvents>;
+
+type Coded = {
+  kind: CodeKind;
+  topic: NoticeTopic;
+  address(state: User, notice: Notice, subject: string): string | undefined;
+  sent: NoticeEvent;
+};
+
+const contact = (state: User, { channel }: Notice) =>
+  addressOf(state, channel === "sms" ? "phone" : "email");
+/** The contact, while it is the one that the code is about. */
+const sameContact: Coded["address"] = (state, notice, subject) =>
+  contact(state, notice) === subject ? subject : undefined;
+const authenticator =
+  (kind: AuthenticatorKind): Coded["address"] =>
+  ({ authenticators }, _, subject) =>
+    heldOf(authenticators, kind).find(({ id }) => id === subject)?.address;
+
+const coded: readonly Coded[] = [
+  {
+    kind: initialization,
+    topic: "initialization",
+    address: sameContact,
+    sent: noticeEvents["human.initialization.code.sent"]({}),
+  },
+  {
+    kind: emailVerification,
+    topic: "email.verification",
+    address: sameContact,
+    sent: noticeEvents["human.email.code.sent"]({}),
+  },
+  {
+    kind: phoneVerification,
+    topic: "phone.verification",
+    address: sameContact,
+    sent: noticeEvents["human.phone.code.sent"]({}),
+  },
+  {
+    kind: passwordReset,
+    topic: "password.reset",
+    address: contact,
+    sent: noticeEvents["human.password.code.sent"]({}),
+  },
+  {
+    kind: passkeyRegistration,
+    topic: "passkey.registration",
+    address: contact,
+    sent: noticeEvents["human.passwordless.initialization.code.sent"]({}),
+  },
+  ...(["sms", "email"] as const).flatMap((channel): Coded[] => {
+    const address = authenticator(`otp_${channel}`);
+    const sent = noticeEvents[`human.mfa.otp.${channel}.code.sent`]({});
+    return [otpLogin(channel), otpRegistration(channel)].map((kind) => ({
+      ...{ kind, topic: "otp", address, sent },
+    }));
+  }),
+];
+
+/** Notices as they are when their time has come. */
+export function noticeSource(deps: Deps): NoticeSource {
+  const { db, events, secrets, newId } = deps;
+  const codes = createCodes(db, secrets, newId);
+  const names = userNamesReader(db);
+
+  /** Nobody asked for it but time. */
+  const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
+    ...{ instanceId, signal, editorId: "", service: "notices", clientId: "", requestId: id },
+  });
+
+  async function describe(instanceId: string, id: string, state: User): Promise<DueNotice["user"]> {
+    const { organizationId, data } = state;
+    const language = data["preferred_language"];
+    return {
+      id,
+      organizationId,
+      loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
+      displayName: displayNameOf(data) || state.username,
+      preferredLanguage: typeof language === "string" ? language : undefined,
+    };
+  }
+
+  return {
+    async due(job) {
+      const { instanceId, payload } = job;
+      const { userId, about, channel, urlTemplate, sessionId } = payload;
+      const { state } = await events.load(user, instanceId, userId);
+      if (state === undefined || state.state === "inactive") return undefined;
+      const told = {
+        ...{ channel, urlTemplate, sessionId },
+        user: await describe(instanceId, userId, state),
+      };
+      if ("news" in about) {
+        const { email } = state;
+        // What happens to an account is for nobody who has not proven that he reads its mail.
+        return email?.isVerified === true
+          ? { ...told, topic: about.news, address: email.address }
+          : undefined;
+      }
+      const { subject } = about;
+      const found = coded.find(({ kind }) => kind.name === about.code);
+      const address = found?.address(state, payload, subject);
+      if (found === undefined || address === undefined) return undefined;
+      const code = await events.transact(by(job), async (tx) => {
+        await job.fence(tx);
+        const asked = { subject, askedAt: new Date(about.askedAt) };
+        return codes.renew(tx, { instanceId, userId }, found.kind, asked);
+      });
+      if (code === undefined) return undefined;
+      return { ...told, topic: found.topic, address, code, codeId: subject };
+    },
+
+    async sent(job) {
+      const { about, userId } = job.payload;
+      const fact =
+        "news" in about
+          ? sentNews[about.news]
+          : coded.find(({ kind }) => kind.name === about.code)?.sent;
+      await events.transact(by(job), async (tx) => {
+        await job.finish(tx);
+        const { state } = await tx.load(user, userId);
+        if (state === undefined || fact === undefined) return;
+        const owner = { type: "org", id: state.organizationId } as const;
+        tx.record(userNotices, await tx.load(userNotices, userId), [fact], owner);
+      });
+    },
+  };
+}
+
+const sentNews: Partial<Record<News, NoticeEvent>> = {
+  "password.changed": noticeEvents["human.password.change.sent"]({}),
+};

@@ -1,0 +1,36 @@
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { enqueue, jobKind } from "../../jobs/job.ts";
+
+/** The ways in which users are told things. */
+export type Channel = "email" | "sms";
+
+/** News without a code. */
+export type News = "password.changed" | "registered";
+
+/**
+ * Something that a user is to be told, due from the unit in which it came about. It holds neither code nor address: both are
+ * looked up when it is sent.
+ */
+export type Notice = {
+  userId: string;
+  channel: Channel;
+  /** The link to give: a template with `{{.UserID}}`, `{{.OrgID}}`, `{{.Code}}`, `{{.CodeID}}`; the page of the login without. */
+  urlTemplate?: string | undefined;
+  /** The session that a one-time password is for: `{{.SessionID}}` of the template. */
+  sessionId?: string | undefined;
+  about: { code: string; subject: string; askedAt: string } | { news: News };
+};
+
+export const noticeJob = jobKind<Notice>("notice");
+
+/** Has a user told some news by e-mail, once the unit is committed. */
+export function tellNews(
+  tx: Transaction,
+  newId: () => string,
+  { instanceId, userId }: { instanceId: string; userId: string },
+  news: News,
+): void {
+  const id = newId();
+  const job = { instanceId, id, now: tx.now, key: `${instanceId}/${id}`, position: 0n };
+  tx.write(enqueue(noticeJob, job, { userId, channel: "email", about: { news } }));
+}

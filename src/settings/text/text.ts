@@ -1,0 +1,82 @@
+import { invalidField } from "../../errors.ts";
+import type { Database } from "../../storage/database.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import { isLanguage, type Language } from "../../texts/languages.ts";
+import { faultOfText, isTextKey, type OwnTexts } from "../../texts/texts.ts";
+import { settingsChain } from "../object/contexts.ts";
+import { defineManySettings, settingValues } from "../object/settings.ts";
+
+/** Texts in the place of those that are shipped, set for an instance or for an organization (decisions F4). */
+export const textSettings = defineManySettings("text", ["instance", "org"]);
+
+/** The name of a text among the settings. */
+export const propertyOfText = (language: string, key: string): string => `${language}.${key}`;
+
+/**
+ * Refuses what could not stand in for a shipped text.
+ *
+ * @throws INVALID_ARGUMENT LANGUAGE_UNSUPPORTED, TEXT_KEY_UNKNOWN, TEXT_INVALID
+ */
+export function requireText(
+  field: string,
+  { language, key, set }: { language: string; key: string; set: string | undefined },
+): void {
+  const named = requireNamed(field, language, key);
+  const fault = set === undefined ? undefined : faultOfText(named.language, named.key, set);
+  if (fault === undefined) return;
+  throw invalidField(`${field}.set`, "TEXT_INVALID", `the text cannot be used: ${fault}`, {
+    metadata: { language, key },
+  });
+}
+
+function requireNamed(field: string, language: string, key: string) {
+  if (!isLanguage(language)) {
+    throw invalidField(
+      `${field}.language`,
+      "LANGUAGE_UNSUPPORTED",
+      `there are no texts in "${language}": take one of the supported languages of the language settings`,
+      { metadata: { language } },
+    );
+  }
+  if (!isTextKey(key)) {
+    throw invalidField(
+      `${field}.key`,
+      "TEXT_KEY_UNKNOWN",
+      `there is no text "${key}": GET /settings/v3alpha/texts lists them all`,
+      { metadata: { key } },
+    );
+  }
+  return { language, key };
+}
+
+/** What is set in the place of shipped texts in an organization, or in the instance itself. Cached: a hit is no promise. */
+export type TextReader = (
+  instanceId: string,
+  organizationId: string | undefined,
+  language: Language,
+) => Promise<OwnTexts>;
+
+export function textReader(db: Database): TextReader {
+  const chainOf = settingsChain(db, textSettings);
+  const read = cachedRead(db, [settingValues], async (instanceId, organizationId) => {
+    const chain = await chainOf(instanceId, organizationId);
+    const byLanguage = new Map<string, Map<string, string>>();
+    for (const { values } of chain.toReversed()) {
+      for (const [property, value] of Object.entries(values)) {
+        const [language, key] = namesOf(property);
+        const known = byLanguage.get(language) ?? new Map<string, string>();
+        byLanguage.set(language, known.set(key, String(value)));
+      }
+    }
+    return byLanguage;
+  });
+  return async (instanceId, organizationId = "", language) =>
+    (await read(instanceId, organizationId)).get(language) ?? none;
+}
+
+const none: OwnTexts = new Map();
+
+function namesOf(property: string): [language: string, key: string] {
+  const at = property.indexOf(".");
+  return [property.slice(0, at), property.slice(at + 1)];
+}
