@@ -15,7 +15,7 @@ const main = resolve(import.meta.dirname, "../../src/main.ts");
 const folder = newFolder();
 const body = join(folder, "body.json");
 const realm = join(fixtures, "realm.json");
-const [usersFile = "", passwordsFile = ""] = ["users.json", "passwords.json"].map((name) =>
+const [usersFile = "", passwordsFile = ""] = ["users.jsonl", "passwords.jsonl"].map((name) =>
   join(fixtures, name),
 );
 const files = ["--users", usersFile, "--passwords", passwordsFile];
@@ -206,8 +206,8 @@ describe("the commands of the README that move users in", () => {
     const blocks = [...readme.matchAll(/```bash\n(.*?)```/gs)].map(([, text = ""]) => text);
     assert.equal(blocks.length, 2);
     const at = newFolder();
-    for (const name of ["realm.json", "users.json", "passwords.json"]) {
-      copyFileSync(join(fixtures, name), join(at, name));
+    for (const name of ["realm.json", "users.jsonl", "passwords.jsonl"]) {
+      copyFileSync(join(fixtures, name), join(at, name.replace(".jsonl", ".json")));
     }
     mkdirSync(join(at, "data"));
     copyFileSync(

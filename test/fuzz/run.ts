@@ -32,8 +32,7 @@ for (const target of chosen) {
   const found = await fc.check(target.property(peer) as fc.IAsyncProperty<unknown>, {
     seed,
     numRuns: 1_000_000_000,
-    interruptAfterTimeLimit: eachMs,
-    markInterruptAsFailure: false,
+    plugins: [fc.interruptAfterTimeLimit(eachMs)],
   });
   console.log(
     `${target.name.padEnd(12)} ${String(found.numRuns).padStart(7)} runs ${found.failed ? "FAILED" : "ok"}`,
