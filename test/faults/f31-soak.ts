@@ -61,7 +61,8 @@ const strikes: Strike[] = [
       await pause(300, 1_200);
       await end(killed, "SIGKILL");
       const whole = spawnCommand(store.place, ["projections", "rebuild"], { quiet: true });
-      if (whole.exitCode === null) await once(whole, "exit");
+      const [code] = await once(whole, "exit");
+      if (code !== 0) throw new Error(`a rebuild beside writers ended with ${code}`);
       return server;
     },
   },
@@ -97,6 +98,7 @@ export async function soak(
   const outcome = newOutcome();
   const until = performance.now() + minutes * 60_000;
   const possible = strikes.filter(({ engines = arena.engine }) => engines === arena.engine);
+  const first = Math.floor(Math.random() * possible.length);
   while (performance.now() < until) {
     await using store = await arena.newStore();
     const writers = createWriters(clients, token);
@@ -106,8 +108,8 @@ export async function soak(
       for (let nth = 0; nth < faultsAStore && performance.now() < until; nth++) {
         await nextAcknowledged(writers, 20_000);
         await delay(Math.min(everyMs, Math.max(0, until - performance.now())));
-        // Each in turn from a random one on, so that a short run has different ones.
-        const chosen = possible[Math.floor(Math.random() * possible.length)];
+        // Each in turn from a random one on: short runs differ, long ones leave none out.
+        const chosen = possible[(first + outcome.struck) % possible.length];
         if (chosen === undefined) throw new Error("there is no fault for this engine");
         server = await chosen.strike({ arena, store, server });
         outcome.struck += 1;
