@@ -49,15 +49,8 @@ const answers = (printed: string): any[] =>
 describe("the examples of the README", () => {
   it("work as printed, one after another", async () => {
     const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
-    const [
-      offer = "",
-      history = "",
-      provider = "",
-      listener = "",
-      heard = "",
-      settings = "",
-      grpc = "",
-    ] = rest;
+    const [offer = "", history = "", provider = "", mail = "", ...more] = rest;
+    const [listener = "", heard = "", settings = "", grpc = ""] = more;
     const [created, found] = answers(targets);
     assert.match(created.details.id, /^\d+$/);
     assert.match(created.signing_key, /^idsvc_sk_/);
@@ -85,6 +78,7 @@ describe("the examples of the README", () => {
       [inactive, active],
       [active, active],
     ]);
+    assert.match(answers(mail)[0].details.id, /^\d+$/);
     assert.equal(answers(listener)[0].details.id, "event.org.*");
     const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
     assert.match(globex.details.id, /^\d+$/);

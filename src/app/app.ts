@@ -30,6 +30,7 @@ import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionTokens } from "../resources/session/index.ts";
+import { smtpService } from "../resources/smtp/index.ts";
 import { personalAccessTokens } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
@@ -100,13 +101,14 @@ export async function startApp(
     ...{ db, outside, logger, memberships },
     parseJson: (bytes) => parseStrictJson(bytes),
   });
-  const bindings = [
-    ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
-    ...executor.services,
-  ];
   const externalUrl = new URL(config.externalUrl);
   const developmentMail = isForDevelopers(externalUrl) ? createDevelopmentMail(now) : undefined;
   const notices = openNotices(deps, { outside, externalUrl, logger, developmentMail });
+  const bindings = [
+    ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
+    ...executor.services,
+    smtpService(deps, notices.test),
+  ];
   const handlers = jobHandlers(kernel, deps, { ...executor.jobs, ...notices.jobs });
   const services = bindings.map(({ service }) => service);
   const metrics = createMetrics({

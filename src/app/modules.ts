@@ -14,6 +14,8 @@ import { instanceEvents, instanceModule, instances } from "../resources/instance
 import { membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
+import { smsModule } from "../resources/sms/index.ts";
+import { smtpModule } from "../resources/smtp/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
 import { userModule, users, usersLinkedTo } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
@@ -45,6 +47,8 @@ export const modules = (features: FeatureDefaults): Module[] => [
     linkedUsers: (...asked) => usersLinkedTo(db, ...asked),
     apps: (...asked) => appsWhere(db, ...asked),
   })),
+  smtpModule,
+  smsModule,
   oidcModule,
   loginModule,
   actionModule,

@@ -3,6 +3,8 @@ import type { EgressClient } from "../egress/client.ts";
 import { createNotices, type DevelopmentMail, type Notices } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { primaryDomainReader } from "../resources/instance/index.ts";
+import { smsProviderOf } from "../resources/sms/index.ts";
+import { mailProviderOf } from "../resources/smtp/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 // Only whoever sits at the machine reaches these: there a page shows the mails.
@@ -24,7 +26,7 @@ export function openNotices(
   const domainOf = primaryDomainReader(deps.db);
   return createNotices(deps, {
     ...ports,
-    providers: { mail: async () => undefined, sms: async () => undefined },
+    providers: { mail: mailProviderOf(deps), sms: smsProviderOf(deps) },
     issuerOf: async (instanceId) => issuerOf(externalUrl, await domainOf(instanceId)),
     // The pages are loaded with the first of them.
     pathOf: async (notice) => (await import("./login.ts")).pathOfNotice(notice),

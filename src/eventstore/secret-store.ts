@@ -16,6 +16,7 @@ import { secrets } from "../storage/kernel-tables.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
 import type { Row } from "../storage/table.ts";
+import type { Transaction } from "./transaction.ts";
 import {
   type InstanceKeyKind,
   instanceKeyId,
@@ -48,6 +49,14 @@ export type FoundSecret = {
 export interface SecretStore {
   /** Makes the keys of a new instance: they belong into the unit that creates it. */
   createInstanceKeys(instanceId: string, createdAt: Date): RowChange[];
+  /**
+   * Makes the keys of a log that may have none yet; nothing where it has. They can be used once they are committed. The
+   * unit fails to commit where another one has made them meanwhile, and is then decided anew.
+   */
+  missingKeys(
+    tx: Pick<Transaction, "now" | "expectRows">,
+    instanceId: string,
+  ): Promise<RowChange[]>;
   /** Makes the personal key of a new user, or of what else tells of a person. */
   createPersonalKey(
     instanceId: string,
@@ -137,6 +146,14 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     return key;
   }
 
+  function newInstanceKey(instanceId: string, kind: InstanceKeyKind, createdAt: Date) {
+    const ref = refOf(instanceId, kind);
+    const key = newSealingKey(`${kind}:${ref.id}`);
+    const sealed = wrapKey(masters.current, ownerOf(ref), key);
+    const keyId = masters.current.id;
+    return { key, change: insertRow(secrets, { ...ref, sealed, keyId, createdAt }) };
+  }
+
   const personalKeyRef = (instanceId: string, { type, id }: Subject): SecretRef => ({
     instanceId,
     ownerType: type,
@@ -176,12 +193,16 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
   return {
     createInstanceKeys: (instanceId, createdAt) =>
       instanceKeyKinds.map((kind) => {
-        const ref = refOf(instanceId, kind);
-        const key = newSealingKey(`${kind}:${ref.id}`);
+        const { key, change } = newInstanceKey(instanceId, kind, createdAt);
         instanceKeys.set(`${instanceId}/${kind}`, key);
-        const sealed = wrapKey(masters.current, ownerOf(ref), key);
-        return insertRow(secrets, { ...ref, sealed, keyId: masters.current.id, createdAt });
+        return change;
       }),
+
+    async missingKeys(tx, instanceId) {
+      if ((await read(refOf(instanceId, "data_key"))) !== undefined) return [];
+      tx.expectRows(secrets, { instanceId, ownerType: "instance" }, 0);
+      return instanceKeyKinds.map((kind) => newInstanceKey(instanceId, kind, tx.now).change);
+    },
 
     async createPersonalKey(instanceId, of, createdAt) {
       const ref = personalKeyRef(instanceId, of);

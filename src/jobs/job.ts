@@ -126,10 +126,10 @@ export type LaneRule = {
   perGroup: number;
   /** Groups of which only so many may be at work now, perhaps none. Asked before each look at what is due. */
   limits: () => ReadonlyMap<string, number>;
-  /** How long a crashed worker's job of the kind waits at most, where each of its units is fenced: a theft harms nothing. */
-  leaseMs?: number;
   /** The longest pause between two tries; without it they double up to a day. */
   longestPauseMs?: number;
+  /** How long a crashed worker's job of the kind waits at most, where each of its units is fenced: a theft harms nothing. */
+  leaseMs?: number;
   /** What is written with the death of a job. */
   whenDead: (job: JobRow, now: Date) => RowChange[];
 };

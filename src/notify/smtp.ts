@@ -66,7 +66,9 @@ function judged(id: string, error: unknown): unknown {
   const status = "responseCode" in error ? Number(error.responseCode) : 0;
   // Of the answer only its number is told: its text may hold the address.
   const what = status === 0 ? String(error.code) : `${status}`;
-  // A wrong password is the provider's matter, not the message's: it may be mended.
-  const stands = status >= 500 && error.code !== "EAUTH";
+  // Only what is said of the message stands: a wrong password, a sender who is not allowed, a server without TLS can be mended.
+  const isOfMessage = error.code === "EENVELOPE" || error.code === "EMESSAGE";
+  const isOfSender = "command" in error && error.command === "MAIL FROM";
+  const stands = isOfMessage && !isOfSender && (status === 0 || status >= 500);
   return stands ? new MessageRefused(id, what) : messageDelayed(id, what);
 }

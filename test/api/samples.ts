@@ -13,6 +13,8 @@ import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
+import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
@@ -37,6 +39,7 @@ import { idpSamples } from "./samples/idp.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
+import { messageProviderSamples } from "./samples/message-providers.ts";
 import { organizationSamples } from "./samples/organization.ts";
 import { passwordSettingsSamples } from "./samples/password-settings.ts";
 import { textSettingsSamples } from "./samples/text-settings.ts";
@@ -74,6 +77,8 @@ export const services: readonly DescService[] = [
   ProjectService,
   RoleService,
   SecuritySettingsService,
+  SMSProviderService,
+  SMTPProviderService,
   SessionService,
   UserGrantService,
   UserSchemaService,
@@ -95,6 +100,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...instanceSamples,
   ...managementSamples,
   ...membershipSamples,
+  ...messageProviderSamples,
   ...organizationSamples,
   ...passwordSettingsSamples,
   ...textSettingsSamples,

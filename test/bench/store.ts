@@ -5,8 +5,9 @@ import { bootstrap, type Bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import type { TargetConfig } from "../../src/resources/action/target/events.ts";
-import { newSigningKey } from "../../src/resources/action/target/signing-key.ts";
+import { signingKeyRef } from "../../src/resources/action/target/signing-key.ts";
 import { createTarget, target } from "../../src/resources/action/target/target.ts";
+import { newSigningKey } from "../../src/resources/object/signing-key.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { atExit, type Child, spawnServer, freePort, untilOk } from "./process.ts";
 
@@ -89,7 +90,7 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
         const loaded = await tx.load(target, newId());
         const named = targetConfig(`seeded ${String(at).padStart(8, "0")}`);
         tx.record(target, loaded, createTarget(loaded.state, named), owner);
-        const key = await newSigningKey(secrets, instanceId, loaded.id, tx.now);
+        const key = await newSigningKey(secrets, signingKeyRef(instanceId, loaded.id), tx.now);
         tx.write(key.change);
       }
     });

@@ -27,6 +27,9 @@ const given = {
   wrongCode: "MARKER7-wrong-code",
   providerSecret: "MARKER8-secret-of-a-provider",
   newProviderSecret: "MARKER9-its-second-secret",
+  mailPassword: "MARKER10-password-of-mails",
+  newMailPassword: "MARKER11-its-second-password",
+  smsToken: "MARKER12-token-of-a-gateway",
 };
 
 /** A running process of the service whose every output is kept. */
@@ -178,6 +181,17 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
     });
     const ofProvider = `/idps/forge_b/${idOf(provider)}`;
     await once("PATCH", ofProvider, { config: { client_secret: given.newProviderSecret } });
+    const mail = await once("POST", "/smtp_providers", {
+      ...{ sender_address: "a@example.com", host: "mail.example.com:587", user: "idsvc" },
+      password: given.mailPassword,
+    });
+    const ofMail = `/smtp_providers/${idOf(mail)}`;
+    await once("PATCH", ofMail, { password: given.newMailPassword });
+    const http = { url: "http://localhost:9999/" };
+    await once("POST", "/smtp_providers", { http }, "signing_key");
+    const gateway = { sid: "AC1", token: given.smsToken, sender_number: "+15005550006" };
+    const sms = await once("POST", "/sms_providers", gateway);
+    const ofSms = `/sms_providers/${idOf(sms)}`;
     assert.ok(secrets.size > 25, `only ${secrets.size} secrets were made`);
 
     // What is wrong is secret as well: it is often right elsewhere.
@@ -199,7 +213,15 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
     ]) {
       assert.equal(await kept("GET", path), 200);
     }
-    for (const path of ["/users", "/apps", "/targets", "/idps"]) {
+    for (const path of [ofProvider, ofMail, ofSms]) assert.equal(await kept("GET", path), 200);
+    for (const path of [
+      "/users",
+      "/apps",
+      "/targets",
+      "/idps",
+      "/smtp_providers",
+      "/sms_providers",
+    ]) {
       assert.equal(await kept("POST", `${path}/_search`), 200);
     }
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { TOTP } from "otpauth";
-import type { CDPSession } from "playwright-core";
 import { addPersonNamed, password } from "../support/login.ts";
 import { loginPages, settingsPath } from "../support/login-pages.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { type Journey, type Journeys, phone, startJourneys } from "./journey.ts";
+import { addAuthenticator } from "./authenticators.ts";
+import { type Journeys, phone, startJourneys } from "./journey.ts";
 
 let journeys: Journeys;
 
@@ -19,23 +19,6 @@ after(() => journeys[Symbol.asyncDispose]());
 async function lastCode(): Promise<string> {
   const { code, text } = await loginPages(journeys.peer, journeys.app.client).lastMail();
   return code === "" ? (text.split(" ", 1)[0] ?? "") : code;
-}
-
-/** A device of the browser that makes and uses passkeys. */
-async function addAuthenticator({ page }: Journey, more = {}): Promise<CDPSession> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      ...more,
-    },
-  });
-  return devtools;
 }
 
 async function withTotp(more: JsonObject = {}) {

@@ -21,6 +21,7 @@ import { passkeyPage } from "../../src/login/pages/passkey.ts";
 import { passwordPage } from "../../src/login/pages/password.ts";
 import { recoveryCodePage } from "../../src/login/pages/recovery-code.ts";
 import { registerPage } from "../../src/login/pages/register.ts";
+import { confirmEmailPage, invitedPasskeyPage } from "../../src/login/pages/from-mail.ts";
 import { resetPasswordPage } from "../../src/login/pages/reset-password.ts";
 import { setupPasskeyPage } from "../../src/login/pages/setup-passkey.ts";
 import { setupRecoveryCodesPage } from "../../src/login/pages/setup-recovery-codes.ts";
@@ -175,6 +176,8 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ],
     ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
     ["forgot-password", forgotPasswordPage(page(), { loginName: account.loginName })],
+    ["confirm-email", confirmEmailPage(page(), { userId: "1", code: say("BCDFGHJK") })],
+    ["invited-passkey", invitedPasskeyPage(page(), { userId: "1", codeId: "2", code: "BCDFGH" })],
     ["reset-password", resetPasswordPage(page(), { loginName: account.loginName, rules })],
     [
       "change-password",

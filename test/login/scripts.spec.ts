@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";
+import { addAuthenticator } from "./authenticators.ts";
 import { nonce, type PageServer, startPageServer } from "./page-server.ts";
 import { samples } from "./samples.ts";
 
@@ -166,20 +167,6 @@ describe("the focus", () => {
     }
   });
 });
-
-async function addAuthenticator({ page }: Visit): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  });
-}
 
 async function press({ page }: Visit, name: string, button: string): Promise<Credential> {
   const count = server.sent.length;

@@ -21,8 +21,12 @@ import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
+import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
 import { project } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
+import { smsKind } from "../../src/resources/sms/config.ts";
+import { smtpKind } from "../../src/resources/smtp/config.ts";
+import { smtp } from "../../src/resources/smtp/place.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
@@ -89,5 +93,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
     ...[logout, consent, userNotices, idp, idpPolicies.aggregate],
+    ...[providerAggregate(smtpKind), smtp.place.policies.aggregate, providerAggregate(smsKind)],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { World } from "../api/samples/sample.ts";
 import type { Peer } from "../support/protocols.ts";
 import { rareIdps } from "./rare-idps.ts";
+import { rareMessageProviders } from "./rare-message-providers.ts";
 import { rareSettings } from "./rare-settings.ts";
 
 /** Makes the events that no sample of a call makes: cascades, failed proofs, settings of every property, all contexts. */
@@ -20,6 +21,7 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
 
   await rareSettings(send, organizationId);
   await rareIdps(world, done);
+  await rareMessageProviders(world, done, system);
 
   const project_id = await make("/projects", { name: name() });
   const [reader, writer] = ["reader", "writer"];

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import PostalMime, { type Email } from "postal-mime";
-import { SMTPServer } from "smtp-server";
+import { SMTPServer, type SMTPServerEnvelope } from "smtp-server";
 import { freePort } from "./free-port.ts";
 
 export const account = { user: "idsvc", password: "secret of the mail server" };
@@ -36,6 +38,13 @@ export async function startMailServer(): Promise<MailServer> {
   const ofRecipient = (address: string) => mails.filter(({ to }) => to.includes(address));
   let running: { close(): Promise<void> } | undefined;
 
+  async function take(stream: Readable, { rcptTo, mailFrom }: SMTPServerEnvelope) {
+    const { subject, text, html, headers } = await PostalMime.parse(await buffer(stream));
+    const to = rcptTo.map(({ address }) => address);
+    const from = mailFrom === false ? "" : mailFrom.address;
+    mails.push({ to, from, subject, text, html, headers });
+  }
+
   async function listen() {
     const server = new SMTPServer({
       ...{ authOptional: true, allowInsecureAuth: true, disabledCommands: ["STARTTLS"] },
@@ -48,18 +57,7 @@ export async function startMailServer(): Promise<MailServer> {
         if (responseCode === undefined) return done();
         done(Object.assign(new Error(`no mail for ${address}`), { responseCode }));
       },
-      onData(stream, { envelope }, done) {
-        const chunks: Buffer[] = [];
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-        stream.on("end", () => {
-          const to = envelope.rcptTo.map(({ address }) => address);
-          const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
-          void PostalMime.parse(Buffer.concat(chunks)).then(({ subject, text, html, headers }) => {
-            mails.push({ to, from, subject, text, html, headers });
-            done();
-          });
-        });
-      },
+      onData: (stream, { envelope }, done) => void take(stream, envelope).then(() => done(), done),
     });
     server.on("error", () => undefined);
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));

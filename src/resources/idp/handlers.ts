@@ -1,12 +1,11 @@
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import { permissionDenied } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { requireOnContext } from "../org/index.ts";
-import { fromStatePolicy, inherits, requireIn } from "../reuse/index.ts";
+import { fromStatePolicy, inheritedNotDeletable, inherits, requireIn } from "../reuse/index.ts";
 import { toGetIdp } from "./convert.ts";
 import { idpNotFound } from "./idp.ts";
 import { type Affected, previewPolicy } from "./preview.ts";
@@ -73,9 +72,3 @@ export function idpHandlers(deps: Deps, affected: Affected): Handlers<Service> {
     return row;
   }
 }
-
-const inheritedNotDeletable = () =>
-  permissionDenied(
-    "INHERITED_NOT_DELETABLE",
-    "the identity provider is inherited here: it can be deleted only in the context that it belongs to",
-  );

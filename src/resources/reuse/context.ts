@@ -1,6 +1,6 @@
 import type { Scope } from "../../authz/context.ts";
 import type { Place } from "../../authz/permissions.ts";
-import { type DomainError, failedPrecondition } from "../../errors.ts";
+import { type DomainError, failedPrecondition, permissionDenied } from "../../errors.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import { permissionMissing } from "../org/index.ts";
 
@@ -55,4 +55,11 @@ export const inheritedReadOnly = (field: string): DomainError =>
     "INHERITED_READ_ONLY",
     `${field} belongs to the context that the resource is inherited from: here only state_policy can be changed`,
     { metadata: { field } },
+  );
+
+/** A resource is deleted where it belongs. */
+export const inheritedNotDeletable = (): DomainError =>
+  permissionDenied(
+    "INHERITED_NOT_DELETABLE",
+    "the resource is inherited here: it can be deleted only in the context that it belongs to",
   );

@@ -1,4 +1,11 @@
-export { actingContext, inheritedReadOnly, inherits, placeOf, requireIn } from "./context.ts";
+export {
+  actingContext,
+  inheritedNotDeletable,
+  inheritedReadOnly,
+  inherits,
+  placeOf,
+  requireIn,
+} from "./context.ts";
 export { fromState, fromStatePolicy, toSeen, toStatePolicy } from "./convert.ts";
 export { defineStatePolicies, policyId, type StatePolicies } from "./policies.ts";
 export { createReuse, type Reusable, type Reuse, type SeenResource } from "./reuse.ts";

@@ -111,5 +111,13 @@ const lastOf = (resource: Reusable, row?: Last) => {
 };
 
 // What a context sees changes with the resource and with what the context decides.
-const latest = <W extends Last>(resource: W, { sequence, changeDate }: Last): W =>
-  sequence > resource.sequence ? { ...resource, sequence, changeDate } : resource;
+const latest = <W extends Last & { owner: OwnerRef }>(resource: W, own: Last): W => {
+  const { sequence, changeDate } = own;
+  return isLater(own, resource) ? { ...resource, sequence, changeDate } : resource;
+};
+
+// What belongs to the system stands in another log, whose sequence says nothing here.
+const isLater = (own: Last, resource: Last & { owner: OwnerRef }): boolean =>
+  resource.owner.type === "system"
+    ? own.changeDate >= resource.changeDate
+    : own.sequence > resource.sequence;

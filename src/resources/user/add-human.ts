@@ -26,14 +26,14 @@ export type NewHuman = {
     | undefined;
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
-  /** He is sent nothing: neither an invitation nor codes for addresses that are not known to be his. */
+  /** Nothing is sent to him: whoever brings many people tells them himself. */
   isSilent?: boolean;
 };
 
 /**
  * Adds a person with his contacts and his credentials, in the caller's unit: all of it or nothing. Who has no password is
- * invited by mail to set one; another address that is not known to be his is sent its code. Call `prepare` once, and what
- * it gives in every try of the unit.
+ * invited by mail to set one; another address that is not known to be his is sent its code. Call `prepare` once, and what it
+ * gives in every try of the unit.
  *
  * @throws ALREADY_EXISTS USERNAME_TAKEN, INVALID_ARGUMENT PASSWORD_POLICY and what hashes are refused for
  */
@@ -59,9 +59,7 @@ export function humanAdder(deps: Deps) {
       };
       const wanted = { ...asData, data: human.data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
-      if (human.email !== undefined) {
-        await addContact(tx, loaded, "email", human.email, setting === undefined);
-      }
+      if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
       if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
       requirePerson(loaded.state);
       if (setting !== undefined) {
@@ -85,11 +83,10 @@ export function humanAdder(deps: Deps) {
       loaded: Loaded<User | undefined>,
       kind: ContactKind,
       contact: { address: string; isVerified: boolean },
-      isInvited = false,
     ): Promise<void> {
       tx.record(user, loaded, changeContact(loaded.state, kind, contact));
-      if (human.isSilent === true) return;
-      if (isInvited) return invite(codes, tx, loaded, instanceId);
+      if (human.isSilent) return;
+      if (kind === "email" && setting === undefined) return invite(codes, tx, loaded, instanceId);
       if (contact.isVerified) return;
       const at = { instanceId, userId: loaded.id };
       const delivery = { channel: channelOf[kind] };

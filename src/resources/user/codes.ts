@@ -7,8 +7,8 @@ import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, table, text } from "../../storage/table.ts";
-import { ownPages } from "../app/index.ts";
-import { type Channel, type Notice, noticeJob } from "./notice.ts";
+import type { CodeKind } from "./code-kinds.ts";
+import { type Notice, noticeJob } from "./notice.ts";
 
 /**
  * Codes that are sent to people and count once (decisions C6, C7): only their keyed digest is kept, and with it how
@@ -34,59 +34,6 @@ export const oneTimeCodes = table(
 
 const mostAttempts = 10;
 const mostWaitingMs = 48 * 3_600_000;
-// No letters and digits that look alike, and no vowels, so that no code is a word.
-const letters = "BCDFGHJKLMNPQRSTVWXZ23456789";
-const digits = "0123456789";
-
-/** What a code is for, and how it looks. */
-export type CodeKind = { name: string; lifeMs: number; length: number; alphabet: string };
-
-const minute = 60_000;
-export const emailVerification: CodeKind = {
-  name: "email.verification",
-  lifeMs: 60 * minute,
-  length: 8,
-  alphabet: letters,
-};
-export const phoneVerification: CodeKind = {
-  name: "phone.verification",
-  lifeMs: 10 * minute,
-  length: 8,
-  alphabet: digits,
-};
-export const passwordReset: CodeKind = {
-  name: "password.reset",
-  lifeMs: 60 * minute,
-  length: 10,
-  alphabet: letters,
-};
-/** Proves the mailbox of a new person and lets him set his first password: the mail may lie there over a weekend. */
-export const initialization: CodeKind = {
-  name: "initialization",
-  lifeMs: 72 * 60 * minute,
-  length: 10,
-  alphabet: letters,
-};
-export const passkeyRegistration: CodeKind = {
-  name: "passwordless.registration",
-  lifeMs: 60 * minute,
-  length: 12,
-  alphabet: letters,
-};
-/** What proves a phone number or an e-mail address that is to get one-time passwords. */
-export const otpRegistration = (channel: Channel): CodeKind => ({
-  name: `otp.${channel}.registration`,
-  lifeMs: 10 * minute,
-  length: 8,
-  alphabet: digits,
-});
-export const otpLogin = (channel: Channel): CodeKind => ({
-  name: `otp.${channel}`,
-  lifeMs: 5 * minute,
-  length: 8,
-  alphabet: digits,
-});
-
 type UserRef = { instanceId: string; userId: string };
 
 /** How a code gets to its user: by the caller, who is told it; or sent, with a link made from a template. */
@@ -126,9 +73,16 @@ export type Codes = {
   removeAll(user: UserRef): RowChange;
 };
 
-export function createCodes(db: Database, secrets: SecretStore, newId: () => string): Codes {
+export type CodesParts = {
+  db: Database;
+  secrets: SecretStore;
+  newId: () => string;
+  /** Whether links that callers give may lead there. */
+  isOwnPage(instanceId: string, address: string): Promise<boolean>;
+};
+
+export function createCodes({ db, secrets, newId, isOwnPage }: CodesParts): Codes {
   const t = db.table(oneTimeCodes);
-  const isOwnPage = ownPages(db);
   const place = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
     instanceId,
     userId,

@@ -2,13 +2,8 @@ import { permissionMissing } from "../org/index.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import {
-  type Codes,
-  type Delivery,
-  emailVerification,
-  initialization,
-  phoneVerification,
-} from "./codes.ts";
+import { emailVerification, initialization, phoneVerification } from "./code-kinds.ts";
+import { type Codes, type Delivery } from "./codes.ts";
 import { userEvents } from "./events.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";

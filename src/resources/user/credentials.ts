@@ -4,6 +4,7 @@ import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
 import { evenly } from "./check/even-time.ts";
+import { ownPages } from "../app/index.ts";
 import { type Codes, createCodes } from "./codes.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
 import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
@@ -35,7 +36,7 @@ export function createCredentials(deps: Deps): Credentials {
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
-    codes: createCodes(db, secrets, deps.newId),
+    codes: createCodes({ db, secrets, newId: deps.newId, isOwnPage: ownPages(db) }),
     attempts,
     authenticators,
     passwords,

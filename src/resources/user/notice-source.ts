@@ -2,10 +2,10 @@ import type { EventOf } from "../../eventstore/event.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import { ownPages } from "../app/index.ts";
 import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
-  createCodes,
   emailVerification,
   initialization,
   otpLogin,
@@ -13,7 +13,8 @@ import {
   passkeyRegistration,
   passwordReset,
   phoneVerification,
-} from "./codes.ts";
+} from "./code-kinds.ts";
+import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
 import { userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
@@ -116,7 +117,7 @@ const coded: readonly Coded[] = [
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, secrets, newId } = deps;
-  const codes = createCodes(db, secrets, newId);
+  const codes = createCodes({ db, secrets, newId, isOwnPage: ownPages(db) });
   const names = userNamesReader(db);
 
   /** Nobody asked for it but time. */

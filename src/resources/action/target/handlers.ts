@@ -4,10 +4,11 @@ import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails } from "../../object/details.ts";
 import { toPage } from "../../object/list.ts";
+import { newSigningKey } from "../../object/signing-key.ts";
 import { removeTarget } from "../delete-target.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
 import { targetQueries } from "./queries.ts";
-import { newSigningKey } from "./signing-key.ts";
+import { signingKeyRef } from "./signing-key.ts";
 import { createTarget, patchTarget, target } from "./target.ts";
 
 type TargetMethods =
@@ -36,7 +37,8 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
           createTarget(loaded.state, toConfig(wanted)),
           instanceOwner(scope),
         );
-        const key = await newSigningKey(secrets, scope.instanceId, loaded.id, tx.now);
+        const ref = signingKeyRef(scope.instanceId, loaded.id);
+        const key = await newSigningKey(secrets, ref, tx.now);
         tx.write(key.change);
         return [tx.written(loaded), key.signingKey];
       });
@@ -55,7 +57,8 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
           patchTarget(loaded.state, { changes: toChanges(patch), rotateSigningKey }),
         );
         if (!rotateSigningKey) return [tx.written(loaded), {}];
-        const { signingKey, change } = await newSigningKey(secrets, scope.instanceId, id, tx.now);
+        const ref = signingKeyRef(scope.instanceId, id);
+        const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);
         tx.write(change);
         return [tx.written(loaded), { signingKey }];
       });

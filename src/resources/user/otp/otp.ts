@@ -2,7 +2,8 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { type Authenticator, heldOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
-import { type Codes, type Delivery, otpLogin } from "../codes.ts";
+import { otpLogin } from "../code-kinds.ts";
+import { type Codes, type Delivery } from "../codes.ts";
 import type { Channel } from "../notice.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requireUser, type User, user } from "../user.ts";

@@ -1,0 +1,90 @@
+import type { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { Written } from "../../eventstore/transaction.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { providerCalls, toSearch } from "../messageprovider/index.ts";
+import { fromStatePolicy } from "../reuse/index.ts";
+import { newConfig, patchedConfig } from "./config.ts";
+import { givenFields, toGetSmtpProvider } from "./convert.ts";
+import { smtp } from "./place.ts";
+import { type MailProvider, mailProviders } from "./providers.ts";
+
+/** Sends a test message by a provider, whether or not it is in force. @throws what keeps it from being taken */
+export type SendTest = (
+  at: { instanceId: string; organizationId: string; channel: "email"; to: string },
+  provider: MailProvider,
+) => Promise<void>;
+
+export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SMTPProviderService> {
+  const { db, checkUrl } = deps;
+  const calls = providerCalls(deps, smtp.place);
+  const { queries } = calls;
+  const usable = mailProviders(deps);
+  const requireAllowed = (http: { url: string } | undefined) => {
+    if (http !== undefined) checkUrl(http.url, "smtp_provider.http.url");
+  };
+  const answer = ({ written, ...key }: { written: Written; signingKey?: string }) => ({
+    details: toDetails(written),
+    ...key,
+  });
+
+  return {
+    async createSMTPProvider({ smtpProvider: wanted }, scope) {
+      if (wanted === undefined) throw new Error("validation requires the provider");
+      requireAllowed(wanted.http);
+      const { description } = wanted;
+      const statePolicy = fromStatePolicy(wanted.statePolicy);
+      const facts = { description, statePolicy, config: newConfig(wanted) };
+      return answer(await calls.create(scope, facts, wanted.password));
+    },
+
+    async patchSMTPProvider({ id, smtpProvider: patch }, scope) {
+      if (patch === undefined) throw new Error("validation requires the patch");
+      requireAllowed(patch.http);
+      const { description, password: secret, rotateSigningKey: rotatesSigningKey } = patch;
+      const wanted = {
+        ...{ description, secret, rotatesSigningKey, given: givenFields(patch) },
+        statePolicy:
+          patch.statePolicy === undefined ? undefined : fromStatePolicy(patch.statePolicy),
+        config: (before: Parameters<typeof patchedConfig>[0]) => patchedConfig(before, patch),
+      };
+      return answer(await calls.patch(scope, id, wanted));
+    },
+
+    async getSMTPProvider({ id }, scope) {
+      const row = await queries.find(scope, id);
+      const seen = await queries.see(row, queries.contextOf(scope, row));
+      return { smtpProvider: toGetSmtpProvider(seen) };
+    },
+
+    deleteSMTPProvider: async ({ id }, scope) => ({
+      details: toDetails(await calls.remove(scope, id)),
+    }),
+
+    async searchSMTPProviders(asked, scope) {
+      const found = await queries.search(calls.contextNamed(scope), toSearch(db, asked));
+      const { sortingColumn } = asked;
+      const result = found.rows.map(toGetSmtpProvider);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    activateSMTPProvider: async ({ id }, scope) => ({
+      details: toDetails(await calls.turn(scope, id, "activate")),
+    }),
+
+    deactivateSMTPProvider: async ({ id }, scope) => ({
+      details: toDetails(await calls.turn(scope, id, "deactivate")),
+    }),
+
+    async testSMTPProvider({ id, test }, scope) {
+      const row = await queries.find(scope, id);
+      queries.contextOf(scope, row);
+      const { instanceId } = scope;
+      const to = test?.receiverAddress ?? "";
+      const at = { instanceId, organizationId: "", channel: "email", to } as const;
+      await sendTest(at, await usable.of(row));
+      return {};
+    },
+  };
+}

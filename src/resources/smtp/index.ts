@@ -1,0 +1,20 @@
+import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
+import { service, type ServiceBinding } from "../../authz/service.ts";
+import type { Deps, Module } from "../../projection/module.ts";
+import { type SendTest, smtpHandlers } from "./handlers.ts";
+import { smtp } from "./place.ts";
+
+export type { SendTest } from "./handlers.ts";
+export {
+  type HttpProvider,
+  type MailProvider,
+  mailProviderOf,
+  type SmtpProvider,
+} from "./providers.ts";
+
+/** What sends mails, of the system or of instances (resources, SMTP and SMS providers). */
+export const smtpModule: Module = { events: smtp.events, projections: smtp.projections };
+
+/** Its service, which sends test messages by what sends all others. */
+export const smtpService = (deps: Deps, sendTest: SendTest): ServiceBinding =>
+  service(SMTPProviderService, smtpHandlers(deps, sendTest));
