@@ -135,7 +135,7 @@ function destinationOf({ send, follow: id, tokenFile, env }: MigrateOptions) {
   return { url: send, token };
 }
 
-async function* linesOf(file: string): AsyncGenerator<unknown> {
+async function* linesOf(file: string): AsyncGenerator {
   let number = 0;
   try {
     for await (const line of createInterface({ input: createReadStream(file) })) {

@@ -15,8 +15,10 @@ const main = resolve(import.meta.dirname, "../../src/main.ts");
 const folder = newFolder();
 const body = join(folder, "body.json");
 const realm = join(fixtures, "realm.json");
-const [users, passwords] = ["users.json", "passwords.json"].map((name) => join(fixtures, name));
-const files = ["--users", users ?? "", "--passwords", passwords ?? ""];
+const [usersFile = "", passwordsFile = ""] = ["users.jsonl", "passwords.jsonl"].map((name) =>
+  join(fixtures, name),
+);
+const files = ["--users", usersFile, "--passwords", passwordsFile];
 
 const options = (more: Partial<MigrateOptions> = {}): MigrateOptions => ({
   ...{ org: "fleet", output: body, timeout: "30m", multiline: false, json: true, env: {} },
@@ -112,7 +114,7 @@ describe("idsvc migrate auth0 (decisions G5)", () => {
   });
 
   const odd = join(folder, "odd.json");
-  const source = { users: users ?? "", passwords: passwords ?? "", emailVerified: true };
+  const source = { users: usersFile, passwords: passwordsFile, emailVerified: true };
   const refused: Record<string, [act: () => Promise<number>, reason: string]> = {
     "a file that is not there": [
       () => migrateKeycloak(options(), [join(folder, "404")]),
@@ -204,8 +206,8 @@ describe("the commands of the README that move users in", () => {
     const blocks = [...readme.matchAll(/```bash\n(.*?)```/gs)].map(([, text = ""]) => text);
     assert.equal(blocks.length, 2);
     const at = newFolder();
-    for (const name of ["realm.json", "users.json", "passwords.json"]) {
-      copyFileSync(join(fixtures, name), join(at, name));
+    for (const name of ["realm.json", "users.jsonl", "passwords.jsonl"]) {
+      copyFileSync(join(fixtures, name), join(at, name.replace(".jsonl", ".json")));
     }
     mkdirSync(join(at, "data"));
     copyFileSync(

@@ -48,17 +48,7 @@ export async function importAndKill(
     highestRssMb = Math.max(highestRssMb, await rssMb(server.pid));
     return Object(await answer.json()).job as Record<string, string>;
   };
-  const begin = async (query: string): Promise<string> => {
-    const answer = await fetch(`${server.url}/management/v1/import?awaitResponse=false${query}`, {
-      method: "POST",
-      headers,
-      body: Readable.toWeb(Readable.from(linesOf(users))),
-      duplex: "half",
-    } as RequestInit);
-    const json = Object(await answer.json());
-    if (answer.status !== 200) throw new Error(JSON.stringify(json));
-    return String(json.job.id);
-  };
+  const begin = (query: string) => beginImport(server.url, users, query);
   const ended = async (id: string): Promise<Record<string, string>> => {
     for (;;) {
       const found = await job(id);
@@ -103,6 +93,19 @@ export async function importAndKill(
   violations.push(...(await counted(place, users)));
   if (users <= mostChecked) violations.push(...(await check(place)));
   return { violations, forecastSeconds, seconds, highestRssMb };
+}
+
+/** Begins an import of so many users, and gives its id. */
+export async function beginImport(url: string, users: number, query = ""): Promise<string> {
+  const answer = await fetch(`${url}/management/v1/import?awaitResponse=false${query}`, {
+    method: "POST",
+    headers,
+    body: Readable.toWeb(Readable.from(linesOf(users))),
+    duplex: "half",
+  } as RequestInit);
+  const json = Object(await answer.json());
+  if (answer.status !== 200) throw new Error(JSON.stringify(json));
+  return String(json.job.id);
 }
 
 /** What is there after all: each user once, in the log and in the table. */

@@ -67,8 +67,8 @@ describe("an import that is not waited for", () => {
     const again = await imports.call("POST", `/import/${id}/_pause`);
     assert.equal(again.refusal?.code, 9);
     assert.equal(again.refusal?.reason, "IMPORT_STATE_WRONG");
-    const before = await imports.job(id);
-    assert.ok(Number(before.created) < 1_001, "it was paused before its end");
+    const waiting = await imports.job(id);
+    assert.ok(Number(waiting.created) < 1_001, "it was paused before its end");
     const resumed = bodyOf(await imports.call("POST", `/import/${id}/_resume`)).job;
     assert.equal(resumed.state, "IMPORT_STATE_RUNNING");
     const done = await imports.ended(id);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { beside } from "../support/beside.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
 import {
   hashOfOld,
@@ -156,6 +157,24 @@ describe("a bulk import (decisions G4)", () => {
     assert.deepEqual([packed.json.job.created, packed.json.job.existed], ["2", "2"]);
   });
 
+  it("sends nobody a mail, unless the record asks for it", async () => {
+    const name = newName("told");
+    const email = { email: "ada@example.test", isEmailVerified: false };
+    const humanUsers = [
+      human(`${name}-silent`, { email }),
+      { ...human(`${name}-invited`, { email }), notify: true },
+      { ...human(`${name}-asked`, { email, password: "correct horse battery" }), notify: true },
+    ];
+    const { errors } = await imports.bring([{ orgId: name, org: { name }, humanUsers }]);
+    assert.deepEqual(errors, []);
+    const sql = `select aggregate_id, type from events where type like '%code.added' and owner_id = '${name}' order by aggregate_id`;
+    const { rows } = await beside(peer.app.kernel, sql);
+    assert.deepEqual(rows, [
+      [`${name}-asked`, "user.human.email.code.added"],
+      [`${name}-invited`, "user.human.initialization.code.added"],
+    ]);
+  });
+
   it("is also at /admin/v1", async () => {
     const name = newName("admin");
     const { token } = peer.app;
@@ -291,10 +310,10 @@ describe("a record that is refused", () => {
     assert.deepEqual([job.created, job.refused], ["1", "1"]);
     assert.equal((await peer.get(`/users/${id}`)).status, 404);
     // His name is free again.
-    const after = await imports.bring([
+    const later = await imports.bring([
       { orgId: org, humanUsers: [human(`${id}-3`, { userName: id })] },
     ]);
-    assert.deepEqual(after.errors, []);
+    assert.deepEqual(later.errors, []);
   });
 
   it("of an organization that does not exist, and is not in the import, is refused", async () => {

@@ -51,7 +51,7 @@ export function userKinds(deps: Deps): Kind[] {
       begin(record, place) {
         const { instanceId, orgId } = place;
         const { userId, inactive, metadata: kept, grants, orgRoles } = record;
-        const add = humans(instanceId, { ...toHuman(record), isSilent: true });
+        const add = humans(instanceId, toHuman(record));
         return async (tx) => {
           if (await isThere(tx, userId, orgId)) return existed;
           const loaded = await add(tx, orgId);
@@ -185,7 +185,7 @@ async function keep(
   return true;
 }
 
-function toHuman({ userId, user: wanted, data }: ImportedHuman) {
+function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
   if (wanted === undefined) throw new Error("validation requires who he is");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
@@ -197,6 +197,7 @@ function toHuman({ userId, user: wanted, data }: ImportedHuman) {
   const field = hash === "" ? "user" : "user.hashed_password";
   return {
     userId,
+    isSilent: !notify,
     username,
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),

@@ -27,7 +27,7 @@ export type NewHuman = {
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
   /** Nothing is sent to him: whoever brings many people tells them himself. */
-  isSilent?: true;
+  isSilent?: boolean;
 };
 
 /**

@@ -1,0 +1,35 @@
+// `npm run soak`: clients for minutes or hours, and a fault now and then (F31). Ends with 1 when anything was lost or not
+// explained.
+import { parseArgs } from "node:util";
+import { soak } from "./f31-soak.ts";
+import { type Engine, openArena } from "./store.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    /** Of all engines together. */
+    minutes: { type: "string", default: "2" },
+    /** Two hours on each engine. */
+    full: { type: "boolean", default: false },
+    /** Seconds from one fault to the next. */
+    every: { type: "string", default: "20" },
+    /** `sqlite` or `postgres`; both, when it is left out. */
+    engine: { type: "string", default: "" },
+  },
+});
+const engines = (["sqlite", "postgres"] satisfies Engine[]).filter(
+  (engine) => flags.engine === "" || flags.engine === engine,
+);
+if (engines.length === 0) throw new Error("--engine is sqlite or postgres");
+const minutes = flags.full ? 120 : Number(flags.minutes) / engines.length;
+
+for (const engine of engines) {
+  await using arena = await openArena(engine);
+  const tell = (line: string) => console.log(`  ${engine}: ${line}`);
+  const everyMs = Number(flags.every) * 1_000;
+  const { struck, acknowledged, lost, unexplained } = await soak(arena, { minutes, everyMs, tell });
+  console.log(
+    `F31  ${engine.padEnd(8)}  struck ${struck}  acknowledged ${acknowledged}  lost ${lost.length}  unexplained ${unexplained.length}`,
+  );
+  for (const each of [...lost, ...unexplained].slice(0, 20)) console.log(`      ${each}`);
+  if (lost.length + unexplained.length > 0 || struck === 0) process.exitCode = 1;
+}

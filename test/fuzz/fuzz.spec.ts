@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import { regressions } from "./regressions.ts";
+import { populate, targets } from "./targets.ts";
+
+const runs = 60;
+const seed = 20_261_121;
+
+let peer: OidcPeer;
+before(async () => {
+  peer = await startOidc();
+  await populate(peer);
+});
+after(() => peer[Symbol.asyncDispose]());
+
+const check = async (name: string, parameters: fc.Parameters<unknown>) => {
+  const target = targets.find((each) => each.name === name);
+  assert.ok(target, name);
+  await fc.assert(target.property(peer) as fc.IAsyncProperty<unknown>, parameters);
+};
+
+describe("inputs that nobody would send (faults 5.3)", () => {
+  for (const { name, share = 1 } of targets) {
+    it(`break nothing: ${name}`, () => check(name, { seed, numRuns: runs * share }));
+  }
+  for (const { target, seed: found, path } of regressions) {
+    it(`found before: ${target}, seed ${found}, ${path}`, () =>
+      check(target, { seed: found, path, endOnFailure: true }));
+  }
+});

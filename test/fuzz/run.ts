@@ -1,0 +1,49 @@
+// `npm run fuzz`: inputs that nobody would send, over the whole service (faults 5.3). Ends with 1 when one breaks it; what
+// is found belongs into regressions.ts.
+import { parseArgs } from "node:util";
+import fc from "fast-check";
+import { startOidc } from "../support/oidc.ts";
+import { populate, targets } from "./targets.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    /** For all targets together. */
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string", default: "" },
+    /** Names, separated by commas. */
+    only: { type: "string", default: "" },
+  },
+});
+const seed = flags.seed === "" ? Date.now() % 2 ** 31 : Number(flags.seed);
+const names = flags.only.split(",").filter((name) => name !== "");
+const unknown = names.filter((name) => !targets.some((target) => target.name === name));
+if (unknown.length > 0) throw new Error(`there is no target ${unknown.join(", ")}`);
+const chosen = targets.filter(({ name }) => names.length === 0 || names.includes(name));
+const eachMs = (Number(flags.seconds) * 1_000) / chosen.length;
+
+const strays: unknown[] = [];
+process.on("unhandledRejection", (error) => strays.push(error));
+process.on("uncaughtException", (error) => strays.push(error));
+
+console.log(`seed ${seed}, ${flags.seconds} s`);
+await using peer = await startOidc();
+await populate(peer);
+for (const target of chosen) {
+  const found = await fc.check(target.property(peer) as fc.IAsyncProperty<unknown>, {
+    seed,
+    numRuns: 1_000_000_000,
+    plugins: [fc.interruptAfterTimeLimit(eachMs)],
+  });
+  console.log(
+    `${target.name.padEnd(12)} ${String(found.numRuns).padStart(7)} runs ${found.failed ? "FAILED" : "ok"}`,
+  );
+  if (found.failed) {
+    console.log(
+      `  { target: "${target.name}", seed: ${found.seed}, path: "${found.counterexamplePath}" }`,
+    );
+    console.log(fc.defaultReportMessage(found));
+    process.exitCode = 1;
+  }
+}
+for (const stray of strays) console.log("nobody caught", stray);
+if (strays.length > 0) process.exitCode = 1;
