@@ -34,6 +34,8 @@ export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
         return { details: toDetails(written()), nextStep: { case: "idpIntent", value } };
       }
       if (content.case !== "urls") throw new Error("validation requires the content");
+      // What is not there for the caller comes before what is wrong with his request (decisions B3).
+      await intents.requireIdp(scope.instanceId, organizationId, idpId);
       const { successUrl, failureUrl } = content.value;
       await requireOwn(scope.instanceId, successUrl, "urls.success_url");
       await requireOwn(scope.instanceId, failureUrl, "urls.failure_url");

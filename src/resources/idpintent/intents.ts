@@ -79,7 +79,7 @@ export function createIdpIntents(
     return allowExternalIdp && state === "active";
   }
 
-  /** @throws FAILED_PRECONDITION IDP_UNKNOWN, IDP_INACTIVE */
+  /** @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INACTIVE */
   async function requireIdp(
     instanceId: string,
     organizationId: string | undefined,
@@ -222,7 +222,7 @@ export function createIdpIntents(
     provider: idps.provider,
     requireIdp,
 
-    /** @throws FAILED_PRECONDITION IDP_UNKNOWN, IDP_INACTIVE, IDP_CONFIG_INVALID; UNAVAILABLE IDP_UNAVAILABLE */
+    /** @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INACTIVE, IDP_CONFIG_INVALID; UNAVAILABLE IDP_UNAVAILABLE */
     async begin(
       at: IntentAt,
       wanted: Wanted & { isFresh: boolean; loginHint?: string | undefined },
@@ -252,7 +252,7 @@ export function createIdpIntents(
     /**
      * Judges the answer to a login that waits. Its state is used up before the provider is asked anything.
      *
-     * @throws FAILED_PRECONDITION IDP_INTENT_SPENT, IDP_UNKNOWN, IDP_INACTIVE, IDP_ANSWER_INVALID, IDP_DENIED,
+     * @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INTENT_SPENT, IDP_INACTIVE, IDP_ANSWER_INVALID, IDP_DENIED,
      * UNAVAILABLE IDP_UNAVAILABLE
      */
     async answer(at: IntentAt, row: IntentRow, answer: Omit<Answer, "baseUrl">): Promise<Success> {
@@ -271,7 +271,7 @@ export function createIdpIntents(
 
     /**
      * Asks a directory. Undefined where the name or the password is wrong, or there is no such name.
-     * @throws FAILED_PRECONDITION IDP_UNKNOWN, IDP_INACTIVE, IDP_NOT_LDAP; UNAVAILABLE IDP_UNAVAILABLE
+     * @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INACTIVE, IDP_NOT_LDAP; UNAVAILABLE IDP_UNAVAILABLE
      */
     async lookUp(
       at: IntentAt,
@@ -357,7 +357,7 @@ const nowhere = { flowId: "", successUrl: "", failureUrl: "" };
 const stateForm = /^[\w-]{43}$/;
 
 const idpUnknown = () =>
-  failedPrecondition("IDP_UNKNOWN", "there is no such identity provider in the context");
+  notFound("IDP_UNKNOWN", "there is no such identity provider in the context");
 
 export const idpInactive = () =>
   failedPrecondition(

@@ -64,7 +64,7 @@ export const idpLoginSamples: Record<string, Sample> = {
     StartIdentityProviderIntent: {
       valid: async (world) => ({ idp_id: await knownProvider(world), urls }),
       invalid: { request: { idp_id: tooLong, urls }, field: "idp_id" },
-      unknown: undefined,
+      unknown: { request: { idp_id: "404", urls }, reason: "IDP_UNKNOWN" },
       writes: true,
     },
     GetIdentityProviderIntent: {

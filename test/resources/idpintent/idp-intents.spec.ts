@@ -93,10 +93,10 @@ describe("a login with a provider on a login page of one's own", () => {
   });
 
   it("is refused for a provider that is unknown, off, or another organization's", async () => {
-    refused(await start("404"), 9, "IDP_UNKNOWN");
+    refused(await start("404"), 5, "IDP_UNKNOWN");
     const org = await world.peer.addOrganization();
     const own = await world.addForgeB({ org });
-    refused(await start(own), 9, "IDP_UNKNOWN");
+    refused(await start(own), 5, "IDP_UNKNOWN");
     const inOrg = { urls, ctx: { org_id: org } };
     assert.ok(bodyOf(await start(own, inOrg)).auth_url);
     await world.decide(idpId, "DEACTIVATE", org);
