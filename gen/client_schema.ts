@@ -59,6 +59,7 @@ export * from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 export * from "#gen/idsvc/resources/project/v3alpha/query_pb.ts";
 export * from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
 export * from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
+export * from "#gen/idsvc/resources/session/v3alpha/idp_intent_pb.ts";
 export * from "#gen/idsvc/resources/session/v3alpha/query_pb.ts";
 export * from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 export * from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";

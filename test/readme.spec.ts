@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import type { Page } from "playwright-core";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { startBrowser } from "./support/browser.ts";
 import { freePort } from "./support/free-port.ts";
@@ -24,18 +25,23 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]());
 
 let appPort: number;
+let forgePort: number;
 
 // Run one after another in one shell, as a reader would type them; only port and folder are those of this test.
 async function typed(): Promise<string[]> {
-  appPort = await freePort();
-  const script = blocks
-    .map((block) => `${block}\necho; echo ----`)
-    .join("\n")
+  [appPort, forgePort] = [await freePort(), await freePort()];
+  const stdout = await inShell(blocks.map((block) => `${block}\necho; echo ----`).join("\n"));
+  return stdout.split("----\n").map((part) => part.trim());
+}
+
+async function inShell(lines: string): Promise<string> {
+  const script = lines
     .replaceAll("localhost:8080", `localhost:${service.port}`)
     .replaceAll("localhost:3000", `localhost:${appPort}`)
+    .replaceAll("localhost:4000", `localhost:${forgePort}`)
     .replaceAll("data/bootstrap.json", join(service.kernel.config.dataDir, "bootstrap.json"));
   const { stdout } = await promisify(execFile)("bash", ["-euc", script], { cwd: root });
-  return stdout.split("----\n").map((part) => part.trim());
+  return stdout;
 }
 
 /** The JSON answers of one block, which stand one after another. */
@@ -70,7 +76,7 @@ describe("the examples of the README", () => {
       watched.map(({ event }) => event?.type),
       [undefined, "instance.added", "instance.domain.added"],
     );
-    const [preview, , off, , inherited] = answers(provider);
+    const [linked, preview, , off, , inherited] = answers(provider);
     assert.deepEqual(preview.organizations.total, "1");
     const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
     const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
@@ -98,42 +104,98 @@ describe("the examples of the README", () => {
       (each: { target: { name: string } }) => each.target.name,
     );
     assert.deepEqual(names, ["listener", "audit"]);
-    await logsIn(clientId);
+    await using running = await startExamples(clientId);
+    await logsIn(running.page);
+    const org = users.result[0].details.resource_owner.id;
+    const forge = off.result[0].details.id;
+    await logsInWithTheForge({ ada: linked.details.id, org, forge }, running);
   });
 });
 
-/** Starts the app as the README says, and goes through it with a browser as the administrator. */
-async function logsIn(clientId: string): Promise<void> {
-  const command = / {4}(CLIENT_ID=\$CLIENT_ID npx node (\S+))\n/.exec(readme)?.[2] ?? "";
+type Running = AsyncDisposable & { page: Page; newPage(): Promise<Page> };
+
+/** Starts the app and the forge as the README says, and a browser. */
+async function startExamples(clientId: string): Promise<Running> {
+  const command = (name: string) =>
+    new RegExp(` {4}(?:CLIENT_ID=\\$CLIENT_ID )?npx node (\\S+${name}\\.ts)\\n`).exec(
+      readme,
+    )?.[1] ?? "";
+  const start = async (name: string, env: Record<string, string>, says: string) => {
+    const started = spawn(process.execPath, [command(name)], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...env },
+    });
+    const [printed] = await once(createInterface(started.stdout), "line");
+    assert.equal(printed, says);
+    return started;
+  };
+  const env = { CLIENT_ID: clientId, ISSUER: service.url, PORT: String(appPort) };
+  const app = await start("log-in", env, `open http://localhost:${appPort}/`);
+  const says = `the forge is at http://localhost:${forgePort}`;
+  const forge = await start("forge", { PORT: String(forgePort) }, says);
+  const browser = await startBrowser();
+  const newPage = async () => (await browser.visit()).page;
+  return {
+    ...{ newPage, page: await newPage() },
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]();
+      app.kill();
+      forge.kill();
+    },
+  };
+}
+
+const told = async (page: Page, name: string) =>
+  JSON.parse(await page.locator(`#${name}`).innerText());
+
+/** Goes through the app as the administrator. */
+async function logsIn(page: Page): Promise<void> {
   const home = `http://localhost:${appPort}/`;
-  const app = spawn(process.execPath, [command], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, CLIENT_ID: clientId, ISSUER: service.url, PORT: String(appPort) },
-  });
-  try {
-    const [printed] = await once(createInterface(app.stdout), "line");
-    assert.equal(printed, `open ${home}`);
-    await using browser = await startBrowser();
-    await using visit = await browser.visit();
-    const { page } = visit;
-    const { admin } = service.made;
-    await page.goto(home);
-    await page.getByText("Log in").click();
-    await page.fill("#login-name", admin.login_name);
-    await page.click("#submit");
-    await page.fill("#password", admin.password);
-    await page.click("#submit");
-    const told = async (name: string) => JSON.parse(await page.locator(`#${name}`).innerText());
-    const { access_token: token } = await told("tokens");
-    assert.match(token, /^idsvc_at_/);
-    assert.equal((await told("claims")).sub, admin.user_id);
-    assert.equal((await told("userinfo")).preferred_username, admin.login_name);
-    const { user } = await told("api");
-    assert.deepEqual(user.user.login_names, [admin.login_name]);
-    await page.getByText("Log out").click();
-    await page.waitForURL(home);
-  } finally {
-    app.kill();
-  }
+  const { admin } = service.made;
+  await page.goto(home);
+  await page.getByText("Log in").click();
+  await page.fill("#login-name", admin.login_name);
+  await page.click("#submit");
+  await page.fill("#password", admin.password);
+  await page.click("#submit");
+  const { access_token: token } = await told(page, "tokens");
+  assert.match(token, /^idsvc_at_/);
+  assert.equal((await told(page, "claims")).sub, admin.user_id);
+  assert.equal((await told(page, "userinfo")).preferred_username, admin.login_name);
+  const { user } = await told(page, "api");
+  assert.deepEqual(user.user.login_names, [admin.login_name]);
+  await page.getByText("Log out").click();
+  await page.waitForURL(home);
+}
+
+/** Goes through it as people of the forge, while that is on and off for the organization of one of them. */
+async function logsInWithTheForge(
+  { ada, org, forge }: { ada: string; org: string; forge: string },
+  { newPage }: Running,
+): Promise<void> {
+  const definition = /^policy\(\) \{[\s\S]*?\n(?=in_acme)/m.exec(readme)?.[0] ?? "";
+  const decide = (policy: string) =>
+    inShell(`${blocks[0]}\nORG=${org}\nFORGE=${forge}\n${definition}\npolicy ${policy}`);
+  const comeAs = async (name: string) => {
+    const page = await newPage();
+    await page.goto(`http://localhost:${appPort}/login`);
+    await page.getByText("Continue with Our forge").click();
+    await page.click(`#${name}`);
+    return page;
+  };
+  const isAda = async (page: Page) => {
+    // The app belongs to another organization than hers.
+    if (page.url().includes("/ui/login/consent")) await page.click("#submit");
+    assert.equal((await told(page, "claims")).sub, ada);
+  };
+  await isAda(await comeAs("ada"));
+  await decide("STATE_POLICY_DEACTIVATE");
+  const refused = await comeAs("ada");
+  assert.equal(await refused.getAttribute("main", "data-error"), "PROVIDER_OFF");
+  const { family_name, sub } = await told(await comeAs("mona"), "userinfo");
+  assert.equal(family_name, "Lisa");
+  assert.notEqual(sub, ada);
+  await decide("STATE_POLICY_INHERIT");
+  await isAda(await comeAs("ada"));
 }

@@ -20,6 +20,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
+import { createFederation } from "../federation/index.ts";
 import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
@@ -67,6 +68,7 @@ export async function startApp(
     userAgent: `idsvc/${version}`,
   });
   const organizations = organizationReader(db);
+  const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
   const deps: Deps = {
@@ -89,6 +91,8 @@ export async function startApp(
     },
     proveDomain: createDomainProof(outside),
     egress: outside,
+    federation: createFederation({ egress: outside, now }),
+    features,
     readMessage: messageReader(validator),
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
@@ -117,7 +121,6 @@ export async function startApp(
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
   executor.measure(metrics);
-  const features = featureReader(db, kernel.featureDefaults);
   const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),

@@ -10,6 +10,7 @@ import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
+import { idpIntentModule } from "../resources/idpintent/index.ts";
 import { instanceEvents, instanceModule, instances } from "../resources/instance/index.ts";
 import { membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
@@ -40,6 +41,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   grantModule,
   userModule,
   sessionModule,
+  idpIntentModule,
   userSchemaModule({ instanceEvents, users }),
   webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,

@@ -34,11 +34,12 @@ export interface EgressClient {
    */
   call(call: HttpCall): Promise<HttpAnswer>;
   /**
-   * A guarded connection for another protocol. Its own well-known `ports` are allowed beside the ordinary ones.
+   * A guarded connection for another protocol. Its own well-known `ports` are allowed beside the ordinary ones; with `ca`
+   * it trusts these authorities (PEM) in the place of the usual ones.
    * @throws EgressError denied, dns, connect, tls, timeout, cancelled
    */
   connect(
-    peer: { host: string; port: number; tls: boolean; ports: readonly number[] },
+    peer: { host: string; port: number; tls: boolean; ports: readonly number[]; ca?: string[] },
     limits: CallLimits,
   ): Promise<Socket>;
   /**
@@ -72,10 +73,10 @@ export function createEgressClient(guard: Guard & { userAgent: string }): Egress
       });
     },
 
-    connect: ({ ports, ...peer }, limits) => {
+    connect: ({ ports, ca = guard.ca, ...peer }, limits) => {
       const allow = { ...guard.allow, ports: new Set([...guard.allow.ports, ...ports]) };
       return withinDeadline(peer.host, limits, (signal) =>
-        connectGuarded(peer, { ...guard, allow }, signal),
+        connectGuarded(peer, { ...guard, allow, ca }, signal),
       );
     },
 

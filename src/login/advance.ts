@@ -1,4 +1,6 @@
 import type { Missing } from "../oidc/core/ports.ts";
+import { idpScope, valuesOf } from "../oidc/core/scope.ts";
+import type { AccountLink } from "./account-link.ts";
 import type { Consents } from "./consents.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
@@ -27,7 +29,12 @@ export type Advance = {
   deny(visit: Visit, session: LoginSession): Promise<LoginAnswer>;
 };
 
-type Parts = LoginPorts & { people: People; sessions: LoginSessions; consents: Consents };
+type Parts = LoginPorts & {
+  people: People;
+  sessions: LoginSessions;
+  consents: Consents;
+  linkAccount: AccountLink;
+};
 
 const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   loginName: paths.loginName,
@@ -91,6 +98,8 @@ export function createAdvance(parts: Parts): Advance {
       return visit.go(paths.loginName, { problem: "SESSION_ENDED" });
     }
     const step = await stepWith(visit, session);
+    const idp = providerFor(visit, step, session);
+    if (idp !== undefined) return visit.go(paths.provider, { idp });
     return step === "done" && session !== undefined
       ? finish(visit, session)
       : visit.go(
@@ -106,9 +115,10 @@ export function createAdvance(parts: Parts): Advance {
   async function finish(visit: Visit, session: LoginSession): Promise<LoginAnswer> {
     const { flow } = visit;
     await parts.functions.authenticated(visit.at, session.user);
+    await parts.linkAccount(visit, session);
     await keep(visit, session);
     const { request, device } = flow.data;
-    const saved = await visit.save({ ...flow.data, outcome: "done" });
+    const saved = await visit.save({ ...visit.flow.data, outcome: "done" });
     if (request !== undefined) return leave(visit.go(""), callbackOf(saved.id));
     if (device !== undefined) return visit.go(paths.deviceConfirm);
     const { organizationId } = session.user;
@@ -130,6 +140,19 @@ export function createAdvance(parts: Parts): Advance {
       return leave(visit.go(""), callbackOf(id));
     },
   };
+}
+
+/** The identity provider that a step leads straight to: the one that the scope names, or that the user came from. */
+function providerFor(
+  { flow }: Visit,
+  step: Step,
+  session: LoginSession | undefined,
+): string | undefined {
+  const { request, idp } = flow.data;
+  // Who links an account proves himself in another way.
+  if (idp !== undefined) return undefined;
+  if (step === "password") return session?.idpId;
+  return step === "loginName" ? valuesOf(request?.scope ?? [], idpScope)[0] : undefined;
 }
 
 /** The same answer with another destination, as it stands. */

@@ -39,6 +39,11 @@ export type FlowData = {
   setup?:
     | { kind: "totp"; totpId: string; uri: string; secret: string }
     | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
+  /**
+   * The login with a provider that has succeeded, while nobody here has that account linked: `candidateId` is who auto
+   * linking found, and `isLinking` says that whoever logs in now gets it.
+   */
+  idp?: { intentId: string; idpId: string; candidateId?: string; isLinking?: boolean };
   /** A passkey that is being created by the link of a mail, and for whom. */
   invited?: {
     user: { id: string; organizationId: string };

@@ -1,5 +1,7 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
+import { createIdpIntents } from "../resources/idpintent/index.ts";
 import { userChecks } from "../resources/user/index.ts";
+import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
 import { assetAt } from "./assets.ts";
@@ -18,7 +20,10 @@ import { deviceRoutes } from "./routes/device.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { fromMailRoutes } from "./routes/from-mail.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
+import { callbackEndpoints } from "./routes/callback.ts";
 import { passkeyRoute } from "./routes/passkey.ts";
+import { providerRoutes } from "./routes/provider.ts";
+import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
 import { registerRoutes } from "./routes/register.ts";
@@ -26,7 +31,7 @@ import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
 import { openVisit, PageRefused } from "./visit.ts";
-import type { LoginEndpoint, LoginErrors } from "./web.ts";
+import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
 export { pathOfNotice } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
@@ -39,20 +44,24 @@ export function createLogin(ports: LoginPorts): {
   interactions: Interactions;
   errors: LoginErrors;
 } {
+  const intents = createIdpIntents(ports.deps);
   const agents = createAgents(ports, ports.newId);
   const flows = createFlowStore(ports);
   const people = createPeople(ports);
-  const sessions = loginSessions(ports);
+  const sessions = loginSessions({ ...ports, intents });
   const consents = createConsents(ports);
-  const base = { ...ports, agents, flows, people, sessions, consents };
+  const base = { ...ports, intents, agents, flows, people, sessions, consents };
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
-  const parts: RouteParts = { ...base, browsers, checks, advance: createAdvance(base) };
+  const advance = createAdvance({ ...base, linkAccount: createAccountLink(base) });
+  const parts: RouteParts = { ...base, browsers, checks, advance };
   const routes: Route[] = [
     beginRoute(parts),
     loginNameRoute(parts),
     passwordRoute(parts),
     accountsRoute(parts),
+    ...providerRoutes(parts),
+    ...providerAccountRoutes(parts),
     passkeyRoute(parts),
     ...secondFactorRoutes(parts),
     ...setupRoutes(parts),
@@ -66,6 +75,7 @@ export function createLogin(ports: LoginPorts): {
   const errors = loginErrors(ports);
   const pages = [
     ...routes.map((route) => endpointOf(parts, errors, route)),
+    ...callbackEndpoints(parts).map((endpoint) => guarded(parts, errors, endpoint)),
     assets,
     front,
     nowhere(parts),
@@ -90,12 +100,45 @@ function endpointOf(
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
         return await act(await openVisit(parts, request, at));
       } catch (error) {
-        if (!(error instanceof PageRefused)) throw error;
-        const { code, status } = error;
-        return showError(parts, request, at, { code, status });
+        return refusedPage(parts, request, at, error);
       }
     },
   };
+}
+
+function guarded(
+  parts: RouteParts,
+  { errorPage, blockedPage }: LoginErrors,
+  endpoint: LoginEndpoint,
+): LoginEndpoint {
+  return {
+    ...endpoint,
+    errorPage,
+    async handle(request, at) {
+      try {
+        return await (at.isBlocked ? blockedPage(request, at) : endpoint.handle(request, at));
+      } catch (error) {
+        return refusedPage(parts, request, at, error);
+      }
+    },
+  };
+}
+
+/** The page of a refusal of the login; what is none goes on. */
+async function refusedPage(
+  parts: RouteParts,
+  request: LoginRequest,
+  at: LoginPlace,
+  error: unknown,
+): Promise<LoginAnswer> {
+  if (!(error instanceof PageRefused)) throw error;
+  const { code, status, detail, cause, flowId } = error;
+  const view = {
+    ...{ code, status },
+    ...(detail === undefined ? {} : { detail }),
+    ...(flowId === undefined ? {} : { flowId }),
+  };
+  return { ...(await showError(parts, request, at, view)), cause };
 }
 
 /** Who opens the bare address in a browser means the login. */

@@ -5,8 +5,11 @@ export const paths = {
   loginName: "/ui/login/loginname",
   password: "/ui/login/password",
   accounts: "/ui/login/accounts",
-  /** Only POST: a button `idp` names the provider. */
+  /** `idp` names the provider, that of a button or of a link. */
   provider: "/ui/login/idp",
+  providerPassword: "/ui/login/idp/password",
+  providerAccount: "/ui/login/idp/account",
+  providerRegister: "/ui/login/idp/register",
   passkey: "/ui/login/passkey",
   mfa: "/ui/login/mfa",
   totp: "/ui/login/mfa/totp",

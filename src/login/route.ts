@@ -1,5 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
+import type { IdpIntents } from "../resources/idpintent/index.ts";
 import type { UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
@@ -19,6 +20,7 @@ export type RouteParts = LoginPorts & {
   flows: FlowStore;
   people: People;
   sessions: LoginSessions;
+  intents: IdpIntents;
   consents: Consents;
   advance: Advance;
   browsers: Browsers;

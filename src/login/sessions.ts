@@ -1,6 +1,7 @@
 import type { OrganizationReader } from "../authz/ports.ts";
 import type { BrowserSession } from "../oidc/core/ports.ts";
 import type { Deps } from "../projection/module.ts";
+import type { IdpIntents } from "../resources/idpintent/index.ts";
 import { type FoundSession, isLiving, sessionById } from "../resources/session/index.ts";
 import { activeUserReader } from "../resources/user/index.ts";
 import { current } from "../storage/read-cache.ts";
@@ -13,6 +14,8 @@ export type Proofs = {
   isUserVerified: boolean;
   /** A one-time password or a recovery code. */
   otp: Date | undefined;
+  /** A login with an identity provider, which stands alone as a password does. */
+  provider: Date | undefined;
 };
 
 /** A session of a user who is active; not all that the login asks for need be proven. */
@@ -20,10 +23,15 @@ export type LoginSession = {
   id: string;
   user: { id: string; organizationId: string };
   proofs: Proofs;
+  /** The identity provider that he logged in with last. */
+  idpId: string | undefined;
 };
 
 export type LoginSessions = {
-  /** A session that lives, of an active user of an active organization. */
+  /**
+   * A session that lives, of an active user of an active organization. One that came of a login with an identity provider
+   * counts only while that is active for the organization (decisions E5).
+   */
   find(instanceId: string, id: string): Promise<LoginSession | undefined>;
 };
 
@@ -31,7 +39,11 @@ export function loginSessions({
   db,
   organizations,
   now,
-}: Pick<Deps, "db" | "now"> & { organizations: OrganizationReader }): LoginSessions {
+  intents,
+}: Pick<Deps, "db" | "now"> & {
+  organizations: OrganizationReader;
+  intents: Pick<IdpIntents, "isActive">;
+}): LoginSessions {
   const byId = current(db, sessionById(db));
   const activeUser = activeUserReader({ db, organizations });
   return {
@@ -39,13 +51,18 @@ export function loginSessions({
       const row = await byId(instanceId, id);
       if (row === undefined || !isLiving(row, now()) || row.userId === "") return undefined;
       const user = await activeUser(instanceId, row.userId);
-      return user === undefined
-        ? undefined
-        : {
-            id,
-            user: { id: user.id, organizationId: user.organizationId },
-            proofs: proofsOf(row),
-          };
+      if (user === undefined) return undefined;
+      const { organizationId } = user;
+      const { idpId } = row;
+      if (idpId !== "" && !(await intents.isActive(instanceId, organizationId, idpId))) {
+        return undefined;
+      }
+      return {
+        id,
+        user: { id: user.id, organizationId },
+        proofs: proofsOf(row),
+        idpId: idpId === "" ? undefined : idpId,
+      };
     },
   };
 }
@@ -57,6 +74,7 @@ function proofsOf(row: FoundSession): Proofs {
     key: row.webAuthNCheckedAt ?? undefined,
     isUserVerified: row.isUserVerified,
     otp: latest([...codes, row.recoveryCodeCheckedAt]),
+    provider: row.intentCheckedAt ?? undefined,
   };
 }
 
@@ -66,23 +84,34 @@ const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =
     .toSorted((a, b) => b.getTime() - a.getTime())[0];
 
 /** When the user last proved who he is, by what stands alone. */
-export const firstFactorAt = ({ password, key, isUserVerified }: Proofs): Date | undefined =>
-  latest([password, isUserVerified ? key : undefined]);
+export const firstFactorAt = ({
+  password,
+  key,
+  isUserVerified,
+  provider,
+}: Proofs): Date | undefined => latest([password, isUserVerified ? key : undefined, provider]);
 
 /** When he last proved it by a second factor, or by one that is both. */
 export const secondFactorAt = ({ otp, key }: Proofs): Date | undefined => latest([otp, key]);
 
 /**
- * How the user proved himself, in the words of RFC 8176: `pwd`, `otp`, `hwk` (a key), `user` (the key knew him), `mfa`.
+ * How the user proved himself, in the words of RFC 8176: `pwd`, `otp`, `hwk` (a key), `user` (the key knew him), `mfa`;
+ * and `ext`, which it has no word for: at an identity provider.
  */
-export function methodsOf({ password, key, isUserVerified, otp }: Proofs): string[] {
+export function methodsOf({ password, key, isUserVerified, otp, provider }: Proofs): string[] {
   const one = [
     ...(password === undefined ? [] : ["pwd"]),
+    ...(provider === undefined ? [] : ["ext"]),
     ...(otp === undefined ? [] : ["otp"]),
     ...(key === undefined ? [] : ["hwk"]),
   ];
   const verified = key !== undefined && isUserVerified;
-  return [...one, ...(verified ? ["user"] : []), ...(one.length > 1 || verified ? ["mfa"] : [])];
+  // Password and provider stand for the same factor.
+  const isMfa =
+    verified ||
+    one.filter((each) => each !== "ext").length > 1 ||
+    (provider !== undefined && (otp ?? key) !== undefined);
+  return [...one, ...(verified ? ["user"] : []), ...(isMfa ? ["mfa"] : [])];
 }
 
 /** The session as the provider sees it; undefined while nothing of its user is proven. */

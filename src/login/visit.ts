@@ -25,8 +25,13 @@ const longestValue = 10_000;
 export class PageRefused extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  constructor(code: ErrorCode, status: number, detail?: string) {
-    super(detail ?? code);
+  /** What exactly was wrong, for whoever runs the application, in English. */
+  readonly detail: string | undefined;
+  /** The flow that can go on in another way. */
+  flowId: string | undefined;
+  constructor(code: ErrorCode, status: number, detail?: string, cause?: unknown) {
+    super(detail ?? code, { cause });
+    this.detail = detail;
     this.name = "PageRefused";
     this.code = code;
     this.status = status;

@@ -13,6 +13,8 @@ export type LoginAnswer = {
   headers: Record<string, string>;
   body: string | Uint8Array;
   cookies?: string[];
+  /** What went wrong elsewhere, for the log. */
+  cause?: unknown;
 };
 
 export type LoginPlace = {

@@ -1,5 +1,10 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { DomainChallenge, DomainProof, OrganizationReader } from "../authz/ports.ts";
+import type {
+  DomainChallenge,
+  DomainProof,
+  FeatureReader,
+  OrganizationReader,
+} from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
@@ -7,6 +12,7 @@ import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Federation } from "../federation/index.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
@@ -40,6 +46,10 @@ export type Deps = {
   readMessage: ReadMessage;
   /** The guarded way out (decisions D13). */
   egress: Pick<EgressClient, "call">;
+  /** Logins with identity providers, by the guarded way out. */
+  federation: Federation;
+  /** Which features are on. */
+  features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */
   registry: Registry;
 };

@@ -82,6 +82,8 @@ async function refusedOverAll(
 }
 
 const volatile: ReadonlySet<string> = new Set([
+  "access_token",
+  "auth_url",
   "challenge",
   "change_date",
   "creation_date",
@@ -96,6 +98,7 @@ const volatile: ReadonlySet<string> = new Set([
   "expiration_date",
   "event_sequence",
   "id",
+  "id_token",
   "key",
   "keyId",
   "key_id",
@@ -239,15 +242,12 @@ for (const { rule } of unary) {
     });
 
     it("runs its interceptors once a call, over every protocol", async () => {
-      let earlier = await callsCounted(method);
+      const expected = await callsCounted(method);
       for (const protocol of protocols) {
         await call(protocol, method, await unused(), { token: nobody });
-        const later = await callsCounted(method);
-        const expected = new Map(earlier);
-        expected.set(countedAs(protocol), (earlier.get(countedAs(protocol)) ?? 0) + 1);
-        assert.deepEqual(later, expected, protocol);
-        earlier = later;
+        expected.set(countedAs(protocol), (expected.get(countedAs(protocol)) ?? 0) + 1);
       }
+      assert.deepEqual(await callsCounted(method), expected);
     });
 
     it("refuses a call without a token with code 16", async () => {

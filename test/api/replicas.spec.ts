@@ -56,7 +56,7 @@ async function balance(ports: readonly number[]): Promise<Balancer> {
 }
 
 /** A client that opens a connection for each call. */
-function freshPeer(port: number): Pick<Peer, "call" | "rest"> {
+function freshPeer(port: number): Pick<Peer, "call" | "rest" | "send"> {
   return {
     async call(...given) {
       using peer = connectPeer(port);
@@ -65,6 +65,10 @@ function freshPeer(port: number): Pick<Peer, "call" | "rest"> {
     async rest(...given) {
       using peer = connectPeer(port);
       return await peer.rest(...given);
+    },
+    async send(...given) {
+      using peer = connectPeer(port);
+      return await peer.send(...given);
     },
   };
 }

@@ -36,6 +36,7 @@ import { eventSamples } from "./samples/event.ts";
 import { featureSamples } from "./samples/feature.ts";
 import { grantSamples } from "./samples/grant.ts";
 import { idpSamples } from "./samples/idp.ts";
+import { idpLoginSamples } from "./samples/idp-login.ts";
 import { instanceSamples } from "./samples/instance.ts";
 import { managementSamples } from "./samples/management.ts";
 import { membershipSamples } from "./samples/membership.ts";
@@ -97,6 +98,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   ...featureSamples,
   ...grantSamples,
   ...idpSamples,
+  ...idpLoginSamples,
   ...instanceSamples,
   ...managementSamples,
   ...membershipSamples,

@@ -21,7 +21,16 @@ type Row = {
   open?: true;
 };
 
-const kernel = ["authz", "eventstore", "jobs", "projection", "storage", "crypto", "errors.ts"];
+const kernel = [
+  "authz",
+  "eventstore",
+  "federation",
+  "jobs",
+  "projection",
+  "storage",
+  "crypto",
+  "errors.ts",
+];
 const slice = {
   band: "slice",
   mayImport: ["resources", "resources/object", "settings", "settings/object", ...kernel, "texts"],
@@ -74,8 +83,9 @@ const rows: Record<string, Row> = {
 
   projection: {
     band: "kernel",
-    mayImport: ["authz", "eventstore", "jobs", "storage", "egress", "errors.ts"],
+    mayImport: ["authz", "eventstore", "federation", "jobs", "storage", "egress", "errors.ts"],
   },
+  federation: { band: "kernel", mayImport: ["egress", "errors.ts"] },
   jobs: { band: "kernel", mayImport: ["eventstore", "storage", "errors.ts"] },
   authz: { band: "kernel", mayImport: ["eventstore", "errors.ts"] },
   eventstore: { band: "kernel", mayImport: ["storage", "crypto", "telemetry", "errors.ts"] },
@@ -104,7 +114,8 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^@connectrpc\/connect-web$/, ["client"]],
   [/^@connectrpc\/connect-node$/, ["api", "app"]],
   [/^@connectrpc\//, ["api", "client"]],
-  [/^jose$/, ["authz", "crypto", "oidc/core"]],
+  [/^jose$/, ["authz", "crypto", "federation", "oidc/core"]],
+  [/^(?:openid-client|@node-saml\/node-saml|ldapts)$/, ["federation"]],
   [/^(?:commander|cli-progress)$/, ["cli"]],
   [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],

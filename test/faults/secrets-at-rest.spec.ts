@@ -9,6 +9,7 @@ import { Secret, TOTP } from "otpauth";
 import { loadConfig } from "../../src/app/config.ts";
 import { spawnCommand } from "../cli/command.ts";
 import { engine, storeEnv } from "../support/app.ts";
+import { startFakeProvider } from "../support/fake-provider.ts";
 import { uniqueName } from "../support/peer.ts";
 import { connectPeer, type RestAnswer } from "../support/protocols.ts";
 import { found, rawStore } from "../support/raw-store.ts";
@@ -181,6 +182,38 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
     });
     const ofProvider = `/idps/forge_b/${idOf(provider)}`;
     await once("PATCH", ofProvider, { config: { client_secret: given.newProviderSecret } });
+    // What a login with a provider is judged by, and all that the provider says of who logs in.
+    await using fake = await startFakeProvider();
+    const { issuer, clientId: client_id, secret: client_secret } = fake;
+    const forge = await once("POST", "/idps/forge_b", {
+      config: { issuer, client_id, client_secret },
+    });
+    const page = `http://localhost:${port}/done`;
+    const begun = await once("POST", "/idp_intents", {
+      ...{ idp_id: idOf(forge), urls: { success_url: page, failure_url: page } },
+    });
+    const next = async (url: string) =>
+      new URL((await fetch(url, { redirect: "manual" })).headers.get("location") ?? "");
+    const back = await next(String(begun["auth_url"]));
+    const arrived = (await next(back.href)).searchParams;
+    const proof = new URLSearchParams({ idp_intent_token: arrived.get("token") ?? "" });
+    const said = await once("GET", `/idp_intents/${arrived.get("id")}?${proof}`, undefined);
+    const { access_token, id_token } = Object(said["idp_information"]).oauth;
+    const { state = "", code = "" } = Object.fromEntries(back.searchParams);
+    const { email, sub } = fake.script.user;
+    const ofLogin = [
+      state,
+      code,
+      proof.get("idp_intent_token"),
+      access_token,
+      id_token,
+      email,
+      sub,
+    ];
+    for (const each of [...ofLogin, client_secret]) {
+      assert.ok(typeof each === "string" && each.length >= 8);
+      secrets.add(each);
+    }
     const mail = await once("POST", "/smtp_providers", {
       ...{ sender_address: "a@example.com", host: "mail.example.com:587", user: "idsvc" },
       password: given.mailPassword,

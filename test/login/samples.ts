@@ -19,6 +19,10 @@ import { logoutPage } from "../../src/login/pages/logout.ts";
 import { mfaPage } from "../../src/login/pages/mfa.ts";
 import { passkeyPage } from "../../src/login/pages/passkey.ts";
 import { passwordPage } from "../../src/login/pages/password.ts";
+import { providerAccountPage } from "../../src/login/pages/provider-account.ts";
+import { providerGoPage } from "../../src/login/pages/provider-go.ts";
+import { providerPasswordPage } from "../../src/login/pages/provider-password.ts";
+import { providerRegisterPage } from "../../src/login/pages/provider-register.ts";
 import { recoveryCodePage } from "../../src/login/pages/recovery-code.ts";
 import { registerPage } from "../../src/login/pages/register.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../../src/login/pages/from-mail.ts";
@@ -174,6 +178,41 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         },
       ),
     ],
+    [
+      "provider-go",
+      providerGoPage(page(), {
+        provider: say("Contoso Entra ID"),
+        url: "https://contoso.example/",
+      }),
+    ],
+    [
+      "provider-password",
+      providerPasswordPage(wrong({ code: "INVALID_CREDENTIALS", field: "password" }), {
+        ...{ idpId: say("1"), provider: say("Acme directory"), loginName: say("anna") },
+      }),
+    ],
+    [
+      "provider-account",
+      providerAccountPage(page(), {
+        ...{ provider: say("GitHub"), account: say("anna-l") },
+        ...{ hasCandidate: false, allowsLink: true, allowsCreate: true },
+      }),
+    ],
+    [
+      "provider-account-candidate",
+      providerAccountPage(page(), {
+        ...{ provider: say("GitHub"), account: say("anna-l") },
+        ...{ hasCandidate: true, allowsLink: true, allowsCreate: false },
+      }),
+    ],
+    [
+      "provider-register",
+      providerRegisterPage(page(), {
+        provider: say("GitHub"),
+        values: { givenName: say("Anna"), familyName: say("Lindqvist"), email: say("a@b.example") },
+      }),
+    ],
+    ["error-provider", errorPage(page(), { code: "PROVIDER_OFF", requestId: "x-3", back })],
     ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
     ["forgot-password", forgotPasswordPage(page(), { loginName: account.loginName })],
     ["confirm-email", confirmEmailPage(page(), { userId: "1", code: say("BCDFGHJK") })],

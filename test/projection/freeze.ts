@@ -15,6 +15,7 @@ import { folder, type FrozenStream, frozenStreams, masterKey } from "./frozen-lo
 import { fingerprint, replay } from "./frozen-replay.ts";
 import { rareChecks } from "./rare-checks.ts";
 import { rareEvents } from "./rare-events.ts";
+import { rareLogins } from "./rare-logins.ts";
 import { rareNotices } from "./rare-notices.ts";
 import { rareSessions } from "./rare-sessions.ts";
 import { rareTokens } from "./rare-tokens.ts";
@@ -68,6 +69,9 @@ if (missing.size > 0) {
     });
     if (status !== 200) throw new Error(JSON.stringify(json));
   });
+  await rareLogins(told.deps(), world, (path) =>
+    peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
+  );
   await rareNotices(app, world);
   await rareTokens(told.deps(), app.made);
   // What a deleted instance leaves goes after a minute.

@@ -17,6 +17,7 @@ import { projectGrant } from "../../src/resources/grant/project-grant/project-gr
 import { role } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
+import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership } from "../../src/resources/membership/index.ts";
@@ -92,7 +93,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
-    ...[logout, consent, userNotices, idp, idpPolicies.aggregate],
+    ...[logout, consent, userNotices, idp, idpPolicies.aggregate, idpIntent],
     ...[providerAggregate(smtpKind), smtp.place.policies.aggregate, providerAggregate(smsKind)],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

@@ -2,7 +2,8 @@ import { html } from "../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { emblem } from "../parts/emblem.ts";
-import { outwardLink } from "../parts/form.ts";
+import { link, outwardLink } from "../parts/form.ts";
+import { paths } from "../paths.ts";
 
 /** Errors that end at a page of ours, each with a phrase that is the same in every language. */
 export const errorPhrases = {
@@ -14,6 +15,10 @@ export const errorPhrases = {
   NOT_ALLOWED: "the user may not use this application",
   REGISTRATION_OFF: "registration is switched off",
   PROVIDER_FAILED: "the identity provider did not answer as expected",
+  PROVIDER_UNAVAILABLE: "the identity provider does not answer",
+  PROVIDER_OFF: "the identity provider is not active for the organization",
+  PROVIDER_NO_ACCOUNT: "nobody here has the account of the identity provider",
+  PROVIDER_NOT_LINKED: "the account of the identity provider could not be linked",
   NOT_FOUND: "there is no such page",
   METHOD_NOT_ALLOWED: "the method is not allowed",
   RATE_LIMITED: "too many requests",
@@ -28,17 +33,21 @@ export type ErrorView = {
   /** What exactly was wrong, for whoever runs the application, in English. */
   detail?: string;
   requestId: string;
+  /** The flow that can go on in another way. */
+  flowId?: string;
   /** An address of the application that is known to be its own. */
   back?: { app: string; url: string };
 };
 
 /** Tells what happened and what to do. Programs find the code in `data-error` of `main`. */
-export function errorPage(page: Page, { code, detail, requestId, back }: ErrorView): string {
+export function errorPage(page: Page, view: ErrorView): string {
+  const { code, detail, requestId, flowId, back } = view;
   const { t } = page;
   return layout(
     page,
     { title: t(`error.${code}.title`), lead: t(`error.${code}.text`), error: code },
     html`${emblem("alert", "grave")}
+${flowId !== undefined && link({ ...page, flow: flowId }, paths.loginName, t("common.otherWay"), "button plain")}
 ${back !== undefined && outwardLink(back.url, t("loggedOut.back", { app: back.app }), "button plain")}
 <div class="reference"><p class="small">${t("error.what")}</p><p lang="en" id="error-phrase">${errorPhrases[code]}</p>${detail !== undefined && html`<p lang="en" id="error-detail">${detail}</p>`}<p><code id="request-id">${requestId}</code></p></div>`,
   );

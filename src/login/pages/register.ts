@@ -1,10 +1,11 @@
-import { html, type Html } from "../html.ts";
+import { html } from "../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";
 import { button, form, link, submit } from "../parts/form.ts";
 import { icon } from "../parts/icon.ts";
 import { newPassword, type PasswordRules } from "../parts/new-password.ts";
+import { personNames } from "../parts/person-names.ts";
 import { paths } from "../paths.ts";
 
 export type RegisterView = {
@@ -39,7 +40,7 @@ export function registerPage(page: Page, view: RegisterView): string {
     html`${form(
       page,
       { action: paths.register },
-      html`<div class="two">${names(page, values)}</div>
+      html`<div class="two">${personNames(page, values)}</div>
 ${field(page, { name: "email", label: "field.email", type: "email", autocomplete: "email", inputmode: "email", value: values.email })}
 ${field(page, { name: "login_name", label: "field.loginName", autocomplete: "username", value: values.loginName })}
 ${allowsPassword && newPassword(page, view.rules)}
@@ -57,24 +58,4 @@ ${
     )}
 <p class="aside">${t("register.haveAccount")} ${link(page, paths.loginName, t("register.signIn"))}</p>`,
   );
-}
-
-// Where the family name is said first, it is asked first.
-function names(page: Page, { givenName, familyName }: RegisterView["values"]): Html[] {
-  const isFamilyFirst = ["ja", "zh"].includes(page.language);
-  const given = field(page, {
-    name: "given_name",
-    label: "field.givenName",
-    autocomplete: "given-name",
-    value: givenName,
-    isFirst: !isFamilyFirst,
-  });
-  const family = field(page, {
-    name: "family_name",
-    label: "field.familyName",
-    autocomplete: "family-name",
-    value: familyName,
-    isFirst: isFamilyFirst,
-  });
-  return isFamilyFirst ? [family, given] : [given, family];
 }

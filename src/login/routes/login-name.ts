@@ -3,18 +3,18 @@ import { hostName } from "../../authz/host.ts";
 import { atFullSteps } from "../even-time.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
-import { isMeant, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
+import { isMeant, noticeOf, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
 import { passkeyOptions } from "../passkey-options.ts";
-import { PageRefused, type Visit } from "../visit.ts";
+import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 const longestName = 400;
 const stepMs = 50;
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
-  const { people, advance, policyOf, sessions } = parts;
+  const { people, advance, policyOf, sessions, intents } = parts;
 
-  async function show(visit: Visit, shown = problemsOf(visit), typed?: string) {
+  async function show(visit: Visit, shown: Shown, typed?: string) {
     const policy = await policyOf(visit.place);
     const { data } = visit.hasFlow ? visit.flow : await visit.save({});
     const domain = hostName(new URL(visit.at.issuer).host);
@@ -28,14 +28,16 @@ export function loginNameRoute(parts: RouteParts): Route {
       allowsLoginName: policy.allowUsernamePassword,
       allowsRegister: policy.allowRegister,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
-      providers: [],
+      providers: policy.allowExternalIdp
+        ? await intents.offered(visit.at.instanceId, visit.place.organizationId)
+        : [],
     };
     return visit.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
   }
 
   return {
     path: paths.loginName,
-    get: (visit) => show(visit),
+    get: (visit) => show(visit, { ...problemsOf(visit), ...noticeOf(visit) }),
     async post(visit) {
       const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(visit.place);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);

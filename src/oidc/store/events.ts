@@ -17,6 +17,8 @@ export type OidcSessionAdded = {
   expirationDate: string;
   /** Of whom the app wants to be told when the session ends. */
   logoutIssuer?: string;
+  /** The identity provider that the user logged in with, where he did. */
+  idpId?: string;
 };
 
 export type OidcSessionEnding = EndReason | "expired";

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { sessions } from "../../resources/session/index.ts";
+import { sessionById, sessions } from "../../resources/session/index.ts";
 import { users } from "../../resources/user/index.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { At, Issue, OidcSession, Ports, Tokens, User } from "../core/ports.ts";
@@ -28,6 +28,7 @@ class Ended extends Error {}
 /** Stores what is issued, in one unit with what is used up for it. Nothing is read that was not in the way before. */
 export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
   const { db, events, secrets, newId } = parts;
+  const sessionOf = sessionById(db);
 
   /** The row must be there when the unit commits. */
   async function require(
@@ -54,8 +55,11 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       await require(tx, sessions, { instanceId, id: sessionId, userId: user.id }, isAgain);
     }
     const client = await parts.clients.byId(at, session.open.clientId);
+    const idpId = isExternal(session.open)
+      ? (await sessionOf(instanceId, sessionId))?.idpId
+      : undefined;
     const tells = client !== undefined && client.backChannelLogoutUri !== "";
-    open(tx, user, session, tells ? at.issuer : undefined);
+    open(tx, user, session, { logoutIssuer: tells ? at.issuer : undefined, idpId });
   }
 
   async function store(tx: Transaction, { instanceId }: At, wanted: Issue): Promise<void> {
@@ -147,11 +151,14 @@ const idOf = ({ session }: Issue): string => {
   return "id" in session ? session.id : session.open.id;
 };
 
+/** Whether the user logged in with an identity provider, as `amr` tells. */
+export const isExternal = ({ amr }: Pick<OidcSession, "amr">): boolean => amr.includes("ext");
+
 function open(
   tx: Transaction,
   user: User,
   { open: session, expiresAt }: { open: OidcSession; expiresAt: Date },
-  logoutIssuer: string | undefined,
+  { logoutIssuer, idpId = "" }: { logoutIssuer: string | undefined; idpId: string | undefined },
 ): void {
   const { id, clientId, userId, sessionId, scope, audience, amr, parents } = session;
   const { authTime, actor, claims } = session;
@@ -161,6 +168,7 @@ function open(
     ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),
     ...(actor === undefined ? {} : { actor }),
     ...(logoutIssuer === undefined ? {} : { logoutIssuer }),
+    ...(idpId === "" ? {} : { idpId }),
   });
   const asked =
     claims === undefined

@@ -31,7 +31,8 @@ export const oidcSessionProjection = projection(
   [oidcSessions, oidcLineage],
   on(oidcSessionEvents, {
     "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
-      const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...same } = payload;
+      const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...rest } = payload;
+      const { idpId = "", ...same } = rest;
       return [
         insertRow(oidcSessions, {
           ...{ instanceId, id, part: onlyPart },
@@ -41,6 +42,7 @@ export const oidcSessionProjection = projection(
           amr: [...same.amr],
           parents: [...parents],
           organizationId: owner.id,
+          idpId,
           loggedInUserId: same.sessionId === "" ? "" : same.userId,
           expiresAt: new Date(expirationDate),
           ...(authTime === undefined ? {} : { authTime: new Date(authTime) }),

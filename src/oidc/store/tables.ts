@@ -141,6 +141,8 @@ export const oidcSessions = table(
     parents: json<Parent[]>(),
     /** The user, where he logged in for it with a session: what ends with a change of his password. */
     loggedInUserId: text(),
+    /** The identity provider that he logged in with for it; empty where he did not. */
+    idpId: text(),
     expiresAt: instant(),
   },
   {

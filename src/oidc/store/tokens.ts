@@ -1,9 +1,11 @@
+import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
+import { idpReader } from "../../resources/idp/index.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
 import { whenKnown } from "../../resources/user/index.ts";
 import { and, eq, sql } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
-import type { At, Clients, Tokens, Users } from "../core/ports.ts";
+import type { At, Clients, OidcSession, Tokens, Users } from "../core/ports.ts";
 import { accessTokenReader } from "./access-tokens.ts";
 import { authorizationCodeStore } from "./codes.ts";
 import {
@@ -13,15 +15,16 @@ import {
   refreshTokenEvents,
   tokenEvents,
 } from "./events.ts";
-import { issueIn } from "./issue.ts";
+import { isExternal, issueIn } from "./issue.ts";
 import { endOidcSession, oidcSessionReader, terminate } from "./sessions.ts";
 import { hasRow } from "./spend.ts";
-import { accessTokens, refreshTokens } from "./tables.ts";
+import { accessTokens, oidcSessions, refreshTokens } from "./tables.ts";
 import { writtenBy } from "./write.ts";
 
 /** Tokens, and the OIDC sessions they stand on. */
 export function tokenStore(
   parts: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
+    features: FeatureReader;
     users: Pick<Users, "byId">;
     clients: Pick<Clients, "byId">;
   },
@@ -30,6 +33,7 @@ export function tokenStore(
   const sessionOf = oidcSessionReader(parts);
   const accessTokenOf = accessTokenReader(parts);
   const loginSession = sessionById(db);
+  const idps = idpReader(db, parts.features);
   const t = db.table(refreshTokens);
   const byDigest = db.read
     .select()
@@ -43,15 +47,35 @@ export function tokenStore(
     const { instanceId } = at;
     const digest = await secrets.digest(instanceId, value);
     const [row] = await byDigest.execute({ instanceId, digest });
-    const session = row && (await sessionOf(instanceId, row.oidcSessionId));
+    if (row === undefined) return undefined;
+    const session = await sessionOf(instanceId, row.oidcSessionId);
     return session && { ...row, session };
+  }
+
+  /** What came of a login with an identity provider is renewed only while that is active (decisions E5). */
+  async function isProviderOn(instanceId: string, session: OidcSession): Promise<boolean> {
+    if (!isExternal(session)) return true;
+    const { id, organizationId } = session;
+    await db.catchUp();
+    const s = db.table(oidcSessions);
+    const [row] = await db.read
+      .select({ idpId: s.idpId })
+      .from(s)
+      .where(and(eq(s.instanceId, instanceId), eq(s.id, id)));
+    if (row === undefined || row.idpId === "") return true;
+    return (await idps.effectiveState(instanceId, organizationId, row.idpId)) === "active";
   }
 
   return {
     ...authorizationCodeStore(parts),
     ...issueIn(parts),
     accessToken: accessTokenOf,
-    refreshToken: refreshTokenOf,
+
+    async refreshToken(at, value) {
+      const token = await refreshTokenOf(at, value);
+      if (token === undefined) return undefined;
+      return (await isProviderOn(at.instanceId, token.session)) ? token : undefined;
+    },
 
     async endSession(at, id, reason) {
       const session = await sessionOf(at.instanceId, id);

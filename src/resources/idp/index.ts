@@ -12,6 +12,7 @@ export type { AutoLinking, IdpOptions } from "./events.ts";
 export { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
 export { type LeavingIdp, removeIdpLinks } from "./links.ts";
 export type { Affected, InOrganizations } from "./preview.ts";
+export { requireIdp } from "./require-idp.ts";
 export { type IdpConfigs, type IdpType, idpTypes } from "./provider-types.ts";
 export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.ts";
 export { idpSecretReader } from "./secret.ts";

@@ -73,7 +73,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
     of: () => Promise<string | undefined>,
     wanted: Checks,
   ) {
-    const { password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
+    const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
     const id = await of();
     const found = id === undefined ? undefined : await find(at.instanceId, id);
     let isRight = found !== undefined;
@@ -96,6 +96,12 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
       const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
       take(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
+    }
+    if (idpIntent !== undefined) {
+      const { idpIntentId: intentId, idpIntentToken: token } = idpIntent;
+      const outcome = await checks.idpIntent(at, who(), { id: intentId, token });
+      const idpId = outcome.isRight ? outcome.idpId : "";
+      take(outcome.isRight, sessionEvents["intent.checked"]({ idpId }));
     }
     if (totp !== undefined) {
       take(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
@@ -152,8 +158,8 @@ const asksAnything = (wanted: Checks): boolean =>
 
 /** How many checks are made of what a user has. */
 const countOf = (wanted: Checks): number => {
-  const { password, webAuthN, totp, otpSms, otpEmail, recoveryCode } = wanted;
-  const asked = [password, webAuthN, totp, otpSms, otpEmail, recoveryCode];
+  const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  const asked = [password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
   return Math.max(asked.filter((each) => each !== undefined).length, 1);
 };
 

@@ -60,6 +60,7 @@ function toFactors(
     ...(row.userCheckedAt && { user: { ...called, ...at(row.userCheckedAt) } }),
     ...(row.passwordCheckedAt && { password: at(row.passwordCheckedAt) }),
     ...(row.webAuthNCheckedAt && { webAuthN: { userVerified, ...at(row.webAuthNCheckedAt) } }),
+    ...(row.intentCheckedAt && { intent: { idpId: row.idpId, ...at(row.intentCheckedAt) } }),
     ...(row.totpCheckedAt && { totp: at(row.totpCheckedAt) }),
     ...(row.otpSmsCheckedAt && { otpSms: at(row.otpSmsCheckedAt) }),
     ...(row.otpEmailCheckedAt && { otpEmail: at(row.otpEmailCheckedAt) }),

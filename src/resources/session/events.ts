@@ -33,6 +33,8 @@ export const sessionEvents = defineEvents("session", {
   "password.checked": nothing(),
   "webauthn.challenged": payload<{ challengeId: string; domain: string }>(),
   "webauthn.checked": payload<{ webAuthNId: string; isUserVerified: boolean }>(),
+  /** Its user logged in with a provider. */
+  "intent.checked": payload<{ idpId: string }>(),
   "totp.checked": nothing(),
   "otp.sms.challenged": nothing(),
   "otp.sms.checked": nothing(),

@@ -10,6 +10,7 @@ import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import type { IdpIntentHandlers } from "../idpintent/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
@@ -76,7 +77,9 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-export function sessionHandlers(deps: Deps): Handlers<Service> {
+export type SessionMethods = Exclude<keyof Handlers<Service>, keyof IdpIntentHandlers>;
+
+export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
   const queries = sessionQueries(deps, createTenancy(deps));
   const checksOfUsers = userChecks(deps);

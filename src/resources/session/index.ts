@@ -1,6 +1,7 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
+import { idpIntentHandlers } from "../idpintent/index.ts";
 import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
@@ -17,7 +18,13 @@ export { sessionTokens } from "./token.ts";
 export const sessionModule: Module = {
   events: [sessionEvents],
   projections: [sessionProjection],
-  services: (deps) => [service(SessionService, sessionHandlers(deps), sessionAuthorize(deps))],
+  services: (deps) => [
+    service(
+      SessionService,
+      { ...sessionHandlers(deps), ...idpIntentHandlers(deps) },
+      sessionAuthorize(deps),
+    ),
+  ],
   contents: removeContentsOfSessions,
   sweeps: (deps) => [sweepSessions(deps)],
 };

@@ -46,6 +46,9 @@ export const sessions = table(
     passwordCheckedAt: optionalInstant(),
     webAuthNCheckedAt: optionalInstant(),
     isUserVerified: bool(),
+    intentCheckedAt: optionalInstant(),
+    /** The provider that its user logged in with last; empty where he did not. */
+    idpId: text(),
     totpCheckedAt: optionalInstant(),
     otpSmsCheckedAt: optionalInstant(),
     otpEmailCheckedAt: optionalInstant(),
@@ -116,6 +119,7 @@ export const sessionProjection = projection(
         organizationId: "",
         fingerprintId: "",
         isUserVerified: false,
+        idpId: "",
       }),
     ],
     "session.user_agent.set": (event) => {
@@ -132,6 +136,8 @@ export const sessionProjection = projection(
       const { isUserVerified } = event.payload;
       return set(event, { webAuthNCheckedAt: event.createdAt, isUserVerified });
     },
+    "session.intent.checked": (event) =>
+      set(event, { intentCheckedAt: event.createdAt, idpId: event.payload.idpId }),
     "session.totp.checked": (event) => set(event, { totpCheckedAt: event.createdAt }),
     "session.otp.sms.challenged": (event) => set(event),
     "session.otp.sms.checked": (event) => set(event, { otpSmsCheckedAt: event.createdAt }),

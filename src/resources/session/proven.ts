@@ -5,13 +5,18 @@ import { user } from "../user/index.ts";
 import { type SessionEvent, sessionEvents } from "./events.ts";
 import { addSession, nameUser, requireSession, session, setLifetime } from "./session.ts";
 
-/** What a user has just proven outside of a session: by a passkey that said who he is, or by what he registered. */
+/**
+ * What a user has just proven outside of a session: by a passkey that said who he is, at an identity provider, or by what
+ * he registered.
+ */
 export type Proof =
   | { kind: "totp" }
+  | { kind: "intent"; idpId: string }
   | { kind: "webauthn"; webAuthNId: string; isUserVerified: boolean };
 
 const eventOf = (proof: Proof): SessionEvent => {
   if (proof.kind === "totp") return sessionEvents["totp.checked"]({});
+  if (proof.kind === "intent") return sessionEvents["intent.checked"]({ idpId: proof.idpId });
   const { webAuthNId, isUserVerified } = proof;
   return sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified });
 };

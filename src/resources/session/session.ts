@@ -56,6 +56,7 @@ function evolve(state: State, event: SessionEvent): State {
       return { ...state, metadata: foldMetadata(state.metadata, event.payload) };
     case "session.user_agent.set":
     case "session.password.checked":
+    case "session.intent.checked":
     case "session.totp.checked":
     case "session.recovery_code.checked":
     case "session.lifetime.set":

@@ -82,6 +82,7 @@ const isAuthenticated = (session: SessionRow): boolean =>
   [
     session.passwordCheckedAt,
     session.webAuthNCheckedAt,
+    session.intentCheckedAt,
     session.totpCheckedAt,
     session.otpSmsCheckedAt,
     session.otpEmailCheckedAt,

@@ -1,6 +1,7 @@
 import type { Deps } from "../../projection/module.ts";
 import { evenly } from "./check/even-time.ts";
 import { createCredentials } from "./credentials.ts";
+import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
 import type { PasswordCheck } from "./password/check.ts";
 import { createRecoveryCodeCheck, type RecoveryCodeCheck } from "./recovery/recovery.ts";
@@ -30,6 +31,8 @@ export type UserChecks = {
   /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to him. */
   otp: OtpChecks;
   recoveryCode: RecoveryCodeCheck;
+  /** A login with an identity provider; it counts once. */
+  idpIntent: IdpIntentCheck;
   /** Passkeys and security keys. `challenge` stands in the caller's unit, who keeps the `challengeId` for the check. */
   webAuthN: WebAuthNChecks;
 };
@@ -40,12 +43,14 @@ export function userChecks(deps: Deps): UserChecks {
   const totp = createTotpCheck(totps, attempts);
   const otp = createOtpChecks(codes, attempts);
   const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
+  const idpIntent = createIdpIntentCheck(deps, attempts);
   const webAuthN = createWebAuthNChecks(deps, credentials);
   return {
     password: credentials.checkPassword,
     totp: (...tried) => evenly(() => totp(...tried)),
     otp: { ...otp, check: (...tried) => evenly(() => otp.check(...tried)) },
     recoveryCode: (...tried) => evenly(() => recoveryCode(...tried)),
+    idpIntent: (...tried) => evenly(() => idpIntent(...tried)),
     webAuthN: {
       ...webAuthN,
       check: (...tried) => evenly(() => webAuthN.check(...tried)),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { caseFold } from "../../storage/case-fold.ts";
 import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
-import { authenticatorPayloads, credentialClaim } from "./authenticator/events.ts";
+import { authenticatorPayloads, credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 
 export const usernameClaim = "user.username";
@@ -62,7 +62,8 @@ export const userEvents = defineEvents("user", {
   locked: nothing(),
   unlocked: nothing(),
   removed: payload<{ organizationId: string }>({
-    claims: () => [release(usernameClaim), release(clientIdClaim), release(credentialClaim)],
+    claims: () =>
+      [usernameClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) => release(kind)),
   }),
   "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),

@@ -7,6 +7,7 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { objectHistory, toEvent } from "../event/index.ts";
+import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import {
@@ -27,6 +28,7 @@ import {
 } from "../userschema/index.ts";
 import { toAuthenticators } from "./authenticator/convert.ts";
 import type { AuthenticatorRow } from "./authenticator/queries.ts";
+import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
@@ -89,7 +91,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         throw permissionMissing(scope.policy.act);
       }
       const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
-      const password = wanted.authenticators?.password;
+      const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
       const setting = password && settingOf(credentials, scope.instanceId, password, field);
       const [written, told] = await events.transact(writeContext(scope), async (tx) => {
@@ -104,6 +106,10 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
           requirePerson(loaded.state);
           await setting.check(loaded.state);
           await setting.set(tx, loaded);
+        }
+        for (const { idpId, userId: externalUserId, username: called } of links) {
+          await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
+          await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
         return [tx.written(loaded), made];
       });

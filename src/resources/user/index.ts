@@ -3,7 +3,7 @@ import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
-import { credentialClaim } from "./authenticator/events.ts";
+import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
@@ -13,6 +13,8 @@ import { contactHandlers } from "./contact-handlers.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
+import { idpLinkHandlers } from "./idp-link/handlers.ts";
+import { idpLinkJobs } from "./idp-link/remove-links.ts";
 import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
@@ -31,6 +33,7 @@ import { webAuthNHandlers } from "./web-authn/handlers.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader, whenKnown } from "./active-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
+export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
@@ -38,6 +41,7 @@ export { type UserChecks, userChecks } from "./checks.ts";
 export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
+export { linkIdp } from "./idp-link/idp-link.ts";
 export {
   type LoginNameReader,
   loginNameReader,
@@ -91,6 +95,8 @@ export const userModule: Module = {
       ),
     [credentialClaim]: () =>
       alreadyExists("WEB_AUTH_N_TAKEN", "the passkey or security key is registered already"),
+    [idpLinkClaim]: () =>
+      alreadyExists("IDP_LINK_TAKEN", "the account at the provider is linked to a user already"),
   },
   services: (deps) => {
     const credentials = createCredentials(deps);
@@ -106,6 +112,7 @@ export const userModule: Module = {
           ...totpHandlers(credentials),
           ...otpHandlers(credentials),
           ...recoveryHandlers(credentials),
+          ...idpLinkHandlers(credentials),
           ...tokenHandlers(credentials),
           ...machineHandlers(credentials),
         },
@@ -113,6 +120,7 @@ export const userModule: Module = {
       ),
     ];
   },
+  jobs: idpLinkJobs,
   contents: removeContentsOfUsers,
   sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
 };

@@ -140,5 +140,6 @@ export const userProjection = projection(
     ...ofAuthenticators(),
     "user.human.password.changed": (event) => set(event, { wasSetUp: true }),
     "user.human.passwordless.token.verified": (event) => set(event, { wasSetUp: true }),
+    "user.human.externalidp.added": (event) => set(event, { wasSetUp: true }),
   }),
 );

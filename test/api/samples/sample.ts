@@ -22,6 +22,8 @@ export type World = {
   put(path: string, body: JsonObject): Promise<JsonObject>;
   /** Does something to a resource by its path. */
   act(path: string): Promise<void>;
+  /** Opens a page as a browser does; where it leads to. */
+  open(path: string): Promise<string>;
   /** Begins an import of so many records, perhaps ends it in some way, and gives its id. */
   bring(records: number, then?: "_pause" | "_cancel"): Promise<string>;
   /** A name that nothing else has. */
@@ -94,7 +96,7 @@ export function ofService(
 
 /** Makes what the samples need. */
 export async function makeWorld(
-  peer: Pick<Peer, "rest">,
+  peer: Pick<Peer, "rest" | "send">,
   { token, made, system, texts }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
@@ -120,6 +122,8 @@ export async function makeWorld(
     });
     assert.equal(status, 200, JSON.stringify(json));
   };
+  const open = async (path: string) =>
+    String((await peer.send({ method: "GET", path })).headers["location"]);
   const bring: World["bring"] = async (records, then) => {
     const told = async (path: string, body?: JsonValue) => {
       const { status, json } = await peer.rest("POST", `/management/v1${path}`, body, { token });
@@ -139,7 +143,7 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, bring, name },
+    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, open, bring, name },
   };
 }
 

@@ -45,7 +45,7 @@ describe("creating a user", () => {
         contact: {},
         authenticators: {
           ...{ web_auth_n: [], totps: [], otp_sms: [], otp_email: [] },
-          ...{ public_keys: [], personal_access_tokens: [] },
+          ...{ public_keys: [], personal_access_tokens: [], identity_providers: [] },
         },
       },
     });

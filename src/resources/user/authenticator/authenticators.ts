@@ -9,6 +9,7 @@ export type AuthenticatorKind =
   | "otp_sms"
   | "otp_email"
   | "recovery_codes"
+  | "idp"
   | "pat"
   | "key"
   | "secret";
@@ -21,7 +22,10 @@ export type Authenticator = {
   kind: AuthenticatorKind;
   id: string;
   isVerified: boolean;
-  /** Where one-time passwords are sent to; of a passkey the id of the credential. */
+  /**
+   * Where one-time passwords are sent to; of a passkey the id of the credential; of an account at a provider, whose id is
+   * the provider's, what the provider knows the user by.
+   */
   address: string;
   /** Of what is registered by WebAuthn: whether it is a passkey. */
   isPasskey: boolean;
@@ -70,6 +74,13 @@ export function foldAuthenticators(held: Held, event: UserEvent): Held {
       return add(held, "recovery_codes", onlyOne, { isVerified: true });
     case "user.human.mfa.recovery_codes.removed":
       return drop(held, "recovery_codes", onlyOne);
+    case "user.human.externalidp.added": {
+      const { idpId, externalUserId: address } = event.payload;
+      return add(held, "idp", idpId, { isVerified: true, address });
+    }
+    case "user.human.externalidp.removed":
+    case "user.human.externalidp.cascade.removed":
+      return drop(held, "idp", event.payload.idpId);
     case "user.pat.added":
       return add(held, "pat", event.payload.tokenId, { isVerified: true });
     case "user.pat.removed":
@@ -117,6 +128,7 @@ const names: Record<AuthenticatorKind, string> = {
   otp_sms: "OTP_SMS",
   otp_email: "OTP_EMAIL",
   recovery_codes: "RECOVERY_CODES",
+  idp: "IDP_LINK",
   pat: "PERSONAL_ACCESS_TOKEN",
   key: "PUBLIC_KEY",
   secret: "SECRET",

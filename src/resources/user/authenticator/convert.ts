@@ -1,12 +1,27 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { AuthenticatorsSchema } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
+import type {
+  AuthenticatorsSchema,
+  IDPLinkSchema,
+} from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import type { AuthenticatorRow } from "./queries.ts";
 
 const expiring = ({ creationDate, expiresAt }: AuthenticatorRow) => ({
   creationDate: timestampFromDate(creationDate),
   ...(expiresAt === null ? {} : { expirationDate: timestampFromDate(expiresAt) }),
+});
+
+/** An account at a provider, as the API tells of it. */
+export const toIdpLink = ({
+  id: idpId,
+  label: username,
+  lookup,
+  creationDate,
+}: AuthenticatorRow): MessageInitShape<typeof IDPLinkSchema> => ({
+  ...{ idpId, username },
+  userId: lookup.slice(idpId.length + 1),
+  creationDate: timestampFromDate(creationDate),
 });
 
 /** What a user logs in with, as the API tells of it. */
@@ -36,6 +51,7 @@ export function toAuthenticators(
     })),
     publicKeys: of("key").map((row) => ({ keyId: row.id, ...expiring(row) })),
     personalAccessTokens: of("pat").map((row) => ({ tokenId: row.id, ...expiring(row) })),
+    identityProviders: of("idp").map(toIdpLink),
     ...(recoveryCodes && { recoveryCodes: { remaining: recoveryCodes.number } }),
     ...(secret && { secret: { clientId: secret.lookup } }),
   };

@@ -17,6 +17,21 @@ export type Credential = {
   rpId: string;
 };
 
+/** An account at an identity provider belongs to one user of the instance (decisions C4). */
+export const idpLinkClaim = "user.idp_link";
+
+/** An account at a provider, by what the provider knows it by: letter by letter. */
+export type IdpLink = { idpId: string; externalUserId: string };
+
+export const idpLinkKey = ({ idpId, externalUserId }: IdpLink): string =>
+  `${idpId}/${externalUserId}`;
+
+const lostIdpLink = () =>
+  payload<IdpLink>({
+    personal: ["externalUserId"],
+    claims: (link) => [release(idpLinkClaim, idpLinkKey(link))],
+  });
+
 const nothing = () => payload<Record<string, never>>();
 const credential = () =>
   payload<Credential>({
@@ -65,6 +80,14 @@ export const authenticatorPayloads = {
   "human.mfa.otp.email.code.added": nothing(),
   "human.mfa.recovery_codes.added": payload<{ count: number }>(),
   "human.mfa.recovery_codes.removed": nothing(),
+
+  "human.externalidp.added": payload<IdpLink & { username: string }>({
+    personal: ["externalUserId", "username"],
+    claims: (link) => [holdAlso(idpLinkClaim, idpLinkKey(link))],
+  }),
+  "human.externalidp.removed": lostIdpLink(),
+  /** The provider was deleted. */
+  "human.externalidp.cascade.removed": lostIdpLink(),
 
   "pat.added": payload<{ tokenId: string; expirationDate: string | undefined }>(),
   "pat.removed": payload<{ tokenId: string }>(),

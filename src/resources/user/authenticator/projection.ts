@@ -15,7 +15,7 @@ import {
 import { checkEvents } from "../check/events.ts";
 import { userEvents } from "../events.ts";
 import { type AuthenticatorKind, onlyOne } from "./authenticators.ts";
-import type { Credential } from "./events.ts";
+import { type Credential, idpLinkKey } from "./events.ts";
 
 /** What users log in with, and what of it is no secret; see `Authenticator`. */
 export const userAuthenticators = table(
@@ -43,7 +43,10 @@ export const userAuthenticators = table(
   },
   {
     key: ["instanceId", "userId", "kind", "id"],
-    indexes: [{ columns: ["instanceId", "kind", "lookup"] }],
+    indexes: [
+      { columns: ["instanceId", "kind", "lookup"] },
+      { columns: ["instanceId", "kind", "id"] },
+    ],
   },
 );
 
@@ -137,6 +140,14 @@ export const authenticatorProjection = projection(
     "user.human.mfa.recovery_codes.added": (event) =>
       add(event, "recovery_codes", onlyOne, { isVerified: true, number: event.payload.count }),
     "user.human.mfa.recovery_codes.removed": (event) => drop(event, "recovery_codes", onlyOne),
+    "user.human.externalidp.added": (event) =>
+      add(event, "idp", event.payload.idpId, {
+        isVerified: true,
+        label: event.payload.username,
+        lookup: idpLinkKey(event.payload),
+      }),
+    "user.human.externalidp.removed": (event) => drop(event, "idp", event.payload.idpId),
+    "user.human.externalidp.cascade.removed": (event) => drop(event, "idp", event.payload.idpId),
     "user.pat.added": (event) =>
       add(event, "pat", event.payload.tokenId, {
         isVerified: true,

@@ -23,6 +23,7 @@ export const checkEvents = defineEvents(
     "human.mfa.otp.email.check.failed": nothing(),
     "human.mfa.recovery_codes.check.succeeded": payload<{ remaining: number }>(),
     "human.mfa.recovery_codes.check.failed": nothing(),
+    "human.externalidp.check.succeeded": payload<{ idpId: string }>(),
     "human.passwordless.token.check.succeeded": credential(),
     "human.passwordless.token.check.failed": credential(),
     "human.passwordless.token.signcount.changed": signCount(),

@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/session/v3alpha/check.proto.
  */
 export const file_idsvc_resources_session_v3alpha_check: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvc2Vzc2lvbi92M2FscGhhL2NoZWNrLnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhIscDCgZDaGVja3MSOAoEdXNlchgBIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tVc2VyEkAKCHBhc3N3b3JkGAIgASgLMi4uaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5DaGVja1Bhc3N3b3JkEkIKCndlYl9hdXRoX24YAyABKAsyLi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoZWNrV2ViQXV0aE4SOAoEdG90cBgFIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tUT1RQEjoKB290cF9zbXMYBiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoZWNrT1RQEjwKCW90cF9lbWFpbBgHIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tPVFASSQoNcmVjb3ZlcnlfY29kZRgIIAEoCzIyLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tSZWNvdmVyeUNvZGUiXQoJQ2hlY2tVc2VyEh0KB3VzZXJfaWQYASABKAlCCrpIB3IFEAEYyAFIABIgCgpsb2dpbl9uYW1lGAIgASgJQgq6SAdyBRABGPQDSABCDwoGc2VhcmNoEgW6SAIIASIwCg1DaGVja1Bhc3N3b3JkEh8KCHBhc3N3b3JkGAEgASgJQg26SArIAQFyBRABGMgBIlMKDUNoZWNrV2ViQXV0aE4SQgoZY3JlZGVudGlhbF9hc3NlcnRpb25fZGF0YRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBASInCglDaGVja1RPVFASGgoEY29kZRgBIAEoCUIMukgJyAEBcgQQARgUIiYKCENoZWNrT1RQEhoKBGNvZGUYASABKAlCDLpICcgBAXIEEAEYFCIvChFDaGVja1JlY292ZXJ5Q29kZRIaCgRjb2RlGAEgASgJQgy6SAnIAQFyBBABGDJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvc2Vzc2lvbi92M2FscGhhL2NoZWNrLnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhIowECgZDaGVja3MSOAoEdXNlchgBIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tVc2VyEkAKCHBhc3N3b3JkGAIgASgLMi4uaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5DaGVja1Bhc3N3b3JkEkIKCndlYl9hdXRoX24YAyABKAsyLi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoZWNrV2ViQXV0aE4SQwoKaWRwX2ludGVudBgEIAEoCzIvLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tJRFBJbnRlbnQSOAoEdG90cBgFIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tUT1RQEjoKB290cF9zbXMYBiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoZWNrT1RQEjwKCW90cF9lbWFpbBgHIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tPVFASSQoNcmVjb3ZlcnlfY29kZRgIIAEoCzIyLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hlY2tSZWNvdmVyeUNvZGUiXQoJQ2hlY2tVc2VyEh0KB3VzZXJfaWQYASABKAlCCrpIB3IFEAEYyAFIABIgCgpsb2dpbl9uYW1lGAIgASgJQgq6SAdyBRABGPQDSABCDwoGc2VhcmNoEgW6SAIIASIwCg1DaGVja1Bhc3N3b3JkEh8KCHBhc3N3b3JkGAEgASgJQg26SArIAQFyBRABGMgBIlMKDUNoZWNrV2ViQXV0aE4SQgoZY3JlZGVudGlhbF9hc3NlcnRpb25fZGF0YRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBASJfCg5DaGVja0lEUEludGVudBIkCg1pZHBfaW50ZW50X2lkGAEgASgJQg26SArIAQFyBRABGMgBEicKEGlkcF9pbnRlbnRfdG9rZW4YAiABKAlCDbpICsgBAXIFEAEYyAEiJwoJQ2hlY2tUT1RQEhoKBGNvZGUYASABKAlCDLpICcgBAXIEEAEYFCImCghDaGVja09UUBIaCgRjb2RlGAEgASgJQgy6SAnIAQFyBBABGBQiLwoRQ2hlY2tSZWNvdmVyeUNvZGUSGgoEY29kZRgBIAEoCUIMukgJyAEBcgQQARgyYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct]);
 
 /**
  * What is to be checked. Whatever is wrong gets one answer, also where nobody has the name; every wrong attempt counts,
@@ -43,6 +43,13 @@ export type Checks = Message<"idsvc.resources.session.v3alpha.Checks"> & {
    * @generated from field: idsvc.resources.session.v3alpha.CheckWebAuthN web_auth_n = 3;
    */
   webAuthN?: CheckWebAuthN | undefined;
+
+  /**
+   * Checks that somebody has just logged in with an account at an identity provider that is linked to the user.
+   *
+   * @generated from field: idsvc.resources.session.v3alpha.CheckIDPIntent idp_intent = 4;
+   */
+  idpIntent?: CheckIDPIntent | undefined;
 
   /**
    * Checks a one-time password of an app of the user.
@@ -160,6 +167,34 @@ export const CheckWebAuthNSchema: GenMessage<CheckWebAuthN> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_session_v3alpha_check, 3);
 
 /**
+ * Checks a login with an identity provider. The intent is used up by it.
+ *
+ * @generated from message idsvc.resources.session.v3alpha.CheckIDPIntent
+ */
+export type CheckIDPIntent = Message<"idsvc.resources.session.v3alpha.CheckIDPIntent"> & {
+  /**
+   * The ID of the intent.
+   *
+   * @generated from field: string idp_intent_id = 1;
+   */
+  idpIntentId: string;
+
+  /**
+   * The token that came with its success.
+   *
+   * @generated from field: string idp_intent_token = 2;
+   */
+  idpIntentToken: string;
+};
+
+/**
+ * Describes the message idsvc.resources.session.v3alpha.CheckIDPIntent.
+ * Use `create(CheckIDPIntentSchema)` to create a new message.
+ */
+export const CheckIDPIntentSchema: GenMessage<CheckIDPIntent> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_session_v3alpha_check, 4);
+
+/**
  * Checks a one-time password of an app.
  *
  * @generated from message idsvc.resources.session.v3alpha.CheckTOTP
@@ -178,7 +213,7 @@ export type CheckTOTP = Message<"idsvc.resources.session.v3alpha.CheckTOTP"> & {
  * Use `create(CheckTOTPSchema)` to create a new message.
  */
 export const CheckTOTPSchema: GenMessage<CheckTOTP> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_check, 4);
+  messageDesc(file_idsvc_resources_session_v3alpha_check, 5);
 
 /**
  * Checks a one-time password that was sent.
@@ -199,7 +234,7 @@ export type CheckOTP = Message<"idsvc.resources.session.v3alpha.CheckOTP"> & {
  * Use `create(CheckOTPSchema)` to create a new message.
  */
 export const CheckOTPSchema: GenMessage<CheckOTP> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_check, 5);
+  messageDesc(file_idsvc_resources_session_v3alpha_check, 6);
 
 /**
  * Checks a recovery code.
@@ -220,5 +255,5 @@ export type CheckRecoveryCode = Message<"idsvc.resources.session.v3alpha.CheckRe
  * Use `create(CheckRecoveryCodeSchema)` to create a new message.
  */
 export const CheckRecoveryCodeSchema: GenMessage<CheckRecoveryCode> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_check, 6);
+  messageDesc(file_idsvc_resources_session_v3alpha_check, 7);
 

@@ -15,6 +15,8 @@ import type { Details, ListDetails, ListQuery } from "../../object/v3alpha/objec
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Challenges } from "./challenge_pb.ts";
 import { file_idsvc_resources_session_v3alpha_challenge } from "./challenge_pb.ts";
+import type { FormData, IDPInformation, IDPIntent, LDAPCredentials, RedirectURLs } from "./idp_intent_pb.ts";
+import { file_idsvc_resources_session_v3alpha_idp_intent } from "./idp_intent_pb.ts";
 import type { SessionFieldName, SessionSearchFilter } from "./query_pb.ts";
 import { file_idsvc_resources_session_v3alpha_query } from "./query_pb.ts";
 import type { GetSession, PatchSession, Session } from "./session_pb.ts";
@@ -25,7 +27,173 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/session/v3alpha/session_service.proto.
  */
 export const file_idsvc_resources_session_v3alpha_session_service: GenFile = /*@__PURE__*/
-  fileDesc("CjVpZHN2Yy9yZXNvdXJjZXMvc2Vzc2lvbi92M2FscGhhL3Nlc3Npb25fc2VydmljZS5wcm90bxIfaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYSJZChRDcmVhdGVTZXNzaW9uUmVxdWVzdBJBCgdzZXNzaW9uGAEgASgLMiguaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5TZXNzaW9uQga6SAPIAQEivQEKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSEgoKc2Vzc2lvbl9pZBgCIAEoCRIVCg1zZXNzaW9uX3Rva2VuGAMgASgJEj8KCmNoYWxsZW5nZXMYBCABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoYWxsZW5nZXMieAoTUGF0Y2hTZXNzaW9uUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARJGCgdzZXNzaW9uGAIgASgLMi0uaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5QYXRjaFNlc3Npb25CBrpIA8gBASKoAQoUUGF0Y2hTZXNzaW9uUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEhUKDXNlc3Npb25fdG9rZW4YAiABKAkSPwoKY2hhbGxlbmdlcxgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hhbGxlbmdlcyJoChFHZXRTZXNzaW9uUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARImCg1zZXNzaW9uX3Rva2VuGAIgASgJQgq6SAdyBRABGMgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4iUgoSR2V0U2Vzc2lvblJlc3BvbnNlEjwKB3Nlc3Npb24YASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkdldFNlc3Npb24iawoURGVsZXRlU2Vzc2lvblJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAESJgoNc2Vzc2lvbl90b2tlbhgCIAEoCUIKukgHcgUQARjIAUgAiAEBQhAKDl9zZXNzaW9uX3Rva2VuIlEKFURlbGV0ZVNlc3Npb25SZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiqgIKFVNlYXJjaFNlc3Npb25zUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSUwoOc29ydGluZ19jb2x1bW4YAiABKA4yMS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25GaWVsZE5hbWVCCLpIBYIBAhABEk8KB2ZpbHRlcnMYAyADKAsyNC5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25TZWFyY2hGaWx0ZXJCCLpIBZIBAhBkEjEKA2N0eBgEIAEoCzIkLmlkc3ZjLm9iamVjdC52M2FscGhhLlJlcXVlc3RDb250ZXh0It4BChZTZWFyY2hTZXNzaW9uc1Jlc3BvbnNlEjwKB2RldGFpbHMYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdERldGFpbHMSSQoOc29ydGluZ19jb2x1bW4YAiABKA4yMS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25GaWVsZE5hbWUSOwoGcmVzdWx0GAMgAygLMisuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5HZXRTZXNzaW9uMqUICg5TZXNzaW9uU2VydmljZRLEAQoNQ3JlYXRlU2Vzc2lvbhI1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNyZWF0ZVNlc3Npb25SZXNwb25zZSJEqtQYFAoNc2Vzc2lvbi53cml0ZRABKMkBgtPkkwImOgdzZXNzaW9uIhsvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMSwwEKDFBhdGNoU2Vzc2lvbhI0Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuUGF0Y2hTZXNzaW9uUmVxdWVzdBo1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuUGF0Y2hTZXNzaW9uUmVzcG9uc2UiRqrUGBEKDXNlc3Npb24ud3JpdGUQAYLT5JMCKzoHc2Vzc2lvbjIgL3Jlc291cmNlcy92M2FscGhhL3Nlc3Npb25zL3tpZH0SwgEKCkdldFNlc3Npb24SMi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkdldFNlc3Npb25SZXF1ZXN0GjMuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5HZXRTZXNzaW9uUmVzcG9uc2UiS6rUGB8KDWF1dGhlbnRpY2F0ZWRKDHNlc3Npb24ucmVhZFgBgtPkkwIiEiAvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMve2lkfRLbAQoNRGVsZXRlU2Vzc2lvbhI1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkRlbGV0ZVNlc3Npb25SZXNwb25zZSJbqtQYLwoNYXV0aGVudGljYXRlZEoOc2Vzc2lvbi5kZWxldGVSDHNlc3Npb24ucmVhZFgBgtPkkwIiKiAvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMve2lkfRLaAQoOU2VhcmNoU2Vzc2lvbnMSNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlYXJjaFNlc3Npb25zUmVxdWVzdBo3Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuU2VhcmNoU2Vzc2lvbnNSZXNwb25zZSJXqtQYHwoNYXV0aGVudGljYXRlZEoMc2Vzc2lvbi5yZWFkWAGC0+STAi46B2ZpbHRlcnMiIy9yZXNvdXJjZXMvdjNhbHBoYS9zZXNzaW9ucy9fc2VhcmNoGgaq1BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_session_v3alpha_challenge, file_idsvc_resources_session_v3alpha_query, file_idsvc_resources_session_v3alpha_session]);
+  fileDesc("CjVpZHN2Yy9yZXNvdXJjZXMvc2Vzc2lvbi92M2FscGhhL3Nlc3Npb25fc2VydmljZS5wcm90bxIfaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYSKJAgoiU3RhcnRJZGVudGl0eVByb3ZpZGVySW50ZW50UmVxdWVzdBIdCgZpZHBfaWQYASABKAlCDbpICsgBAXIFEAEYyAESPQoEdXJscxgCIAEoCzItLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuUmVkaXJlY3RVUkxzSAASQAoEbGRhcBgDIAEoCzIwLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuTERBUENyZWRlbnRpYWxzSAASMQoDY3R4GAQgASgLMiQuaWRzdmMub2JqZWN0LnYzYWxwaGEuUmVxdWVzdENvbnRleHRCEAoHY29udGVudBIFukgCCAEiggIKI1N0YXJ0SWRlbnRpdHlQcm92aWRlckludGVudFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxISCghhdXRoX3VybBgCIAEoCUgAEj4KCWZvcm1fZGF0YRgDIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuRm9ybURhdGFIABJACgppZHBfaW50ZW50GAQgASgLMiouaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5JRFBJbnRlbnRIAEILCgluZXh0X3N0ZXAicQogR2V0SWRlbnRpdHlQcm92aWRlckludGVudFJlcXVlc3QSJAoNaWRwX2ludGVudF9pZBgBIAEoCUINukgKyAEBcgUQARjIARInChBpZHBfaW50ZW50X3Rva2VuGAIgASgJQg26SArIAQFyBRABGMgBIrgBCiFHZXRJZGVudGl0eVByb3ZpZGVySW50ZW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEkgKD2lkcF9pbmZvcm1hdGlvbhgCIAEoCzIvLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuSURQSW5mb3JtYXRpb24SDwoHdXNlcl9pZBgDIAEoCSJZChRDcmVhdGVTZXNzaW9uUmVxdWVzdBJBCgdzZXNzaW9uGAEgASgLMiguaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5TZXNzaW9uQga6SAPIAQEivQEKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSEgoKc2Vzc2lvbl9pZBgCIAEoCRIVCg1zZXNzaW9uX3Rva2VuGAMgASgJEj8KCmNoYWxsZW5nZXMYBCABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNoYWxsZW5nZXMieAoTUGF0Y2hTZXNzaW9uUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARJGCgdzZXNzaW9uGAIgASgLMi0uaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5QYXRjaFNlc3Npb25CBrpIA8gBASKoAQoUUGF0Y2hTZXNzaW9uUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEhUKDXNlc3Npb25fdG9rZW4YAiABKAkSPwoKY2hhbGxlbmdlcxgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ2hhbGxlbmdlcyJoChFHZXRTZXNzaW9uUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARImCg1zZXNzaW9uX3Rva2VuGAIgASgJQgq6SAdyBRABGMgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4iUgoSR2V0U2Vzc2lvblJlc3BvbnNlEjwKB3Nlc3Npb24YASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkdldFNlc3Npb24iawoURGVsZXRlU2Vzc2lvblJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAESJgoNc2Vzc2lvbl90b2tlbhgCIAEoCUIKukgHcgUQARjIAUgAiAEBQhAKDl9zZXNzaW9uX3Rva2VuIlEKFURlbGV0ZVNlc3Npb25SZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiqgIKFVNlYXJjaFNlc3Npb25zUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSUwoOc29ydGluZ19jb2x1bW4YAiABKA4yMS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25GaWVsZE5hbWVCCLpIBYIBAhABEk8KB2ZpbHRlcnMYAyADKAsyNC5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25TZWFyY2hGaWx0ZXJCCLpIBZIBAhBkEjEKA2N0eBgEIAEoCzIkLmlkc3ZjLm9iamVjdC52M2FscGhhLlJlcXVlc3RDb250ZXh0It4BChZTZWFyY2hTZXNzaW9uc1Jlc3BvbnNlEjwKB2RldGFpbHMYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdERldGFpbHMSSQoOc29ydGluZ19jb2x1bW4YAiABKA4yMS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlc3Npb25GaWVsZE5hbWUSOwoGcmVzdWx0GAMgAygLMisuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5HZXRTZXNzaW9uMoIMCg5TZXNzaW9uU2VydmljZRLEAQoNQ3JlYXRlU2Vzc2lvbhI1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkNyZWF0ZVNlc3Npb25SZXNwb25zZSJEqtQYFAoNc2Vzc2lvbi53cml0ZRABKMkBgtPkkwImOgdzZXNzaW9uIhsvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMSwwEKDFBhdGNoU2Vzc2lvbhI0Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuUGF0Y2hTZXNzaW9uUmVxdWVzdBo1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuUGF0Y2hTZXNzaW9uUmVzcG9uc2UiRqrUGBEKDXNlc3Npb24ud3JpdGUQAYLT5JMCKzoHc2Vzc2lvbjIgL3Jlc291cmNlcy92M2FscGhhL3Nlc3Npb25zL3tpZH0SwgEKCkdldFNlc3Npb24SMi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkdldFNlc3Npb25SZXF1ZXN0GjMuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5HZXRTZXNzaW9uUmVzcG9uc2UiS6rUGB8KDWF1dGhlbnRpY2F0ZWRKDHNlc3Npb24ucmVhZFgBgtPkkwIiEiAvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMve2lkfRLbAQoNRGVsZXRlU2Vzc2lvbhI1Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkRlbGV0ZVNlc3Npb25SZXNwb25zZSJbqtQYLwoNYXV0aGVudGljYXRlZEoOc2Vzc2lvbi5kZWxldGVSDHNlc3Npb24ucmVhZFgBgtPkkwIiKiAvcmVzb3VyY2VzL3YzYWxwaGEvc2Vzc2lvbnMve2lkfRLoAQobU3RhcnRJZGVudGl0eVByb3ZpZGVySW50ZW50EkMuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5TdGFydElkZW50aXR5UHJvdmlkZXJJbnRlbnRSZXF1ZXN0GkQuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5TdGFydElkZW50aXR5UHJvdmlkZXJJbnRlbnRSZXNwb25zZSI+qtQYEQoNc2Vzc2lvbi53cml0ZRABgtPkkwIjOgEqIh4vcmVzb3VyY2VzL3YzYWxwaGEvaWRwX2ludGVudHMS7wEKGUdldElkZW50aXR5UHJvdmlkZXJJbnRlbnQSQS5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLkdldElkZW50aXR5UHJvdmlkZXJJbnRlbnRSZXF1ZXN0GkIuaWRzdmMucmVzb3VyY2VzLnNlc3Npb24udjNhbHBoYS5HZXRJZGVudGl0eVByb3ZpZGVySW50ZW50UmVzcG9uc2UiS6rUGBEKDXNlc3Npb24ud3JpdGUQAYLT5JMCMBIuL3Jlc291cmNlcy92M2FscGhhL2lkcF9pbnRlbnRzL3tpZHBfaW50ZW50X2lkfRLaAQoOU2VhcmNoU2Vzc2lvbnMSNi5pZHN2Yy5yZXNvdXJjZXMuc2Vzc2lvbi52M2FscGhhLlNlYXJjaFNlc3Npb25zUmVxdWVzdBo3Lmlkc3ZjLnJlc291cmNlcy5zZXNzaW9uLnYzYWxwaGEuU2VhcmNoU2Vzc2lvbnNSZXNwb25zZSJXqtQYHwoNYXV0aGVudGljYXRlZEoMc2Vzc2lvbi5yZWFkWAGC0+STAi46B2ZpbHRlcnMiIy9yZXNvdXJjZXMvdjNhbHBoYS9zZXNzaW9ucy9fc2VhcmNoGgaq1BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_session_v3alpha_challenge, file_idsvc_resources_session_v3alpha_idp_intent, file_idsvc_resources_session_v3alpha_query, file_idsvc_resources_session_v3alpha_session]);
+
+/**
+ * A request to log somebody in with an identity provider.
+ *
+ * @generated from message idsvc.resources.session.v3alpha.StartIdentityProviderIntentRequest
+ */
+export type StartIdentityProviderIntentRequest = Message<"idsvc.resources.session.v3alpha.StartIdentityProviderIntentRequest"> & {
+  /**
+   * The ID of the provider.
+   *
+   * @generated from field: string idp_id = 1;
+   */
+  idpId: string;
+
+  /**
+   * How the user proves himself there.
+   *
+   * @generated from oneof idsvc.resources.session.v3alpha.StartIdentityProviderIntentRequest.content
+   */
+  content: {
+    /**
+     * In his browser, which comes back to one of these addresses.
+     *
+     * @generated from field: idsvc.resources.session.v3alpha.RedirectURLs urls = 2;
+     */
+    value: RedirectURLs;
+    case: "urls";
+  } | {
+    /**
+     * By name and password, in a directory.
+     *
+     * @generated from field: idsvc.resources.session.v3alpha.LDAPCredentials ldap = 3;
+     */
+    value: LDAPCredentials;
+    case: "ldap";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * The organization whose view of the provider counts. Absent stands for the instance.
+   *
+   * @generated from field: idsvc.object.v3alpha.RequestContext ctx = 4;
+   */
+  ctx?: RequestContext | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.session.v3alpha.StartIdentityProviderIntentRequest.
+ * Use `create(StartIdentityProviderIntentRequestSchema)` to create a new message.
+ */
+export const StartIdentityProviderIntentRequestSchema: GenMessage<StartIdentityProviderIntentRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 0);
+
+/**
+ * What to do next.
+ *
+ * @generated from message idsvc.resources.session.v3alpha.StartIdentityProviderIntentResponse
+ */
+export type StartIdentityProviderIntentResponse = Message<"idsvc.resources.session.v3alpha.StartIdentityProviderIntentResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the intent.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * Exactly one way to go on.
+   *
+   * @generated from oneof idsvc.resources.session.v3alpha.StartIdentityProviderIntentResponse.next_step
+   */
+  nextStep: {
+    /**
+     * Where to send the browser.
+     *
+     * @generated from field: string auth_url = 2;
+     */
+    value: string;
+    case: "authUrl";
+  } | {
+    /**
+     * The form to have the browser send.
+     *
+     * @generated from field: idsvc.resources.session.v3alpha.FormData form_data = 3;
+     */
+    value: FormData;
+    case: "formData";
+  } | {
+    /**
+     * It has succeeded already.
+     *
+     * @generated from field: idsvc.resources.session.v3alpha.IDPIntent idp_intent = 4;
+     */
+    value: IDPIntent;
+    case: "idpIntent";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.session.v3alpha.StartIdentityProviderIntentResponse.
+ * Use `create(StartIdentityProviderIntentResponseSchema)` to create a new message.
+ */
+export const StartIdentityProviderIntentResponseSchema: GenMessage<StartIdentityProviderIntentResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 1);
+
+/**
+ * A request for what a provider said.
+ *
+ * @generated from message idsvc.resources.session.v3alpha.GetIdentityProviderIntentRequest
+ */
+export type GetIdentityProviderIntentRequest = Message<"idsvc.resources.session.v3alpha.GetIdentityProviderIntentRequest"> & {
+  /**
+   * The ID of the intent.
+   *
+   * @generated from field: string idp_intent_id = 1;
+   */
+  idpIntentId: string;
+
+  /**
+   * The token that came with its success.
+   *
+   * @generated from field: string idp_intent_token = 2;
+   */
+  idpIntentToken: string;
+};
+
+/**
+ * Describes the message idsvc.resources.session.v3alpha.GetIdentityProviderIntentRequest.
+ * Use `create(GetIdentityProviderIntentRequestSchema)` to create a new message.
+ */
+export const GetIdentityProviderIntentRequestSchema: GenMessage<GetIdentityProviderIntentRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 2);
+
+/**
+ * What a provider said.
+ *
+ * @generated from message idsvc.resources.session.v3alpha.GetIdentityProviderIntentResponse
+ */
+export type GetIdentityProviderIntentResponse = Message<"idsvc.resources.session.v3alpha.GetIdentityProviderIntentResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the intent.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * Who logged in, in the words of the provider.
+   *
+   * @generated from field: idsvc.resources.session.v3alpha.IDPInformation idp_information = 2;
+   */
+  idpInformation?: IDPInformation | undefined;
+
+  /**
+   * The ID of the user who has the account linked; empty where nobody has.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message idsvc.resources.session.v3alpha.GetIdentityProviderIntentResponse.
+ * Use `create(GetIdentityProviderIntentResponseSchema)` to create a new message.
+ */
+export const GetIdentityProviderIntentResponseSchema: GenMessage<GetIdentityProviderIntentResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 3);
 
 /**
  * A request to create a session.
@@ -46,7 +214,7 @@ export type CreateSessionRequest = Message<"idsvc.resources.session.v3alpha.Crea
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema: GenMessage<CreateSessionRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 0);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 4);
 
 /**
  * The session that was created.
@@ -88,7 +256,7 @@ export type CreateSessionResponse = Message<"idsvc.resources.session.v3alpha.Cre
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema: GenMessage<CreateSessionResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 1);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 5);
 
 /**
  * A request to change a session.
@@ -116,7 +284,7 @@ export type PatchSessionRequest = Message<"idsvc.resources.session.v3alpha.Patch
  * Use `create(PatchSessionRequestSchema)` to create a new message.
  */
 export const PatchSessionRequestSchema: GenMessage<PatchSessionRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 2);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 6);
 
 /**
  * The session that was changed.
@@ -151,7 +319,7 @@ export type PatchSessionResponse = Message<"idsvc.resources.session.v3alpha.Patc
  * Use `create(PatchSessionResponseSchema)` to create a new message.
  */
 export const PatchSessionResponseSchema: GenMessage<PatchSessionResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 3);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 7);
 
 /**
  * A request for one session.
@@ -179,7 +347,7 @@ export type GetSessionRequest = Message<"idsvc.resources.session.v3alpha.GetSess
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 4);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 8);
 
 /**
  * One session.
@@ -200,7 +368,7 @@ export type GetSessionResponse = Message<"idsvc.resources.session.v3alpha.GetSes
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 5);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 9);
 
 /**
  * A request that names the session to end.
@@ -228,7 +396,7 @@ export type DeleteSessionRequest = Message<"idsvc.resources.session.v3alpha.Dele
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 6);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 10);
 
 /**
  * The outcome.
@@ -249,7 +417,7 @@ export type DeleteSessionResponse = Message<"idsvc.resources.session.v3alpha.Del
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 7);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 11);
 
 /**
  * A search for sessions.
@@ -291,7 +459,7 @@ export type SearchSessionsRequest = Message<"idsvc.resources.session.v3alpha.Sea
  * Use `create(SearchSessionsRequestSchema)` to create a new message.
  */
 export const SearchSessionsRequestSchema: GenMessage<SearchSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 8);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 12);
 
 /**
  * A page of sessions.
@@ -326,7 +494,7 @@ export type SearchSessionsResponse = Message<"idsvc.resources.session.v3alpha.Se
  * Use `create(SearchSessionsResponseSchema)` to create a new message.
  */
 export const SearchSessionsResponseSchema: GenMessage<SearchSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 9);
+  messageDesc(file_idsvc_resources_session_v3alpha_session_service, 13);
 
 /**
  * Manages sessions. A session knows its user once he was named, and what he proved of himself. Its token is a bearer
@@ -376,6 +544,28 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof DeleteSessionRequestSchema;
     output: typeof DeleteSessionResponseSchema;
+  },
+  /**
+   * Begins a login with an identity provider for a login page of one's own. The browser comes back to the success address
+   * with `id`, `token` and, where the account is linked, `user`; or to the failure address with `id`, `error` and
+   * `error_description`. The token counts for an hour, for one check of a session or one link.
+   *
+   * @generated from rpc idsvc.resources.session.v3alpha.SessionService.StartIdentityProviderIntent
+   */
+  startIdentityProviderIntent: {
+    methodKind: "unary";
+    input: typeof StartIdentityProviderIntentRequestSchema;
+    output: typeof StartIdentityProviderIntentResponseSchema;
+  },
+  /**
+   * Returns what the provider said of who logged in. Once: it is not told again.
+   *
+   * @generated from rpc idsvc.resources.session.v3alpha.SessionService.GetIdentityProviderIntent
+   */
+  getIdentityProviderIntent: {
+    methodKind: "unary";
+    input: typeof GetIdentityProviderIntentRequestSchema;
+    output: typeof GetIdentityProviderIntentResponseSchema;
   },
   /**
    * Returns the sessions that match all filters and that the caller may read: his own, those that he created, and those

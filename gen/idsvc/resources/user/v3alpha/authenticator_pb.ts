@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/user/v3alpha/authenticator.proto.
  */
 export const file_idsvc_resources_user_v3alpha_authenticator: GenFile = /*@__PURE__*/
-  fileDesc("CjBpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2F1dGhlbnRpY2F0b3IucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEi5AEKEVNldEF1dGhlbnRpY2F0b3JzEs4BCghwYXNzd29yZBgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0UGFzc3dvcmRCkAG6SIwBugGIAQoMcGFzc3dvcmQubmV3EjthIG5ldyB1c2VyIGhhcyBub3RoaW5nIHRoYXQgaGlzIHBhc3N3b3JkIGNvdWxkIGJlIHByb3ZlbiBieRo7IWhhcyh0aGlzLmN1cnJlbnRfcGFzc3dvcmQpICYmICFoYXModGhpcy52ZXJpZmljYXRpb25fY29kZSki0QEKC1NldFBhc3N3b3JkEh4KCHBhc3N3b3JkGAEgASgJQgq6SAdyBRABGMgBSAASGgoEaGFzaBgCIAEoCUIKukgHcgUQARjQD0gAEhcKD2NoYW5nZV9yZXF1aXJlZBgDIAEoCBImChBjdXJyZW50X3Bhc3N3b3JkGAQgASgJQgq6SAdyBRABGMgBSAESJgoRdmVyaWZpY2F0aW9uX2NvZGUYBSABKAlCCbpIBnIEEAEYFEgBQg0KBHR5cGUSBbpIAggBQg4KDHZlcmlmaWNhdGlvbiLiAQoTUGFzc3dvcmRSZXNldE1lZGl1bRJBCgpzZW5kX2VtYWlsGAEgASgLMisuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZW5kRW1haWxDb2RlSAASPQoIc2VuZF9zbXMYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIAEIICgZtZWRpdW0iqQEKGFJlZ2lzdHJhdGlvbkxpbmtEZWxpdmVyeRJACglzZW5kX2xpbmsYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgCIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAQgoKCGRlbGl2ZXJ5Iu0BChlTdGFydFdlYkF1dGhOUmVnaXN0cmF0aW9uEh0KBmRvbWFpbhgBIAEoCUINukgKyAEBcgUQARjIARJdChJhdXRoZW50aWNhdG9yX3R5cGUYAiABKA4yNy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOQXV0aGVudGljYXRvclR5cGVCCLpIBYIBAhABEkkKBGNvZGUYAyABKAsyNi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZUgAiAEBQgcKBV9jb2RlIlEKGFdlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZRIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARIaCgRjb2RlGAIgASgJQgy6SAnIAQFyBBABGBQihAEKGlZlcmlmeVdlYkF1dGhOUmVnaXN0cmF0aW9uEj4KFXB1YmxpY19rZXlfY3JlZGVudGlhbBgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBARImCg93ZWJfYXV0aF9uX25hbWUYAiABKAlCDbpICsgBAXIFEAEYyAEiZgoWU2V0UGVyc29uYWxBY2Nlc3NUb2tlbhI4Cg9leHBpcmF0aW9uX2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCEgoQX2V4cGlyYXRpb25fZGF0ZSKQAQoMU2V0UHVibGljS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARI4Cg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCDQoLX3B1YmxpY19rZXlCEgoQX2V4cGlyYXRpb25fZGF0ZSK+BAoOQXV0aGVudGljYXRvcnMSOAoIcGFzc3dvcmQYASABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlBhc3N3b3JkEjoKCndlYl9hdXRoX24YAiADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOEjEKBXRvdHBzGAMgAygLMiIuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5UT1RQEjUKB290cF9zbXMYBCADKAsyJC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUFNNUxI5CglvdHBfZW1haWwYBSADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUEVtYWlsEjwKC3B1YmxpY19rZXlzGAYgAygLMicuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5QdWJsaWNLZXkSUQoWcGVyc29uYWxfYWNjZXNzX3Rva2VucxgHIAMoCzIxLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGVyc29uYWxBY2Nlc3NUb2tlbhJDCg5yZWNvdmVyeV9jb2RlcxgIIAEoCzIrLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmVjb3ZlcnlDb2RlcxI7CgZzZWNyZXQYCSABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1hY2hpbmVTZWNyZXQiWwoIV2ViQXV0aE4SFQoNd2ViX2F1dGhfbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIEhUKDXVzZXJfdmVyaWZpZWQYBCABKAgiLAoEVE9UUBIPCgd0b3RwX2lkGAEgASgJEhMKC2lzX3ZlcmlmaWVkGAIgASgIIkAKBk9UUFNNUxISCgpvdHBfc21zX2lkGAEgASgJEg0KBXBob25lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIkYKCE9UUEVtYWlsEhQKDG90cF9lbWFpbF9pZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIpwBCglQdWJsaWNLZXkSDgoGa2V5X2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIqgBChNQZXJzb25hbEFjY2Vzc1Rva2VuEhAKCHRva2VuX2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIiIKDVJlY292ZXJ5Q29kZXMSEQoJcmVtYWluaW5nGAEgASgNIiIKDU1hY2hpbmVTZWNyZXQSEQoJY2xpZW50X2lkGAEgASgJIlUKCFBhc3N3b3JkEjAKDGxhc3RfY2hhbmdlZBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPY2hhbmdlX3JlcXVpcmVkGAIgASgIKqgBChlXZWJBdXRoTkF1dGhlbnRpY2F0b3JUeXBlEi0KKVdFQl9BVVRIX05fQVVUSEVOVElDQVRPUl9UWVBFX1VOU1BFQ0lGSUVEEAASKgomV0VCX0FVVEhfTl9BVVRIRU5USUNBVE9SX1RZUEVfUExBVEZPUk0QARIwCixXRUJfQVVUSF9OX0FVVEhFTlRJQ0FUT1JfVFlQRV9DUk9TU19QTEFURk9STRACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_resources_user_v3alpha_contact]);
+  fileDesc("CjBpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2F1dGhlbnRpY2F0b3IucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEitAIKEVNldEF1dGhlbnRpY2F0b3JzEs4BCghwYXNzd29yZBgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0UGFzc3dvcmRCkAG6SIwBugGIAQoMcGFzc3dvcmQubmV3EjthIG5ldyB1c2VyIGhhcyBub3RoaW5nIHRoYXQgaGlzIHBhc3N3b3JkIGNvdWxkIGJlIHByb3ZlbiBieRo7IWhhcyh0aGlzLmN1cnJlbnRfcGFzc3dvcmQpICYmICFoYXModGhpcy52ZXJpZmljYXRpb25fY29kZSkSTgoSaWRlbnRpdHlfcHJvdmlkZXJzGAIgAygLMiguaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRJRFBMaW5rQgi6SAWSAQIQFCJnCgpTZXRJRFBMaW5rEh0KBmlkcF9pZBgBIAEoCUINukgKyAEBcgUQARjIARIeCgd1c2VyX2lkGAIgASgJQg26SArIAQFyBRABGMgBEhoKCHVzZXJuYW1lGAMgASgJQgi6SAVyAxjIASKlAQoTU2V0SURQQXV0aGVudGljYXRvchI4CgRsaW5rGAEgASgLMiguaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRJRFBMaW5rSAASQgoKaWRwX2ludGVudBgCIAEoCzIsLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuSURQSW50ZW50UHJvb2ZIAEIQCgdhY2NvdW50EgW6SAIIASJfCg5JRFBJbnRlbnRQcm9vZhIkCg1pZHBfaW50ZW50X2lkGAEgASgJQg26SArIAQFyBRABGMgBEicKEGlkcF9pbnRlbnRfdG9rZW4YAiABKAlCDbpICsgBAXIFEAEYyAEi0QEKC1NldFBhc3N3b3JkEh4KCHBhc3N3b3JkGAEgASgJQgq6SAdyBRABGMgBSAASGgoEaGFzaBgCIAEoCUIKukgHcgUQARjQD0gAEhcKD2NoYW5nZV9yZXF1aXJlZBgDIAEoCBImChBjdXJyZW50X3Bhc3N3b3JkGAQgASgJQgq6SAdyBRABGMgBSAESJgoRdmVyaWZpY2F0aW9uX2NvZGUYBSABKAlCCbpIBnIEEAEYFEgBQg0KBHR5cGUSBbpIAggBQg4KDHZlcmlmaWNhdGlvbiLiAQoTUGFzc3dvcmRSZXNldE1lZGl1bRJBCgpzZW5kX2VtYWlsGAEgASgLMisuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZW5kRW1haWxDb2RlSAASPQoIc2VuZF9zbXMYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIAEIICgZtZWRpdW0iqQEKGFJlZ2lzdHJhdGlvbkxpbmtEZWxpdmVyeRJACglzZW5kX2xpbmsYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgCIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAQgoKCGRlbGl2ZXJ5Iu0BChlTdGFydFdlYkF1dGhOUmVnaXN0cmF0aW9uEh0KBmRvbWFpbhgBIAEoCUINukgKyAEBcgUQARjIARJdChJhdXRoZW50aWNhdG9yX3R5cGUYAiABKA4yNy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOQXV0aGVudGljYXRvclR5cGVCCLpIBYIBAhABEkkKBGNvZGUYAyABKAsyNi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZUgAiAEBQgcKBV9jb2RlIlEKGFdlYkF1dGhOUmVnaXN0cmF0aW9uQ29kZRIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARIaCgRjb2RlGAIgASgJQgy6SAnIAQFyBBABGBQihAEKGlZlcmlmeVdlYkF1dGhOUmVnaXN0cmF0aW9uEj4KFXB1YmxpY19rZXlfY3JlZGVudGlhbBgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBARImCg93ZWJfYXV0aF9uX25hbWUYAiABKAlCDbpICsgBAXIFEAEYyAEiZgoWU2V0UGVyc29uYWxBY2Nlc3NUb2tlbhI4Cg9leHBpcmF0aW9uX2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCEgoQX2V4cGlyYXRpb25fZGF0ZSKQAQoMU2V0UHVibGljS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARI4Cg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCDQoLX3B1YmxpY19rZXlCEgoQX2V4cGlyYXRpb25fZGF0ZSKBBQoOQXV0aGVudGljYXRvcnMSOAoIcGFzc3dvcmQYASABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlBhc3N3b3JkEjoKCndlYl9hdXRoX24YAiADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLldlYkF1dGhOEjEKBXRvdHBzGAMgAygLMiIuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5UT1RQEjUKB290cF9zbXMYBCADKAsyJC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUFNNUxI5CglvdHBfZW1haWwYBSADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk9UUEVtYWlsEjwKC3B1YmxpY19rZXlzGAYgAygLMicuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5QdWJsaWNLZXkSUQoWcGVyc29uYWxfYWNjZXNzX3Rva2VucxgHIAMoCzIxLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGVyc29uYWxBY2Nlc3NUb2tlbhJDCg5yZWNvdmVyeV9jb2RlcxgIIAEoCzIrLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmVjb3ZlcnlDb2RlcxI7CgZzZWNyZXQYCSABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1hY2hpbmVTZWNyZXQSQQoSaWRlbnRpdHlfcHJvdmlkZXJzGAogAygLMiUuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5JRFBMaW5rIm8KB0lEUExpbmsSDgoGaWRwX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSEAoIdXNlcm5hbWUYAyABKAkSMQoNY3JlYXRpb25fZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWwoIV2ViQXV0aE4SFQoNd2ViX2F1dGhfbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIEhUKDXVzZXJfdmVyaWZpZWQYBCABKAgiLAoEVE9UUBIPCgd0b3RwX2lkGAEgASgJEhMKC2lzX3ZlcmlmaWVkGAIgASgIIkAKBk9UUFNNUxISCgpvdHBfc21zX2lkGAEgASgJEg0KBXBob25lGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIkYKCE9UUEVtYWlsEhQKDG90cF9lbWFpbF9pZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEhMKC2lzX3ZlcmlmaWVkGAMgASgIIpwBCglQdWJsaWNLZXkSDgoGa2V5X2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIqgBChNQZXJzb25hbEFjY2Vzc1Rva2VuEhAKCHRva2VuX2lkGAEgASgJEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKD2V4cGlyYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUISChBfZXhwaXJhdGlvbl9kYXRlIiIKDVJlY292ZXJ5Q29kZXMSEQoJcmVtYWluaW5nGAEgASgNIiIKDU1hY2hpbmVTZWNyZXQSEQoJY2xpZW50X2lkGAEgASgJIlUKCFBhc3N3b3JkEjAKDGxhc3RfY2hhbmdlZBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPY2hhbmdlX3JlcXVpcmVkGAIgASgIKqgBChlXZWJBdXRoTkF1dGhlbnRpY2F0b3JUeXBlEi0KKVdFQl9BVVRIX05fQVVUSEVOVElDQVRPUl9UWVBFX1VOU1BFQ0lGSUVEEAASKgomV0VCX0FVVEhfTl9BVVRIRU5USUNBVE9SX1RZUEVfUExBVEZPUk0QARIwCixXRUJfQVVUSF9OX0FVVEhFTlRJQ0FUT1JfVFlQRV9DUk9TU19QTEFURk9STRACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_resources_user_v3alpha_contact]);
 
 /**
  * What a new user logs in with.
@@ -31,6 +31,13 @@ export type SetAuthenticators = Message<"idsvc.resources.user.v3alpha.SetAuthent
    * @generated from field: idsvc.resources.user.v3alpha.SetPassword password = 1;
    */
   password?: SetPassword | undefined;
+
+  /**
+   * Accounts at identity providers that he can log in with, at most one of a provider.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.SetIDPLink identity_providers = 2;
+   */
+  identityProviders: SetIDPLink[];
 };
 
 /**
@@ -39,6 +46,106 @@ export type SetAuthenticators = Message<"idsvc.resources.user.v3alpha.SetAuthent
  */
 export const SetAuthenticatorsSchema: GenMessage<SetAuthenticators> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 0);
+
+/**
+ * An account at an identity provider.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetIDPLink
+ */
+export type SetIDPLink = Message<"idsvc.resources.user.v3alpha.SetIDPLink"> & {
+  /**
+   * The ID of the provider.
+   *
+   * @generated from field: string idp_id = 1;
+   */
+  idpId: string;
+
+  /**
+   * What the provider knows the user by, for good. It is compared letter by letter.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * What the user is called there; it is only shown.
+   *
+   * @generated from field: string username = 3;
+   */
+  username: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetIDPLink.
+ * Use `create(SetIDPLinkSchema)` to create a new message.
+ */
+export const SetIDPLinkSchema: GenMessage<SetIDPLink> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 1);
+
+/**
+ * An account at an identity provider to link.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetIDPAuthenticator
+ */
+export type SetIDPAuthenticator = Message<"idsvc.resources.user.v3alpha.SetIDPAuthenticator"> & {
+  /**
+   * Exactly one way to name the account.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.SetIDPAuthenticator.account
+   */
+  account: {
+    /**
+     * The account, by its ID. Needs the permission to write users.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SetIDPLink link = 1;
+     */
+    value: SetIDPLink;
+    case: "link";
+  } | {
+    /**
+     * The account that somebody has just logged in with, which proves that it is his. The intent is used up.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.IDPIntentProof idp_intent = 2;
+     */
+    value: IDPIntentProof;
+    case: "idpIntent";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetIDPAuthenticator.
+ * Use `create(SetIDPAuthenticatorSchema)` to create a new message.
+ */
+export const SetIDPAuthenticatorSchema: GenMessage<SetIDPAuthenticator> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 2);
+
+/**
+ * A login with an identity provider that succeeded.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.IDPIntentProof
+ */
+export type IDPIntentProof = Message<"idsvc.resources.user.v3alpha.IDPIntentProof"> & {
+  /**
+   * The ID of the intent.
+   *
+   * @generated from field: string idp_intent_id = 1;
+   */
+  idpIntentId: string;
+
+  /**
+   * The token that came with its success.
+   *
+   * @generated from field: string idp_intent_token = 2;
+   */
+  idpIntentToken: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.IDPIntentProof.
+ * Use `create(IDPIntentProofSchema)` to create a new message.
+ */
+export const IDPIntentProofSchema: GenMessage<IDPIntentProof> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 3);
 
 /**
  * A password to set.
@@ -106,7 +213,7 @@ export type SetPassword = Message<"idsvc.resources.user.v3alpha.SetPassword"> & 
  * Use `create(SetPasswordSchema)` to create a new message.
  */
 export const SetPasswordSchema: GenMessage<SetPassword> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 1);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 4);
 
 /**
  * How a code to reset a password gets to the user.
@@ -151,7 +258,7 @@ export type PasswordResetMedium = Message<"idsvc.resources.user.v3alpha.Password
  * Use `create(PasswordResetMediumSchema)` to create a new message.
  */
 export const PasswordResetMediumSchema: GenMessage<PasswordResetMedium> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 2);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 5);
 
 /**
  * How a code to register a passkey gets to the user.
@@ -188,7 +295,7 @@ export type RegistrationLinkDelivery = Message<"idsvc.resources.user.v3alpha.Reg
  * Use `create(RegistrationLinkDeliverySchema)` to create a new message.
  */
 export const RegistrationLinkDeliverySchema: GenMessage<RegistrationLinkDelivery> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 3);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 6);
 
 /**
  * A passkey or a security key to register.
@@ -223,7 +330,7 @@ export type StartWebAuthNRegistration = Message<"idsvc.resources.user.v3alpha.St
  * Use `create(StartWebAuthNRegistrationSchema)` to create a new message.
  */
 export const StartWebAuthNRegistrationSchema: GenMessage<StartWebAuthNRegistration> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 4);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 7);
 
 /**
  * A code by which a passkey can be registered.
@@ -251,7 +358,7 @@ export type WebAuthNRegistrationCode = Message<"idsvc.resources.user.v3alpha.Web
  * Use `create(WebAuthNRegistrationCodeSchema)` to create a new message.
  */
 export const WebAuthNRegistrationCodeSchema: GenMessage<WebAuthNRegistrationCode> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 5);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 8);
 
 /**
  * A passkey or a security key as the browser made it.
@@ -279,7 +386,7 @@ export type VerifyWebAuthNRegistration = Message<"idsvc.resources.user.v3alpha.V
  * Use `create(VerifyWebAuthNRegistrationSchema)` to create a new message.
  */
 export const VerifyWebAuthNRegistrationSchema: GenMessage<VerifyWebAuthNRegistration> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 6);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 9);
 
 /**
  * A token to make.
@@ -300,7 +407,7 @@ export type SetPersonalAccessToken = Message<"idsvc.resources.user.v3alpha.SetPe
  * Use `create(SetPersonalAccessTokenSchema)` to create a new message.
  */
 export const SetPersonalAccessTokenSchema: GenMessage<SetPersonalAccessToken> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 7);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 10);
 
 /**
  * A key to add.
@@ -329,7 +436,7 @@ export type SetPublicKey = Message<"idsvc.resources.user.v3alpha.SetPublicKey"> 
  * Use `create(SetPublicKeySchema)` to create a new message.
  */
 export const SetPublicKeySchema: GenMessage<SetPublicKey> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 8);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 11);
 
 /**
  * What a user logs in with; nothing of it is a secret.
@@ -399,6 +506,13 @@ export type Authenticators = Message<"idsvc.resources.user.v3alpha.Authenticator
    * @generated from field: idsvc.resources.user.v3alpha.MachineSecret secret = 9;
    */
   secret?: MachineSecret | undefined;
+
+  /**
+   * Accounts at identity providers.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.IDPLink identity_providers = 10;
+   */
+  identityProviders: IDPLink[];
 };
 
 /**
@@ -406,7 +520,49 @@ export type Authenticators = Message<"idsvc.resources.user.v3alpha.Authenticator
  * Use `create(AuthenticatorsSchema)` to create a new message.
  */
 export const AuthenticatorsSchema: GenMessage<Authenticators> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 9);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 12);
+
+/**
+ * An account at an identity provider that a user can log in with.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.IDPLink
+ */
+export type IDPLink = Message<"idsvc.resources.user.v3alpha.IDPLink"> & {
+  /**
+   * The ID of the provider.
+   *
+   * @generated from field: string idp_id = 1;
+   */
+  idpId: string;
+
+  /**
+   * What the provider knows the user by.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * What the user is called there.
+   *
+   * @generated from field: string username = 3;
+   */
+  username: string;
+
+  /**
+   * When it was linked.
+   *
+   * @generated from field: google.protobuf.Timestamp creation_date = 4;
+   */
+  creationDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.IDPLink.
+ * Use `create(IDPLinkSchema)` to create a new message.
+ */
+export const IDPLinkSchema: GenMessage<IDPLink> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 13);
 
 /**
  * A passkey or a security key.
@@ -448,7 +604,7 @@ export type WebAuthN = Message<"idsvc.resources.user.v3alpha.WebAuthN"> & {
  * Use `create(WebAuthNSchema)` to create a new message.
  */
 export const WebAuthNSchema: GenMessage<WebAuthN> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 10);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 14);
 
 /**
  * An app that makes one-time passwords.
@@ -476,7 +632,7 @@ export type TOTP = Message<"idsvc.resources.user.v3alpha.TOTP"> & {
  * Use `create(TOTPSchema)` to create a new message.
  */
 export const TOTPSchema: GenMessage<TOTP> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 11);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 15);
 
 /**
  * A phone number that one-time passwords are sent to.
@@ -511,7 +667,7 @@ export type OTPSMS = Message<"idsvc.resources.user.v3alpha.OTPSMS"> & {
  * Use `create(OTPSMSSchema)` to create a new message.
  */
 export const OTPSMSSchema: GenMessage<OTPSMS> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 12);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 16);
 
 /**
  * An e-mail address that one-time passwords are sent to.
@@ -546,7 +702,7 @@ export type OTPEmail = Message<"idsvc.resources.user.v3alpha.OTPEmail"> & {
  * Use `create(OTPEmailSchema)` to create a new message.
  */
 export const OTPEmailSchema: GenMessage<OTPEmail> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 13);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 17);
 
 /**
  * A key of a machine.
@@ -581,7 +737,7 @@ export type PublicKey = Message<"idsvc.resources.user.v3alpha.PublicKey"> & {
  * Use `create(PublicKeySchema)` to create a new message.
  */
 export const PublicKeySchema: GenMessage<PublicKey> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 14);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 18);
 
 /**
  * A token to call the API with.
@@ -616,7 +772,7 @@ export type PersonalAccessToken = Message<"idsvc.resources.user.v3alpha.Personal
  * Use `create(PersonalAccessTokenSchema)` to create a new message.
  */
 export const PersonalAccessTokenSchema: GenMessage<PersonalAccessToken> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 15);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 19);
 
 /**
  * Codes that stand for a second factor.
@@ -637,7 +793,7 @@ export type RecoveryCodes = Message<"idsvc.resources.user.v3alpha.RecoveryCodes"
  * Use `create(RecoveryCodesSchema)` to create a new message.
  */
 export const RecoveryCodesSchema: GenMessage<RecoveryCodes> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 16);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 20);
 
 /**
  * The client that a machine is for the token endpoint.
@@ -658,7 +814,7 @@ export type MachineSecret = Message<"idsvc.resources.user.v3alpha.MachineSecret"
  * Use `create(MachineSecretSchema)` to create a new message.
  */
 export const MachineSecretSchema: GenMessage<MachineSecret> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 17);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 21);
 
 /**
  * What is known of a password.
@@ -686,7 +842,7 @@ export type Password = Message<"idsvc.resources.user.v3alpha.Password"> & {
  * Use `create(PasswordSchema)` to create a new message.
  */
 export const PasswordSchema: GenMessage<Password> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 18);
+  messageDesc(file_idsvc_resources_user_v3alpha_authenticator, 22);
 
 /**
  * Kinds of authenticators.

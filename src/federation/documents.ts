@@ -1,0 +1,91 @@
+import type { EgressClient, HttpAnswer } from "../egress/client.ts";
+import { providerUnavailable } from "./refusals.ts";
+
+/** Documents of providers that change seldom: discovery, key sets, metadata. */
+export type Documents = {
+  /**
+   * A document, from memory while it lives. However many ask, one asks the provider.
+   * @param notBefore it must have been read after (milliseconds since the epoch)
+   * @throws UNAVAILABLE IDP_UNAVAILABLE
+   */
+  read(url: string, notBefore?: number): Promise<{ text: string; readAt: number }>;
+  json(url: string, notBefore?: number): Promise<Record<string, unknown>>;
+};
+
+/** How long any call of a provider may take. */
+export const callTimeoutMs = 10_000;
+
+const usualLifeMs = 10 * 60_000;
+const longestLifeMs = 24 * 60 * 60_000;
+const mostRemembered = 1_000;
+
+type Read = { text: string; readAt: number; lives: number };
+
+export function createDocuments(egress: Pick<EgressClient, "call">, now: () => Date): Documents {
+  const known = new Map<string, Read>();
+  const asked = new Map<string, Promise<Read>>();
+
+  async function fetchAnew(url: string): Promise<Read> {
+    const readAt = now().getTime();
+    const answer = await egress
+      .call({
+        method: "GET",
+        url,
+        headers: { accept: "application/json, application/xml, */*" },
+        timeoutMs: callTimeoutMs,
+      })
+      .catch((error: unknown) => {
+        throw providerUnavailable(error);
+      });
+    if (answer.status !== 200) {
+      throw providerUnavailable(new Error(`${new URL(url).host} answers with ${answer.status}`));
+    }
+    const read = { text: Buffer.from(answer.body).toString("utf8"), readAt, lives: lifeOf(answer) };
+    if (known.size >= mostRemembered) known.delete(String(known.keys().next().value));
+    known.set(url, read);
+    return read;
+  }
+
+  function readOf(url: string): Promise<Read> {
+    let asking = asked.get(url);
+    if (asking === undefined) {
+      asking = fetchAnew(url).finally(() => asked.delete(url));
+      asked.set(url, asking);
+    }
+    return asking;
+  }
+
+  const read: Documents["read"] = async (url, notBefore = 0) => {
+    const found = known.get(url);
+    const at = now().getTime();
+    if (found !== undefined && found.readAt > notBefore && at < found.readAt + found.lives) {
+      return found;
+    }
+    return readOf(url);
+  };
+
+  return {
+    read,
+    async json(url, notBefore) {
+      const { text } = await read(url, notBefore);
+      try {
+        const value: unknown = JSON.parse(text);
+        if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+          return value as Record<string, unknown>;
+        }
+      } catch {
+        // Below: it is none.
+      }
+      known.delete(url);
+      throw providerUnavailable(new Error(`${new URL(url).host} gives no JSON object`));
+    },
+  };
+}
+
+/** How long an answer may be used (RFC 9111): ten minutes where it does not say, never longer than a day. */
+function lifeOf({ headers }: HttpAnswer): number {
+  const control = headers["cache-control"]?.toLowerCase() ?? "";
+  if (/\bno-(?:store|cache)\b/.test(control)) return 0;
+  const seconds = /\bmax-age="?(\d{1,10})/.exec(control)?.[1];
+  return seconds === undefined ? usualLifeMs : Math.min(Number(seconds) * 1_000, longestLifeMs);
+}

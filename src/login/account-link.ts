@@ -1,0 +1,70 @@
+import { DomainError } from "../errors.ts";
+import type { Deps } from "../projection/module.ts";
+import { requireIdp } from "../resources/idp/index.ts";
+import type { IdpIntents } from "../resources/idpintent/index.ts";
+import { linkIdp } from "../resources/user/index.ts";
+import type { FlowData } from "./flow.ts";
+import { providerRefusal } from "./provider-refusals.ts";
+import { writing } from "./route.ts";
+import type { LoginSession } from "./sessions.ts";
+import { PageRefused, type Visit } from "./visit.ts";
+
+/** Links the account at a provider that a flow holds to who has just proven who he is; nothing where it holds none. */
+export type AccountLink = (visit: Visit, session: LoginSession) => Promise<void>;
+
+/**
+ * Only the last step of a login links: whoever is merely named gets nothing (abuse case D62). Where linking is not allowed
+ * only the user whom auto linking found gets it.
+ *
+ * @throws PageRefused PROVIDER_NOT_LINKED, PROVIDER_OFF
+ */
+export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): AccountLink {
+  const { deps, intents } = parts;
+  return async (visit, { user }) => {
+    const { idp: held, ...rest } = visit.flow.data;
+    if (held?.isLinking !== true) return;
+    try {
+      await linkHeld(visit, user, held);
+    } catch (error) {
+      // Otherwise whatever else is tried in this flow would end here again.
+      const { sessionId: _, loginName: __, userId: ___, ...begun } = rest;
+      await visit.save(begun);
+      throw providerRefusal(error, visit);
+    }
+    await visit.save(rest);
+  };
+
+  async function linkHeld(
+    visit: Visit,
+    user: LoginSession["user"],
+    { intentId, idpId, candidateId }: HeldAccount,
+  ): Promise<void> {
+    const { instanceId } = visit.at;
+    const idp = await intents.provider(instanceId, idpId);
+    if (idp === undefined || !(await intents.isActive(instanceId, user.organizationId, idpId))) {
+      throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it is not active for the user");
+    }
+    if (!idp.options.isLinkingAllowed && candidateId !== user.id) {
+      throw notLinked("IDP_LINKING_OFF: only the account that was found may be linked");
+    }
+    const said = await intents.said(instanceId, { id: intentId, flowId: visit.flow.id });
+    if (said === undefined) throw notLinked("IDP_INTENT_SPENT: the login with it is over");
+    const { id: externalUserId, username, email = "" } = said.identity;
+    try {
+      await deps.events.transact(writing(visit, user.id), async (tx) => {
+        await requireIdp(deps.db, tx, { instanceId, organizationId: user.organizationId }, idpId);
+        await linkIdp(tx, user.id, { idpId, externalUserId, username: username ?? email });
+        await intents.spend(tx, instanceId, said, user.id);
+      });
+    } catch (error) {
+      if (!(error instanceof DomainError) || !refusals.has(error.kind)) throw error;
+      throw notLinked(`${error.reason}: ${error.message}`);
+    }
+  }
+}
+
+const refusals: ReadonlySet<string> = new Set(["alreadyExists", "failedPrecondition", "notFound"]);
+
+type HeldAccount = NonNullable<FlowData["idp"]>;
+
+const notLinked = (detail: string) => new PageRefused("PROVIDER_NOT_LINKED", 403, detail);

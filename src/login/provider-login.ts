@@ -1,0 +1,238 @@
+import { randomInt } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { DomainError } from "../errors.ts";
+import type { ExternalIdentity } from "../federation/index.ts";
+import type { Idp } from "../resources/idp/index.ts";
+import type { Success } from "../resources/idpintent/index.ts";
+import { instanceFacts } from "../resources/instance/index.ts";
+import { openProvenSession, recordProof } from "../resources/session/index.ts";
+import { verifiedContactReader } from "../resources/user/index.ts";
+import { paths } from "./paths.ts";
+import { isMeant, type RouteParts, writing } from "./route.ts";
+import { PageRefused, type Visit } from "./visit.ts";
+import type { LoginAnswer } from "./web.ts";
+
+/** What makes an account. */
+export type NewAccount = { givenName: string; familyName: string; email: string };
+
+export type ProviderLogin = {
+  /** Goes on after a login with a provider (background 3.5, "Auto behaviours in the hosted login"). */
+  arrived(visit: Visit, success: Success): Promise<LoginAnswer>;
+  /** Makes an account with the link of the flow, and lets its user in. @throws DomainError of what is wrong with it */
+  create(visit: Visit, account: NewAccount): Promise<LoginAnswer>;
+  /** What the provider said, for the pages of the flow. @throws PageRefused */
+  held(visit: Visit): Promise<{ idp: Idp; identity: ExternalIdentity }>;
+};
+
+const mostTries = 4;
+
+export function createProviderLogin(parts: RouteParts): ProviderLogin {
+  const { db, call, people, intents, functions, advance, checks, policyOf } = parts;
+  const instance = instanceFacts(db);
+  const byVerifiedContact = verifiedContactReader(db);
+
+  /** The login counts for the user of the account, once; then it goes on as after a password. */
+  async function letIn(visit: Visit, userId: string, intentId: string): Promise<LoginAnswer> {
+    if (!(await isMeant(parts, visit, userId))) {
+      throw new PageRefused("NOT_ALLOWED", 403, "the request means another user or organization");
+    }
+    const at = writing(visit, userId);
+    const outcome = await checks.idpIntent(at, userId, { id: intentId, flowId: visit.flow.id });
+    if (!outcome.isRight) throw new PageRefused("NOT_ALLOWED", 403);
+    const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = visit.flow.data;
+    const proof = { kind: "intent", idpId: outcome.idpId } as const;
+    const { sessionLifetimeMs } = await policyOf(visit.place);
+    const own = await advance.sessionOf(visit);
+    let sessionId = own?.user.id === userId ? before : undefined;
+    if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
+    else {
+      const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
+      sessionId = await openProvenSession(parts, at, opened);
+    }
+    if (sessionId === undefined) throw new PageRefused("NOT_ALLOWED", 403);
+    await visit.save({ ...rest, sessionId, isChosen: true });
+    return advance.next(visit);
+  }
+
+  /** What the provider says now replaces what the account says (`is_auto_update`). */
+  async function update(visit: Visit, userId: string, identity: ExternalIdentity): Promise<void> {
+    const { user } = await call(UserService.method.getUser, { id: userId }, visit.asService());
+    const data = { ...user?.user?.data, ...profileOf(identity) };
+    const { email, isEmailVerified } = identity;
+    const known = user?.user?.contact?.email?.address;
+    const contact =
+      isEmailVerified && email !== undefined && email !== known
+        ? { email: { address: email, verification: verified } }
+        : undefined;
+    try {
+      const patch = { data, ...(contact === undefined ? {} : { contact }) };
+      await call(UserService.method.patchUser, { id: userId, user: patch }, visit.asService());
+    } catch (error) {
+      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
+      if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
+    }
+  }
+
+  /** The one user whom `auto_linking` means. */
+  async function candidateOf(
+    visit: Visit,
+    { options, id }: Idp,
+    { username, email, isEmailVerified }: ExternalIdentity,
+  ): Promise<string | undefined> {
+    const { instanceId } = visit.at;
+    const { organizationId } = visit.place;
+    const found =
+      options.autoLinking === "username" && username !== undefined
+        ? await people.find(instanceId, username, organizationId)
+        : options.autoLinking === "email" && email !== undefined && isEmailVerified
+          ? await byVerifiedContact(instanceId, email, organizationId)
+          : undefined;
+    if (found === undefined || !(await isMeant(parts, visit, found))) return undefined;
+    const home = await people.organizationOf(instanceId, found);
+    const isOn = home !== undefined && (await intents.isActive(instanceId, home, id));
+    return isOn ? found : undefined;
+  }
+
+  /** Where an account is made: the organization of the login, of the provider, or the default one. */
+  async function homeOf(visit: Visit, { owner }: Idp): Promise<string> {
+    const { instanceId } = visit.at;
+    const home = visit.place.organizationId ?? (owner.type === "org" ? owner.id : undefined);
+    return home ?? (await instance(instanceId)).defaultOrganizationId;
+  }
+
+  async function held(visit: Visit): Promise<{ idp: Idp; identity: ExternalIdentity }> {
+    const { instanceId } = visit.at;
+    const { idp: of } = visit.flow.data;
+    if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    const proof = { id: of.intentId, flowId: visit.flow.id };
+    const said = await intents.said(instanceId, proof);
+    if (said === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    const { organizationId } = visit.place;
+    const idp = await intents.provider(instanceId, of.idpId);
+    if (idp === undefined || !(await intents.isActive(instanceId, organizationId, of.idpId))) {
+      throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it was switched off meanwhile");
+    }
+    return { idp, identity: said.identity };
+  }
+
+  async function create(visit: Visit, account: NewAccount): Promise<LoginAnswer> {
+    const { idp, identity } = await held(visit);
+    const { instanceId } = visit.at;
+    const organizationId = await homeOf(visit, idp);
+    const { isCreationAllowed, isAutoCreation } = idp.options;
+    const isOn = await intents.isActive(instanceId, organizationId, idp.id);
+    if (!isOn) throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: not in the organization");
+    if (!isCreationAllowed && !isAutoCreation) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
+    const { givenName, familyName, email: address } = account;
+    const names = { given_name: givenName, family_name: familyName };
+    const data = { preferred_language: visit.language, ...profileOf(identity), ...names };
+    const isVerified = identity.isEmailVerified && identity.email === address;
+    const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
+    const wanted = identity.username ?? address;
+    const described = { username: wanted, organization_id: organizationId, data, email: address };
+    const keep = await functions.creating(visit.at, described);
+    const link = { idpId: idp.id, userId: identity.id, username: identity.username ?? address };
+    const make = (username: string, said: JsonObject) =>
+      call(
+        UserService.method.createUser,
+        {
+          user: {
+            ...{ username, data: said, contact: { email: { address, verification } } },
+            authenticators: { identityProviders: [link] },
+          },
+        },
+        visit.asService(organizationId),
+      );
+    const made = await withFreeName(wanted, (username) =>
+      // What a provider says beside the names may be nothing that the schema takes.
+      make(username, data).catch((error: unknown) => {
+        if (!(error instanceof DomainError) || error.kind !== "invalidArgument") throw error;
+        return make(username, names);
+      }),
+    );
+    const userId = made.details?.id ?? "";
+    await keep(userId);
+    await functions.created(visit.at, { id: userId, organizationId });
+    if (!isVerified) {
+      await visit.save({ ...visit.flow.data, email: address, mustVerifyEmail: true });
+    }
+    return letIn(visit, userId, visit.flow.data.idp?.intentId ?? "");
+  }
+
+  return {
+    held,
+    create,
+
+    async arrived(visit, { id: intentId, idpId, userId, identity }) {
+      const { instanceId } = visit.at;
+      const idp = await intents.provider(instanceId, idpId);
+      if (idp === undefined) throw new PageRefused("PROVIDER_OFF", 403);
+      const { options } = idp;
+      if (userId !== undefined) {
+        const answer = await letIn(visit, userId, intentId);
+        if (options.isAutoUpdate) await update(visit, userId, identity);
+        return answer;
+      }
+      const { sessionId: _, userId: __, ...rest } = visit.flow.data;
+      const candidateId = await candidateOf(visit, idp, identity);
+      const of = { intentId, idpId, ...(candidateId === undefined ? {} : { candidateId }) };
+      await visit.save({ ...rest, idp: of });
+      if (candidateId !== undefined) return visit.go(paths.providerAccount);
+      const account = accountOf(identity);
+      let why: string | undefined;
+      if (options.isAutoCreation && account !== undefined) {
+        try {
+          return await create(visit, account);
+        } catch (error) {
+          // Somebody has the address, or the name: then the user must say what he wants.
+          if (!(error instanceof DomainError) || error.kind !== "alreadyExists") throw error;
+          why = `${error.reason}: ${error.message}`;
+        }
+      }
+      if (options.isLinkingAllowed) return visit.go(paths.providerAccount);
+      if (options.isCreationAllowed) return visit.go(paths.providerRegister);
+      throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
+    },
+  };
+}
+
+const unfit: ReadonlySet<string> = new Set(["invalidArgument", "alreadyExists"]);
+
+const verified = { case: "isVerified", value: true } as const;
+
+/** What an account needs, where the provider says all of it. */
+function accountOf({ firstName, lastName, email }: ExternalIdentity): NewAccount | undefined {
+  return firstName === undefined || lastName === undefined || email === undefined
+    ? undefined
+    : { givenName: firstName, familyName: lastName, email };
+}
+
+/** What the provider says, as the data of the schema `human`. */
+export const profileOf = (identity: ExternalIdentity): JsonObject => {
+  const all = {
+    given_name: identity.firstName,
+    family_name: identity.lastName,
+    nickname: identity.nickName,
+    display_name: identity.displayName,
+    preferred_language: identity.preferredLanguage,
+    picture: identity.avatarUrl,
+    profile: identity.profile,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+};
+
+/** Takes the name, or one like it where it is taken: nobody learns by an error which names there are (D50). */
+async function withFreeName<T>(wanted: string, make: (name: string) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const name = tries === 1 ? wanted : `${wanted}-${randomInt(1_000, 10_000)}`;
+    try {
+      return await make(name);
+    } catch (error) {
+      const isTaken = error instanceof DomainError && error.reason === "USERNAME_TAKEN";
+      if (!isTaken || tries === mostTries) throw error;
+    }
+  }
+}

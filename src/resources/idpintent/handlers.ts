@@ -1,0 +1,86 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { IDPInformationSchema } from "#gen/idsvc/resources/session/v3alpha/idp_intent_pb.ts";
+import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { invalidArgument } from "../../errors.ts";
+import type { Way } from "../../federation/index.ts";
+import type { Deps } from "../../projection/module.ts";
+import { toDetails } from "../object/details.ts";
+import { createIdpIntents, type Said } from "./intents.ts";
+import { redirectGuard } from "./redirects.ts";
+
+export type IdpIntentHandlers = Pick<
+  Handlers<typeof SessionService>,
+  "startIdentityProviderIntent" | "getIdentityProviderIntent"
+>;
+
+export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
+  const intents = createIdpIntents(deps);
+  const requireOwn = redirectGuard(deps);
+  const organizationOf = ({ context }: Scope) =>
+    context.type === "organization" ? context.organizationId : undefined;
+
+  return {
+    async startIdentityProviderIntent({ idpId, content }, scope) {
+      const at = { ...writeContext(scope), issuer: scope.issuer };
+      const organizationId = organizationOf(scope);
+      if (content.case === "ldap") {
+        const goesOn = { successUrl: "", failureUrl: "" };
+        const told = await intents.lookUp(at, { idpId, organizationId, goesOn }, content.value);
+        if (told === undefined) throw credentialsInvalid();
+        const { id: idpIntentId, token: idpIntentToken, userId = "", written } = told;
+        const value = { idpIntentId, idpIntentToken, userId };
+        return { details: toDetails(written()), nextStep: { case: "idpIntent", value } };
+      }
+      if (content.case !== "urls") throw new Error("validation requires the content");
+      const { successUrl, failureUrl } = content.value;
+      await requireOwn(scope.instanceId, successUrl, "urls.success_url");
+      await requireOwn(scope.instanceId, failureUrl, "urls.failure_url");
+      const goesOn = { successUrl, failureUrl };
+      const begun = await intents.begin(at, { idpId, organizationId, goesOn, isFresh: false });
+      return { details: toDetails(begun.written()), nextStep: toNextStep(begun.way) };
+    },
+
+    async getIdentityProviderIntent({ idpIntentId: id, idpIntentToken: token }, scope) {
+      const told = await intents.retrieve(writeContext(scope), { id, token });
+      const idp = await intents.provider(scope.instanceId, told.idpId);
+      return {
+        details: toDetails(told.written()),
+        idpInformation: toInformation(told, idp?.type ?? ""),
+        userId: told.userId ?? "",
+      };
+    },
+  };
+}
+
+const toNextStep = (way: Way) =>
+  way.kind === "redirect"
+    ? ({ case: "authUrl", value: way.url } as const)
+    : ({ case: "formData", value: { url: way.url, fields: { ...way.fields } } } as const);
+
+function toInformation(
+  { idpId, identity }: Said,
+  type: string,
+): MessageInitShape<typeof IDPInformationSchema> {
+  // What a provider said came as JSON.
+  const raw = identity.raw as JsonObject;
+  const { accessToken = "", idToken = "" } = identity;
+  return {
+    idpId,
+    userId: identity.id,
+    userName: identity.username ?? "",
+    rawInformation: raw,
+    access:
+      type === "ldap" || type === "saml"
+        ? { case: type, value: { attributes: raw } }
+        : { case: "oauth", value: { accessToken, idToken } },
+  };
+}
+
+// Nothing tells a wrong password from a name that nobody has.
+const credentialsInvalid = () =>
+  invalidArgument(
+    "IDP_CREDENTIALS_INVALID",
+    "nobody in the directory has the name, or the password is wrong",
+  );

@@ -1,0 +1,44 @@
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
+import { heldOf } from "../authenticator/authenticators.ts";
+import type { Attempts, Judgement } from "../check/attempts.ts";
+import { checkEvents } from "../check/events.ts";
+
+/** The provider of a login that was right. */
+export type IdpIntentOutcome = { isRight: false } | { isRight: true; idpId: string };
+
+/**
+ * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for his
+ * organization. A login counts once, and of another user it is not used up.
+ */
+export type IdpIntentCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  proof: IntentProof,
+) => Promise<IdpIntentOutcome>;
+
+type Judged = Judgement & { idpId: string };
+
+export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentCheck {
+  const intents = createIdpIntents(deps);
+  return async (at, userId, proof) => {
+    const { instanceId } = at;
+    // Nobody can guess a token: wrong ones are not counted.
+    const judgement = await attempts.judge<Judged>(at, userId, undefined, async (tx, state) => {
+      const said = await intents.said(instanceId, proof);
+      if (said === undefined || userId === undefined) return undefined;
+      const { idpId, identity } = said;
+      const isHis = heldOf(state.authenticators, "idp").some(
+        ({ id, address }) => id === idpId && address === identity.id,
+      );
+      if (!isHis || !(await intents.isActive(instanceId, state.organizationId, idpId))) {
+        return undefined;
+      }
+      await intents.spend(tx, instanceId, said, userId);
+      const happened = [checkEvents["human.externalidp.check.succeeded"]({ idpId })];
+      return { isRight: true, happened, idpId };
+    });
+    return judgement === undefined ? { isRight: false } : { isRight: true, idpId: judgement.idpId };
+  };
+}
