@@ -25,8 +25,14 @@ import { display_name, http_url } from "#gen/idsvc/options/v1/options_pb.ts";
 type Check = (value: unknown) => boolean;
 
 // Narrower than what the rules allow: whatever else they allow, the validator finds out.
-const surelyName = /^[!-~](?:[ -~]*[!-~])?$/;
+const surelyName = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 const surelyUrl = /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?(?:\/[A-Za-z0-9._~/-]*)?$/;
+
+const label = "[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30})?";
+const surelyEmail = new RegExp(`^[A-Za-z0-9._+-]{1,64}@${label}(?:\\.${label}){1,4}$`);
+// Of these characters a pattern means the same here as to the validator, which reads RE2.
+const plainPattern = /^[A-Za-z0-9 ^$()[\]{}*+?|,=_-]+$/;
+const longestMatched = 64;
 
 const ours: ReadonlySet<number> = new Set([display_name.number, http_url.number]);
 
@@ -146,18 +152,33 @@ function compileString(rules: StringRules): Check {
   const isName = hasExtension(rules, display_name);
   const isUrl = hasExtension(rules, http_url);
   const others = (rules.$unknown ?? []).filter(({ no }) => !ours.has(no));
-  const names = ["minLen", "maxLen", "wellKnown"];
+  const names = ["minLen", "maxLen", "wellKnown", "pattern"];
   if (others.length > 0 || !onlyHas({ ...rules, $unknown: [] }, names)) return unsure;
-  if (rules.wellKnown.case !== undefined && !(rules.wellKnown.case === "uri" && isUrl)) {
+  const isEmail = rules.wellKnown.case === "email" && rules.wellKnown.value;
+  if (
+    rules.wellKnown.case !== undefined &&
+    !isEmail &&
+    !(rules.wellKnown.case === "uri" && isUrl)
+  ) {
     return unsure;
   }
-  const patterns = [...(isName ? [surelyName] : []), ...(isUrl ? [surelyUrl] : [])];
+  if (rules.pattern !== "" && (!plainPattern.test(rules.pattern) || rules.pattern.includes("(?"))) {
+    return unsure;
+  }
+  const patterns = [
+    ...(isName ? [surelyName] : []),
+    ...(isUrl ? [surelyUrl] : []),
+    ...(isEmail ? [surelyEmail] : []),
+  ];
+  const own = rules.pattern === "" ? undefined : new RegExp(rules.pattern);
   // Lengths are in code points, of which a text has at most as many as UTF-16 units, and at least half.
   return (value) =>
     typeof value === "string" &&
     (minLen <= 1n ? value.length >= minLen : value.length >= 2n * minLen) &&
     (maxLen === 0n || value.length <= maxLen) &&
-    patterns.every((pattern) => pattern.test(value));
+    patterns.every((pattern) => pattern.test(value)) &&
+    // Matching here may take long by the length.
+    (own === undefined || (value.length <= longestMatched && own.test(value)));
 }
 
 function compileDuration(rules: DurationRules): Check {
@@ -184,8 +205,8 @@ function compileEnum(field: DescField, rules: EnumRules): Check {
 }
 
 function compileList(rules: RepeatedRules, inner: Check): Check {
-  if (!onlyHas(rules, ["minItems", "maxItems", "items"])) return unsure;
-  const { minItems, maxItems, items } = rules;
+  if (!onlyHas(rules, ["minItems", "maxItems", "items", "unique"])) return unsure;
+  const { minItems, maxItems, items, unique } = rules;
   const item =
     items === undefined
       ? inner
@@ -196,5 +217,6 @@ function compileList(rules: RepeatedRules, inner: Check): Check {
     Array.isArray(value) &&
     value.length >= minItems &&
     (maxItems === 0n || value.length <= maxItems) &&
+    (!unique || new Set(value).size === value.length) &&
     (item === yes || value.every(item));
 }

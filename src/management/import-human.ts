@@ -2,6 +2,7 @@ import type { ManagementService } from "#gen/idsvc/management/v1/management_serv
 import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
 import type { Deps } from "../projection/module.ts";
+import { addLink } from "./import/links.ts";
 import { mayOn, organizationOf, permissionMissing } from "../resources/org/index.ts";
 import { humanAdder } from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
@@ -10,7 +11,7 @@ import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
  * Creates a person in the organization of the call (decisions G3). The hash of a password counts in its place, without the
  * policy, and is made anew at the first login.
  *
- * @throws ALREADY_EXISTS USERNAME_TAKEN
+ * @throws ALREADY_EXISTS USERNAME_TAKEN, IDP_LINK_TAKEN; NOT_FOUND IDP_NOT_FOUND
  * @throws INVALID_ARGUMENT PASSWORD_POLICY, PHONE_INVALID, and what hashes are refused for
  * @throws PERMISSION_DENIED PERMISSION_MISSING
  */
@@ -42,9 +43,12 @@ export function importHumanUser(deps: Deps): Handlers<typeof ManagementService>[
       password: type.value === "" ? undefined : { type, changeRequired, field },
       totpSecret: otpCode === "" ? undefined : otpCode,
     });
-    const written = await events.transact(writeContext(scope), async (tx) =>
-      tx.written(await add(tx, organizationId)),
-    );
+    const at = { instanceId: scope.instanceId, organizationId };
+    const written = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await add(tx, organizationId);
+      for (const link of request.idps) await addLink(tx, deps, at, loaded.id, link);
+      return tx.written(loaded);
+    });
     const { id: userId } = written();
     return { userId, details: toCreatedDetails(written()) };
   };

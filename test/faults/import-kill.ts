@@ -96,11 +96,16 @@ export async function importAndKill(
 }
 
 /** Begins an import of so many users, and gives its id. */
-export async function beginImport(url: string, users: number, query = ""): Promise<string> {
+export async function beginImport(
+  url: string,
+  users: number,
+  query = "",
+  withHash = true,
+): Promise<string> {
   const answer = await fetch(`${url}/management/v1/import?awaitResponse=false${query}`, {
     method: "POST",
     headers,
-    body: Readable.toWeb(Readable.from(linesOf(users))),
+    body: Readable.toWeb(Readable.from(linesOf(users, withHash))),
     duplex: "half",
   } as RequestInit);
   const json = Object(await answer.json());
@@ -130,24 +135,26 @@ async function counted({ dataDir, env = {} }: Store["place"], users: number): Pr
   return told;
 }
 
-async function* linesOf(users: number): AsyncGenerator<Uint8Array> {
+async function* linesOf(users: number, withHash: boolean): AsyncGenerator<Uint8Array> {
   const line = (more: JsonObject) => Buffer.from(`${JSON.stringify({ orgId, ...more })}\n`);
   yield line({ org: { name: "Moved" } });
   for (let at = 0; at < users; at += 100) {
     const humanUsers: JsonObject[] = [];
-    for (let nth = at; nth < Math.min(at + 100, users); nth++) humanUsers.push(userOf(nth));
-    if (at <= users / 2 && users / 2 < at + 100) humanUsers.push({ userId: "nobody" }, userOf(0));
+    for (let nth = at; nth < Math.min(at + 100, users); nth++)
+      humanUsers.push(userOf(nth, withHash));
+    if (at <= users / 2 && users / 2 < at + 100)
+      humanUsers.push({ userId: "nobody" }, userOf(0, withHash));
     yield line({ humanUsers });
   }
 }
 
-const userOf = (nth: number): JsonObject => ({
+const userOf = (nth: number, withHash: boolean): JsonObject => ({
   userId: `moved-${nth}`,
   user: {
     userName: `user-${nth}`,
     profile: { firstName: "Ada", lastName: `Number ${nth}` },
     email: { email: `user-${nth}@example.test`, isEmailVerified: true },
-    hashedPassword: { value: hash },
+    ...(withHash ? { hashedPassword: { value: hash } } : {}),
   },
 });
 

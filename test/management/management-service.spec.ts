@@ -159,6 +159,21 @@ describe("ImportHumanUser (decisions G3)", () => {
     assert.equal(refusal?.reason, "PASSWORD_CHANGE_REQUIRED");
   });
 
+  it("links accounts of providers, and makes nothing of a provider that is not there", async () => {
+    const events = await peer.eventCount();
+    const idps = [{ configId: "404", externalUserId: "1", displayName: "ada" }];
+    const { status, refusal } = await call(path, person({ idps }));
+    assert.deepEqual([status, refusal?.reason], [404, "IDP_NOT_FOUND"]);
+    assert.equal(await peer.eventCount(), events);
+    const idp = { name: uniqueName("forge") };
+    const config = { client_id: "a", client_secret: "b", issuer: "https://forge.example" };
+    const made = bodyOf(await peer.post("/idps/forge_b", { idp, config }), 201);
+    const link = { configId: made.details.id, externalUserId: "1", displayName: "ada" };
+    const { userId } = bodyOf(await call(path, person({ idps: [link] })));
+    const { user } = bodyOf(await peer.get(`/users/${userId}`)).user;
+    assert.equal(user.authenticators.identity_providers[0].user_id, "1");
+  });
+
   it("refuses a name that is taken, and whoever may not write users there", async () => {
     const wanted = person();
     bodyOf(await call(path, wanted));

@@ -12,6 +12,7 @@ import {
   type AuthenticatorRow,
   createPasswordStore,
   createTotpStore,
+  toIdpLink,
   userMetadata,
   users,
 } from "../../resources/user/index.ts";
@@ -70,6 +71,7 @@ export function usersOf(deps: Deps) {
       yield { humanUsers: humans };
       const machines = page.filter(({ schemaId }) => schemaId === "machine");
       yield { machineUsers: machines.map(toMachine) };
+      yield { userLinks: page.flatMap(({ id }) => toLinks(id, held.get(id) ?? [])) };
       yield {
         machineKeys: machines.flatMap(({ id: userId }) =>
           (held.get(userId) ?? [])
@@ -107,6 +109,15 @@ export function usersOf(deps: Deps) {
     }
   };
 }
+
+const toLinks = (userId: string, held: AuthenticatorRow[]) =>
+  held
+    .filter(({ kind }) => kind === "idp")
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(toIdpLink)
+    .map(({ idpId = "", userId: providedUserId = "", username: providedUserName = "" }) => ({
+      ...{ userId, idpId, providedUserId, providedUserName },
+    }));
 
 function toMembers(rows: Row<typeof memberships>[]): Part {
   const of = (type: string) => rows.filter(({ contextType }) => contextType === type);

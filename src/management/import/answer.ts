@@ -27,6 +27,7 @@ const lists: Readonly<Record<string, List>> = {
   domains: "domains",
   appKeys: "appKeys",
   machineKeys: "machineKeys",
+  userLinks: "userLinks",
 };
 
 /** What the blocking call answers (background 7.4): what is here now by organization, and what was refused. */

@@ -13,6 +13,7 @@ export type NoteType =
   | "appKey"
   | "user"
   | "machineKey"
+  | "userLink"
   | "metadata"
   | "projectGrant"
   | "claim";

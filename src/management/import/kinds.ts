@@ -1,6 +1,7 @@
 import type { Deps } from "../../projection/module.ts";
 import { grantKinds } from "./grants.ts";
 import type { Kind } from "./kind.ts";
+import { linkKinds } from "./links.ts";
 import { memberKinds } from "./members.ts";
 import { organizationKinds } from "./organizations.ts";
 import { projectKinds } from "./projects.ts";
@@ -17,6 +18,7 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
     ...organizationKinds(deps),
     ...projectKinds(deps),
     ...userKinds(deps),
+    ...linkKinds(deps),
     ...grantKinds(deps),
     ...memberKinds(deps),
   ];
@@ -36,6 +38,7 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
     "machineUsers",
     "machineKeys",
     "userMetadata",
+    "userLinks",
     "userGrants",
     "orgMembers",
     "projectMembers",

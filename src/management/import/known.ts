@@ -6,7 +6,7 @@ import { addApp, app } from "../../resources/app/index.ts";
 import { addProjectGrant, projectGrant, projectRoles } from "../../resources/grant/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { addProject, project } from "../../resources/project/index.ts";
-import { addUser, builtInData, user } from "../../resources/user/index.ts";
+import { addUser, builtInData, linkIdp, user } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
@@ -156,6 +156,17 @@ async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Not
       const asData = builtInData(text("schema") === "machine" ? "machine" : "human", {});
       const added = addUser(loaded, { ...asData, organizationId: owner.id, username: "" });
       return tx.record(user, loaded, added, owner);
+    }
+    case "userLink": {
+      const [userId, idpId, externalUserId] = [
+        text("userId"),
+        text("idpId"),
+        text("externalUserId"),
+      ];
+      const { state } = await tx.load(user, userId);
+      const has = state?.authenticators.some((held) => held.kind === "idp" && held.id === idpId);
+      if (!has) await linkIdp(tx, userId, { idpId, externalUserId, username: "" });
+      return;
     }
     case "projectGrant": {
       const loaded = await tx.load(projectGrant, id);

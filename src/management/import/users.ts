@@ -29,6 +29,7 @@ import { toData, toEmail, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
 import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
+import { addLink, noteOf } from "./links.ts";
 import { addMemberOf } from "./members.ts";
 
 /** People and programs, and what is kept with them. */
@@ -56,6 +57,8 @@ export function userKinds(deps: Deps): Kind[] {
           if (await isThere(tx, userId, orgId)) return existed;
           const loaded = await add(tx, orgId);
           for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
+          const at = { instanceId, organizationId: orgId };
+          for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
           for (const grant of grants) await grantRoles(tx, place, newId, { ...grant, userId });
           if (orgRoles.length > 0) {
             const context = { type: "organization", organizationId: orgId } as const;
@@ -63,7 +66,8 @@ export function userKinds(deps: Deps): Kind[] {
             await addMemberOf(tx, place, newId, member, "org_roles");
           }
           if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-          return created(note("user", userId, { orgId, schema: "human" }));
+          const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
+          return created(note("user", userId, { orgId, schema: "human" }), ...links);
         };
       },
     }),

@@ -41,6 +41,7 @@ export { type UserChecks, userChecks } from "./checks.ts";
 export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
+export { toIdpLink } from "./authenticator/convert.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
 export {
   type LoginNameReader,

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/management/v1/user.proto.
  */
 export const file_idsvc_management_v1_user: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL3VzZXIucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEipAIKDEh1bWFuUHJvZmlsZRIlCgpmaXJzdF9uYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCglsYXN0X25hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEh8KCW5pY2tfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIMukgJcgew1BgBGMgBEksKEnByZWZlcnJlZF9sYW5ndWFnZRgFIAEoCUIvukgscioYCjImXihbQS1aYS16XXsxLDh9KC1bQS1aYS16MC05XXsxLDh9KSopPyQSNQoGZ2VuZGVyGAYgASgOMhsuaWRzdmMubWFuYWdlbWVudC52MS5HZW5kZXJCCLpIBYIBAhABIkcKCkh1bWFuRW1haWwSHgoFZW1haWwYASABKAlCD7pIDMgBAXIHEAEYyAFgARIZChFpc19lbWFpbF92ZXJpZmllZBgCIAEoCCJaCgpIdW1hblBob25lEjEKBXBob25lGAEgASgJQiK6SB/IAQFyGhABGDIyFF5cK1swLTldWzAtOSAoKS4tXSokEhkKEWlzX3Bob25lX3ZlcmlmaWVkGAIgASgIIkgKDkhhc2hlZFBhc3N3b3JkEhkKBXZhbHVlGAEgASgJQgq6SAdyBRABGNAPEhsKCWFsZ29yaXRobRgCIAEoCUIIukgFcgMYyAEioQEKEU1hbmFnZW1lbnREZXRhaWxzEhAKCHNlcXVlbmNlGAEgASgEEjEKDWNyZWF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2NoYW5nZV9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZXNvdXJjZV9vd25lchgEIAEoCSKUAwoWSW1wb3J0SHVtYW5Vc2VyUmVxdWVzdBIkCgl1c2VyX25hbWUYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjoKB3Byb2ZpbGUYAiABKAsyIS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuUHJvZmlsZUIGukgDyAEBEjYKBWVtYWlsGAMgASgLMh8uaWRzdmMubWFuYWdlbWVudC52MS5IdW1hbkVtYWlsQga6SAPIAQESLgoFcGhvbmUYBCABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuUGhvbmUSGgoIcGFzc3dvcmQYBSABKAlCCLpIBXIDGMgBEjwKD2hhc2hlZF9wYXNzd29yZBgGIAEoCzIjLmlkc3ZjLm1hbmFnZW1lbnQudjEuSGFzaGVkUGFzc3dvcmQSIAoYcGFzc3dvcmRfY2hhbmdlX3JlcXVpcmVkGAcgASgIEjQKCG90cF9jb2RlGAkgASgJQiK6SB9yHRjIATIYXihbQS1aYS16Mi03IF17MTYsfT0qKT8kKlgKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAhISCg5HRU5ERVJfRElWRVJTRRADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_options_v1_options]);
+  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL3VzZXIucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEipAIKDEh1bWFuUHJvZmlsZRIlCgpmaXJzdF9uYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCglsYXN0X25hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEh8KCW5pY2tfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIMukgJcgew1BgBGMgBEksKEnByZWZlcnJlZF9sYW5ndWFnZRgFIAEoCUIvukgscioYCjImXihbQS1aYS16XXsxLDh9KC1bQS1aYS16MC05XXsxLDh9KSopPyQSNQoGZ2VuZGVyGAYgASgOMhsuaWRzdmMubWFuYWdlbWVudC52MS5HZW5kZXJCCLpIBYIBAhABIkcKCkh1bWFuRW1haWwSHgoFZW1haWwYASABKAlCD7pIDMgBAXIHEAEYyAFgARIZChFpc19lbWFpbF92ZXJpZmllZBgCIAEoCCJaCgpIdW1hblBob25lEjEKBXBob25lGAEgASgJQiK6SB/IAQFyGhABGDIyFF5cK1swLTldWzAtOSAoKS4tXSokEhkKEWlzX3Bob25lX3ZlcmlmaWVkGAIgASgIIkgKDkhhc2hlZFBhc3N3b3JkEhkKBXZhbHVlGAEgASgJQgq6SAdyBRABGNAPEhsKCWFsZ29yaXRobRgCIAEoCUIIukgFcgMYyAEihQEKDEh1bWFuSWRwTGluaxIkCgljb25maWdfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEisKEGV4dGVybmFsX3VzZXJfaWQYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEiIKDGRpc3BsYXlfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBIqEBChFNYW5hZ2VtZW50RGV0YWlscxIQCghzZXF1ZW5jZRgBIAEoBBIxCg1jcmVhdGlvbl9kYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjaGFuZ2VfZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVzb3VyY2Vfb3duZXIYBCABKAkizwMKFkltcG9ydEh1bWFuVXNlclJlcXVlc3QSJAoJdXNlcl9uYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI6Cgdwcm9maWxlGAIgASgLMiEuaWRzdmMubWFuYWdlbWVudC52MS5IdW1hblByb2ZpbGVCBrpIA8gBARI2CgVlbWFpbBgDIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5FbWFpbEIGukgDyAEBEi4KBXBob25lGAQgASgLMh8uaWRzdmMubWFuYWdlbWVudC52MS5IdW1hblBob25lEhoKCHBhc3N3b3JkGAUgASgJQgi6SAVyAxjIARI8Cg9oYXNoZWRfcGFzc3dvcmQYBiABKAsyIy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkhhc2hlZFBhc3N3b3JkEiAKGHBhc3N3b3JkX2NoYW5nZV9yZXF1aXJlZBgHIAEoCBI0CghvdHBfY29kZRgJIAEoCUIiukgfch0YyAEyGF4oW0EtWmEtejItNyBdezE2LH09Kik/JBI5CgRpZHBzGAsgAygLMiEuaWRzdmMubWFuYWdlbWVudC52MS5IdW1hbklkcExpbmtCCLpIBZIBAhAUKlgKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAhISCg5HRU5ERVJfRElWRVJTRRADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_options_v1_options]);
 
 /**
  * Who a person is.
@@ -159,6 +159,41 @@ export const HashedPasswordSchema: GenMessage<HashedPassword> = /*@__PURE__*/
   messageDesc(file_idsvc_management_v1_user, 3);
 
 /**
+ * An account at an identity provider by which a person logs in.
+ *
+ * @generated from message idsvc.management.v1.HumanIdpLink
+ */
+export type HumanIdpLink = Message<"idsvc.management.v1.HumanIdpLink"> & {
+  /**
+   * The identity provider.
+   *
+   * @generated from field: string config_id = 1;
+   */
+  configId: string;
+
+  /**
+   * What the provider calls the account: its subject.
+   *
+   * @generated from field: string external_user_id = 2;
+   */
+  externalUserId: string;
+
+  /**
+   * The name that is shown of the account.
+   *
+   * @generated from field: string display_name = 3;
+   */
+  displayName: string;
+};
+
+/**
+ * Describes the message idsvc.management.v1.HumanIdpLink.
+ * Use `create(HumanIdpLinkSchema)` to create a new message.
+ */
+export const HumanIdpLinkSchema: GenMessage<HumanIdpLink> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_user, 4);
+
+/**
  * What becomes of an object.
  *
  * @generated from message idsvc.management.v1.ManagementDetails
@@ -198,7 +233,7 @@ export type ManagementDetails = Message<"idsvc.management.v1.ManagementDetails">
  * Use `create(ManagementDetailsSchema)` to create a new message.
  */
 export const ManagementDetailsSchema: GenMessage<ManagementDetails> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_user, 4);
+  messageDesc(file_idsvc_management_v1_user, 5);
 
 /**
  * A person to create.
@@ -261,6 +296,13 @@ export type ImportHumanUserRequest = Message<"idsvc.management.v1.ImportHumanUse
    * @generated from field: string otp_code = 9;
    */
   otpCode: string;
+
+  /**
+   * Accounts by which he logs in.
+   *
+   * @generated from field: repeated idsvc.management.v1.HumanIdpLink idps = 11;
+   */
+  idps: HumanIdpLink[];
 };
 
 /**
@@ -268,7 +310,7 @@ export type ImportHumanUserRequest = Message<"idsvc.management.v1.ImportHumanUse
  * Use `create(ImportHumanUserRequestSchema)` to create a new message.
  */
 export const ImportHumanUserRequestSchema: GenMessage<ImportHumanUserRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_user, 5);
+  messageDesc(file_idsvc_management_v1_user, 6);
 
 /**
  * The gender of a person, where it is known.

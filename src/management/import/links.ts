@@ -1,0 +1,57 @@
+import { ImportedUserLinkSchema } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { requireIdp } from "../../resources/idp/index.ts";
+import { linkIdp, user, userNotFound } from "../../resources/user/index.ts";
+import { created, existed, kind, type Kind, type Note, note } from "./kind.ts";
+
+/** Accounts at identity providers, which must be there: providers themselves are not imported. */
+export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
+  kind("userLinks", {
+    type: ImportedUserLinkSchema,
+    idOf: ({ userId, idpId }) => `${userId}/${idpId}`,
+    refs: ({ userId, idpId }, orgId) => [
+      { type: "organization", id: orgId },
+      { type: "user", id: userId },
+      { type: "userLink", id: `${userId}/${idpId}` },
+    ],
+    begin:
+      ({ userId, idpId, providedUserId, providedUserName }, { instanceId, orgId }) =>
+      async (tx) => {
+        const { state } = await tx.load(user, userId);
+        if (state?.organizationId !== orgId) throw userNotFound();
+        const has = state.authenticators.some(
+          (held) => held.kind === "idp" && held.id === idpId && held.address === providedUserId,
+        );
+        if (has) return existed;
+        const link = { configId: idpId, externalUserId: providedUserId };
+        const wanted = { ...link, displayName: providedUserName };
+        await addLink(tx, { db }, { instanceId, organizationId: orgId }, userId, wanted);
+        return created(noteOf(userId, wanted));
+      },
+  }),
+];
+
+type Link = { configId: string; externalUserId: string; displayName: string };
+
+/** What a dry run must know of a link. */
+export const noteOf = (userId: string, { configId: idpId, externalUserId }: Link): Note =>
+  note("userLink", `${userId}/${idpId}`, { userId, idpId, externalUserId });
+
+/**
+ * Links an account at a provider of the organization or the instance to a person.
+ *
+ * @throws NOT_FOUND IDP_NOT_FOUND
+ * @throws ALREADY_EXISTS IDP_LINK_EXISTS, IDP_LINK_TAKEN; FAILED_PRECONDITION USER_IS_MACHINE
+ */
+export async function addLink(
+  tx: Transaction,
+  { db }: Pick<Deps, "db">,
+  at: { instanceId: string; organizationId: string },
+  userId: string,
+  link: Link,
+): Promise<void> {
+  const { configId: idpId, externalUserId, displayName: username } = link;
+  await requireIdp(db, tx, at, idpId);
+  await linkIdp(tx, userId, { idpId, externalUserId, username });
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type ResourcePeer, startPeer } from "../support/peer.ts";
+import { human, importPeer, newName, publicKey } from "./import-peer.ts";
+
+let peer: ResourcePeer;
+let imports: ReturnType<typeof importPeer>;
+before(async () => {
+  peer = await startPeer();
+  imports = importPeer(peer);
+});
+after(() => peer[Symbol.asyncDispose]());
+
+describe("a record that is refused", () => {
+  const org = newName("refusing");
+  const project = `${org}-project`;
+  const user = `${org}-ada`;
+  const good = newName("good");
+  const hashed = (value: string) => ({
+    humanUsers: [human("other", { hashedPassword: { value } })],
+  });
+  // One record each, so that the place in the report is that of the case.
+  const refused: Record<string, [JsonObject, reason: string, field?: string]> = {
+    "a user whose name is taken": [
+      { humanUsers: [human("other", { userName: user })] },
+      "USERNAME_TAKEN",
+    ],
+    "a user without a name": [
+      { humanUsers: [human("other", { userName: "" })] },
+      "VALIDATION_FAILED",
+      "user.user_name",
+    ],
+    "a user with a weak password": [
+      { humanUsers: [human("other", { password: "abc" })] },
+      "PASSWORD_POLICY",
+      "user.password",
+    ],
+    "a text that no store takes": [
+      { humanUsers: [human("other", { userName: "a\u0000b" })] },
+      "VALIDATION_FAILED",
+      "user.user_name",
+    ],
+    "D59: an unknown hash": [hashed("$rot13$abc$def"), "PASSWORD_HASH_UNKNOWN"],
+    "D59: a hash of cost 31": [hashed(`$2b$31$${"a".repeat(53)}`), "PASSWORD_HASH_TOO_COSTLY"],
+    "D59: 1 MB of hash": [hashed("$2b$10$".padEnd(1_000_000, "a")), "VALIDATION_FAILED"],
+    "D47: a role that nobody knows": [
+      { orgMembers: [{ userId: user, roles: ["KING"] }] },
+      "ROLE_UNKNOWN",
+      "roles",
+    ],
+    "D47: a grant of roles the project lacks": [
+      { userGrants: [{ userId: user, projectId: project, roleKeys: ["king"] }] },
+      "ROLE_KEY_UNKNOWN",
+      "role_keys",
+    ],
+    "a grant of an unknown project": [
+      { userGrants: [{ userId: user, projectId: "404", roleKeys: [] }] },
+      "PROJECT_NOT_FOUND",
+    ],
+    "a member whom nobody knows": [
+      { orgMembers: [{ userId: "404", roles: ["ORG_OWNER"] }] },
+      "USER_NOT_FOUND",
+    ],
+    "a key that is none": [
+      { machineKeys: [{ keyId: "1", userId: `${org}-bot`, publicKey: "YWJj" }] },
+      "PUBLIC_KEY_INVALID",
+      "public_key",
+    ],
+    "a key of a person": [
+      { machineKeys: [{ keyId: "1", userId: user, publicKey }] },
+      "USER_NOT_MACHINE",
+    ],
+    "what is no record": [{ humanUsers: [5] }, "INVALID_JSON_FIELD"],
+    "what has no resource here": [{ oidcIdps: [{ idpId: "1" }] }, "IMPORT_KIND_UNSUPPORTED"],
+  };
+  let lines: Record<string, string>[];
+
+  before(async () => {
+    const first = { orgId: org, org: { name: org }, humanUsers: [human(user)] };
+    const projects = [{ projectId: project, project: { name: "Fleet" } }];
+    const machineUsers = [{ userId: `${org}-bot`, user: { userName: "bot" } }];
+    await imports.bring([{ ...first, projects, machineUsers }]);
+    const records = Object.values(refused).map(([more]) => ({ orgId: org, ...more }));
+    const rest = { orgId: org, humanUsers: [human(good)] };
+    const { job, errors } = await imports.bring([...records, rest]);
+    assert.equal(job.refused, String(records.length));
+    assert.equal(errors.length, records.length);
+    lines = await imports.report(job.id);
+  });
+
+  for (const [at, [what, [, reason, field]]] of Object.entries(refused).entries()) {
+    it(`${what}: is told with its reason`, () => {
+      const line = lines.find(({ position }) => position === String(at));
+      assert.equal(line?.["outcome"], "IMPORT_OUTCOME_REFUSED");
+      assert.equal(line?.["reason"], reason);
+      if (field !== undefined) assert.equal(line?.["field"], field);
+      assert.equal(line?.["orgId"], org);
+      assert.notEqual(line?.["message"], "");
+    });
+  }
+
+  it("does not hold up the rest", async () => {
+    assert.equal((await peer.get(`/users/${good}`)).status, 200);
+    assert.equal((await peer.get("/users/other")).status, 404);
+  });
+
+  it("ids of another organization are nobody's to take", async () => {
+    const other = newName("other");
+    const wanted = {
+      orgId: other,
+      org: { name: other },
+      humanUsers: [human(user)],
+      projects: [{ projectId: project, project: { name: "Mine" } }],
+      userMetadata: [{ userId: user, key: "a", value: "YQ==" }],
+      projectRoles: [{ projectId: project, roleKey: "king" }],
+    };
+    const { errors } = await imports.bring([wanted]);
+    assert.deepEqual(
+      errors.map(({ type, reason }: Record<string, string>) => `${type} ${reason}`).sort(),
+      [
+        "humanUsers USER_ID_TAKEN",
+        "projectRoles PROJECT_NOT_FOUND",
+        "projects PROJECT_ID_TAKEN",
+        "userMetadata USER_NOT_FOUND",
+      ],
+    );
+  });
+
+  it("leaves nothing of itself: a person with a grant that is refused is not there", async () => {
+    const id = newName("partly");
+    const record = {
+      ...human(id),
+      metadata: [{ key: "a", value: "YQ==" }],
+      grants: [{ projectId: "404" }],
+    };
+    const { job } = await imports.bring([{ orgId: org, humanUsers: [record, human(`${id}-2`)] }]);
+    assert.deepEqual([job.created, job.refused], ["1", "1"]);
+    assert.equal((await peer.get(`/users/${id}`)).status, 404);
+    // His name is free again.
+    const later = await imports.bring([
+      { orgId: org, humanUsers: [human(`${id}-3`, { userName: id })] },
+    ]);
+    assert.deepEqual(later.errors, []);
+  });
+
+  it("of an organization that does not exist, and is not in the import, is refused", async () => {
+    const { errors } = await imports.bring([{ orgId: newName("none"), humanUsers: [human("x")] }]);
+    assert.equal(errors[0].reason, "ORGANIZATION_NOT_FOUND");
+  });
+});
+
+describe("an import that cannot be read", () => {
+  const record = (size: number) => human("a", { password: "x".repeat(size) });
+  const cases: Record<string, [body: string, reason: string]> = {
+    empty: ["", "IMPORT_EMPTY"],
+    "without records": ['{"dataOrgs":{"orgs":[]}}', "IMPORT_EMPTY"],
+    "broken off": ['{"dataOrgs":{"orgs":[{"orgId":"a"', "IMPORT_MALFORMED"],
+    "broken off in a text": ['{"dataOrgs":{"orgs":[{"orgId":"a', "IMPORT_MALFORMED"],
+    "no JSON": ["hello", "IMPORT_MALFORMED"],
+    "closed twice": ['{"dataOrgs":{"orgs":[]}}}', "IMPORT_MALFORMED"],
+    "a list": ["[1,2]", "IMPORT_MALFORMED"],
+    "without its organization": [
+      '{"dataOrgs":{"orgs":[{"humanUsers":[{}]}]}}',
+      "IMPORT_ORG_ID_MISSING",
+    ],
+    "with an empty organization id": ['{"orgId":"","humanUsers":[{}]}', "IMPORT_ORG_ID_MISSING"],
+    "with blanks for an organization id": [
+      '{"orgId":"a b","humanUsers":[{}]}',
+      "IMPORT_ORG_ID_INVALID",
+    ],
+    "from elsewhere": ['{"dataOrgsS3":{"path":"a"}}', "IMPORT_SOURCE_UNSUPPORTED"],
+    "with a record above 1 MiB": [
+      JSON.stringify({ orgId: "a", humanUsers: [record(1 << 20)] }),
+      "IMPORT_RECORD_TOO_LARGE",
+    ],
+    "with a wrong time": [
+      '{"timeout":"soon","orgId":"a","org":{"name":"a"}}',
+      "IMPORT_OPTION_INVALID",
+    ],
+    "with a wrong flag": [
+      '{"dryRun":"yes","orgId":"a","org":{"name":"a"}}',
+      "IMPORT_OPTION_INVALID",
+    ],
+  };
+  for (const [what, [body, reason]] of Object.entries(cases)) {
+    it(`${what} is refused whole`, async () => {
+      const events = await peer.eventCount();
+      const answer = await imports.raw(body);
+      assert.equal(answer.status, 400, JSON.stringify(answer.json));
+      assert.equal(answer.reason, reason, JSON.stringify(answer.json));
+      assert.match(String(answer.violation.field), /^data/);
+      assert.equal(await peer.eventCount(), events);
+    });
+  }
+
+  it("in a compression that it is not, or that nobody knows, is refused", async () => {
+    const body = JSON.stringify({ orgId: "a", org: { name: "a" } });
+    const wrong = await imports.raw(body, "", { "content-encoding": "gzip" });
+    assert.deepEqual([wrong.status, wrong.reason], [400, "ENCODING_MALFORMED"]);
+    const cut = await imports.raw(gzipSync(body).subarray(0, -9), "", {
+      "content-encoding": "gzip",
+    });
+    assert.deepEqual([cut.status, cut.reason], [400, "ENCODING_MALFORMED"]);
+    const unknown = await imports.raw(body, "", { "content-encoding": "zstd" });
+    assert.deepEqual([unknown.status, unknown.reason], [501, "ENCODING_UNSUPPORTED"]);
+  });
+
+  it("may only be sent by who administers the instance", async () => {
+    const { token } = await peer.addMember(await peer.addOrganization(), ["ORG_OWNER"]);
+    const { status, refusal } = await imports.call("POST", "/import", {}, { token });
+    assert.equal(status, 403);
+    assert.equal(refusal?.reason, "PERMISSION_MISSING");
+  });
+});
