@@ -1,6 +1,6 @@
 import { assetPath } from "./assets.ts";
 import { paletteOf } from "../settings/branding/index.ts";
-import { attributes, html, type Html, type Value } from "./html.ts";
+import { attributes, html, type Html, type Value } from "../html.ts";
 import { isLanguage, languages } from "../texts/languages.ts";
 import { inFlow, isOwnPath, type Page } from "./page.ts";
 import { icon } from "./parts/icon.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { attributes, html, type Value } from "../../src/login/html.ts";
+import { attributes, html, type Value } from "../../src/html.ts";
 import { formPostPage } from "../../src/login/pages/form-post.ts";
 import { outwardLink } from "../../src/login/parts/form.ts";
 import { texts } from "../../src/texts/texts.ts";

@@ -1,4 +1,4 @@
-import { attributes, html } from "../html.ts";
+import { attributes, html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { type Account, accountText } from "../parts/account.ts";

@@ -1,6 +1,6 @@
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { html } from "../html.ts";
+import { html } from "../../html.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { choice, choices } from "../parts/choice.ts";
 import { form } from "../parts/form.ts";

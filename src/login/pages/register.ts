@@ -1,4 +1,4 @@
-import { html } from "../html.ts";
+import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";

@@ -1,5 +1,5 @@
 import { encode } from "uqr";
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";

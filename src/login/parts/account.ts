@@ -1,4 +1,4 @@
-import { html, type Html, type Value } from "../html.ts";
+import { html, type Html, type Value } from "../../html.ts";
 
 /** A person as pages show him. */
 export type Account = { loginName: string; displayName?: string | undefined };

@@ -1,4 +1,4 @@
-import { attributes, html, type Html, type Value } from "../html.ts";
+import { attributes, html, type Html, type Value } from "../../html.ts";
 import { icon, type IconName } from "./icon.ts";
 
 export type Choice = {

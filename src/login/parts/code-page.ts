@@ -1,4 +1,4 @@
-import { html, type Value } from "../html.ts";
+import { html, type Value } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import type { TextKey } from "../../texts/texts.ts";

@@ -1,4 +1,4 @@
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 import { icon, type IconName } from "./icon.ts";
 
 /** One large sign, on pages that only tell something. It stands above the title. */

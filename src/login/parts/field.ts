@@ -1,4 +1,4 @@
-import { attributes, html, type Html } from "../html.ts";
+import { attributes, html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
 import type { TextKey } from "../../texts/texts.ts";
 import { icon } from "./icon.ts";

@@ -1,4 +1,4 @@
-import { attributes, html, type Html, type Value } from "../html.ts";
+import { attributes, html, type Html, type Value } from "../../html.ts";
 import { inFlow, type Page } from "../page.ts";
 
 export type FormShape = {

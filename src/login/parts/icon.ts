@@ -1,4 +1,4 @@
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 
 const shapes = {
   /** Rings around a point: the sign of the service where an owner has no logo. */

@@ -1,4 +1,4 @@
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
 import { field } from "./field.ts";
 

@@ -1,4 +1,4 @@
-import { html, type Html, type Value } from "../html.ts";
+import { html, type Html, type Value } from "../../html.ts";
 import type { Page } from "../page.ts";
 import { button, form } from "./form.ts";
 import { icon } from "./icon.ts";

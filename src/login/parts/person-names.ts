@@ -1,4 +1,4 @@
-import type { Html } from "../html.ts";
+import type { Html } from "../../html.ts";
 import type { Page } from "../page.ts";
 import { field } from "./field.ts";
 

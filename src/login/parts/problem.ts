@@ -1,4 +1,4 @@
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 import type { Page, Problem } from "../page.ts";
 import { icon } from "./icon.ts";
 

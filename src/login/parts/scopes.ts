@@ -1,4 +1,4 @@
-import { html, type Html } from "../html.ts";
+import { html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
 import { isTextKey } from "../../texts/texts.ts";
 import { icon } from "./icon.ts";
