@@ -206,17 +206,17 @@ describe("the commands of the README that move users in", () => {
     const blocks = [...readme.matchAll(/```bash\n(.*?)```/gs)].map(([, text = ""]) => text);
     assert.equal(blocks.length, 2);
     const at = newFolder();
-    for (const name of ["realm.json", "users.jsonl", "passwords.jsonl"]) {
-      copyFileSync(join(fixtures, name), join(at, name.replace(".jsonl", ".json")));
-    }
     mkdirSync(join(at, "data"));
     copyFileSync(
       join(peer.app.kernel.config.dataDir, "bootstrap.json"),
       join(at, "data/bootstrap.json"),
     );
-    const script = blocks.join("\necho; echo ----\n").replaceAll(":8080", `:${peer.app.port}`);
-    const shell = `idsvc() { "${process.execPath}" "${main}" "$@"; }\n${script}`;
-    const run = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", shell], { cwd: at });
+    const script = blocks
+      .join("\necho; echo ----\n")
+      .replaceAll(":8080", `:${peer.app.port}`)
+      .replaceAll("test/fixtures/migrate", fixtures)
+      .replace("npm run --silent idsvc --", `"${process.execPath}" "${main}"`);
+    const run = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], { cwd: at });
     const [moved = "", back = ""] = run.stdout.split("----\n");
     assert.match(moved, /5 users, 4 with a hash, of which 0 cannot be taken\nthe password fits\n/);
     const lines = moved.replaceAll(/\}(?=\{"job"|import )/g, "}\n").split("\n");
