@@ -5,7 +5,7 @@ import { addPersonNamed, signIn } from "../support/login.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
 import { basic, paths } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
-import { errorOf, type Shown } from "../support/user-agent.ts";
+import { errorOf, formOf, type Shown } from "../support/user-agent.ts";
 import { leaving, type ProviderWorld, startProviderWorld } from "./provider-world.ts";
 
 let world: ProviderWorld;
@@ -163,20 +163,23 @@ describe("D62: a login with a provider is of one browser and one flow", () => {
   it("so its forms count only from pages of ours", async () => {
     const linking = await world.addForgeB({ options: { is_linking_allowed: true } });
     const agent = await world.begin();
-    await world.through(agent, linking);
-    for (const headers of [
-      { origin: "https://evil.test", "sec-fetch-site": "cross-site" },
-      { origin: "null", "sec-fetch-site": "cross-site" },
-    ]) {
-      const shown = await agent.open("/ui/login/idp/account", {
-        method: "POST",
-        body: new URLSearchParams({ do: "link", flow: flowOf(agent.last) }),
-        headers,
-      });
+    const { fields } = formOf((await world.through(agent, linking)).html);
+    const action = "/ui/login/idp/account";
+    const own = { origin: world.peer.issuer, "sec-fetch-site": "same-origin" };
+    const { csrf: _, ...withoutToken } = fields;
+    for (const [sent, headers] of [
+      [fields, { origin: "https://evil.test", "sec-fetch-site": "cross-site" }],
+      [fields, { origin: "null", "sec-fetch-site": "cross-site" }],
+      [withoutToken, own],
+    ] as const) {
+      const body = new URLSearchParams({ ...sent, do: "link" });
+      const shown = await agent.open(action, { method: "POST", body, headers });
       assert.equal(errorOf(shown), "FORM_REFUSED");
       assert.equal(shown.status, 403);
-      await agent.open(`/ui/login/idp/account?flow=${flowOf(agent.last)}`).catch(() => undefined);
     }
+    const body = new URLSearchParams({ ...fields, do: "link" });
+    const shown = await agent.open(action, { method: "POST", body, headers: own });
+    assert.equal(pathOf(shown), "/ui/login/loginname");
   });
 });
 
