@@ -1,5 +1,6 @@
 import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
+import { passkeyPage } from "../login/path-of-notice.ts";
 import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
@@ -56,7 +57,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   actionModule,
   executorModule,
   eventModule,
-  managementModule,
+  managementModule(passkeyPage),
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

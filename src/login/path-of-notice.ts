@@ -9,8 +9,6 @@ export function pathOfNotice({
   codeId = "",
 }: DueNotice): string | undefined {
   const { id, loginName } = user;
-  const at = (path: string, query: Record<string, string>) =>
-    `${path}?${new URLSearchParams(query)}`;
   switch (topic) {
     case "initialization":
     case "password.reset":
@@ -18,7 +16,7 @@ export function pathOfNotice({
     case "email.verification":
       return at(paths.confirmEmail, { user_id: id, code });
     case "passkey.registration":
-      return at(paths.registerPasskey, { user_id: id, code_id: codeId, code });
+      return passkeyPage({ userId: id, codeId, code });
     case "registered":
     case "password.changed":
       return at(paths.forgotPassword, {});
@@ -27,3 +25,13 @@ export function pathOfNotice({
       return undefined;
   }
 }
+
+/** The page that an invitation to make a passkey opens. */
+export const passkeyPage = (invited: { userId: string; codeId: string; code: string }): string =>
+  at(paths.registerPasskey, {
+    user_id: invited.userId,
+    code_id: invited.codeId,
+    code: invited.code,
+  });
+
+const at = (path: string, query: Record<string, string>) => `${path}?${new URLSearchParams(query)}`;

@@ -1,11 +1,20 @@
+import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
 import type { Deps } from "../projection/module.ts";
 import { addLink } from "./import/links.ts";
 import { mayOn, organizationOf, permissionMissing } from "../resources/org/index.ts";
-import { humanAdder } from "../resources/user/index.ts";
+import {
+  humanAdder,
+  invitationLifeMs,
+  type PasskeyInvitation,
+  passkeyInviter,
+} from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
+
+/** The path of the page of the login that an invitation opens. */
+export type PasskeyPage = (invitation: PasskeyInvitation) => string;
 
 /**
  * Creates a person in the organization of the call (decisions G3). The hash of a password counts in its place, without the
@@ -15,9 +24,13 @@ import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
  * @throws INVALID_ARGUMENT PASSWORD_POLICY, PHONE_INVALID, and what hashes are refused for
  * @throws PERMISSION_DENIED PERMISSION_MISSING
  */
-export function importHumanUser(deps: Deps): Handlers<typeof ManagementService>["importHumanUser"] {
+export function importHumanUser(
+  deps: Deps,
+  passkeyPage: PasskeyPage,
+): Handlers<typeof ManagementService>["importHumanUser"] {
   const { events } = deps;
   const humans = humanAdder(deps);
+  const invite = passkeyInviter(deps);
 
   return async (request, scope) => {
     const { profile, email, phone, password, hashedPassword, otpCode } = request;
@@ -42,14 +55,24 @@ export function importHumanUser(deps: Deps): Handlers<typeof ManagementService>[
       phone: toPhone(phone, "phone.phone"),
       password: type.value === "" ? undefined : { type, changeRequired, field },
       totpSecret: otpCode === "" ? undefined : otpCode,
+      hasOtherWay: request.requestPasswordlessRegistration,
     });
     const at = { instanceId: scope.instanceId, organizationId };
-    const written = await events.transact(writeContext(scope), async (tx) => {
+    const [written, invitation] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await add(tx, organizationId);
       for (const link of request.idps) await addLink(tx, deps, at, loaded.id, link);
-      return tx.written(loaded);
+      const isInvited = request.requestPasswordlessRegistration;
+      const invited = isInvited ? await invite(tx, loaded, at.instanceId) : undefined;
+      return [tx.written(loaded), invited];
     });
     const { id: userId } = written();
-    return { userId, details: toCreatedDetails(written()) };
+    return {
+      ...{ userId, details: toCreatedDetails(written()) },
+      passwordlessRegistration: invitation && {
+        link: `${scope.issuer}${passkeyPage(invitation)}`,
+        lifetime: durationFromMs(invitationLifeMs),
+        expiration: timestampFromDate(invitation.expiresAt),
+      },
+    };
   };
 }

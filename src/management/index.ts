@@ -7,13 +7,13 @@ import { importKinds } from "./import/kinds.ts";
 import { importJobs } from "./import/run.ts";
 import { sweepImports } from "./import/sweep.ts";
 import { importTables } from "./import/tables.ts";
-import { importHumanUser } from "./import-human.ts";
+import { importHumanUser, type PasskeyPage } from "./import-human.ts";
 import { listProjectGrantChanges } from "./project-grant-changes.ts";
 import { setUpOrg } from "./setup-org.ts";
 
 /** The operations of management v1 that live on (service.md 4.4): facades over the slices, without facts of their own.
  * Imports have state: what waits to be imported, and what became of it. */
-export const managementModule: Module = {
+export const managementModule = (passkeyPage: PasskeyPage): Module => ({
   events: [],
   projections: [],
   state: importTables,
@@ -23,7 +23,7 @@ export const managementModule: Module = {
       {
         setUpOrg: setUpOrg(deps),
         listProjectGrantChanges: listProjectGrantChanges(deps),
-        importHumanUser: importHumanUser(deps),
+        importHumanUser: importHumanUser(deps, passkeyPage),
         ...importHandlers(deps, importKinds(deps)),
         export: exportOrganizations(deps),
       },
@@ -37,4 +37,4 @@ export const managementModule: Module = {
   ],
   jobs: (deps) => importJobs(deps, importKinds(deps)),
   sweeps: (deps) => [sweepImports(deps)],
-};
+});

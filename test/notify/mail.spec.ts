@@ -150,18 +150,27 @@ describe("a mail", () => {
     const contact = { email: { address, is_verified: true } };
     const { id, loginName } = await addPersonNamed(peer, { contact });
     bodyOf(await peer.post(`/users/${id}/webauthn/registration_link`, { send_link: {} }));
-    const link = linkIn(await mails.mailTo(address));
-    await using journey = await journeys.begin({ from: link });
-    await addAuthenticator(journey);
-    await journey.at("/ui/login/passkey/register", "invited-passkey");
-    await journey.submit();
-    await journey.page.locator("form.passkey").waitFor();
-    await journey.submit();
-    // The device of this browser answers at once where a page asks for a passkey.
-    await journey.at("/ui/login/signedin", "passkey-made");
-    assert.ok(await journey.page.getByText(loginName).first().isVisible());
-    const { user } = bodyOf(await peer.get(`/users/${id}`)).user;
-    assert.equal(user.authenticators.web_auth_n.length, 1);
+    await makesPasskey(linkIn(await mails.mailTo(address)), id, loginName);
+  });
+
+  it("is not sent where an import asks for the link to make a passkey: the answer has it", async () => {
+    const { peer } = journeys;
+    const email = newAddress();
+    const human = {
+      userName: email.split("@", 1)[0] ?? "",
+      profile: { firstName: "Nina", lastName: "Simone" },
+      email: { email, isEmailVerified: true },
+      requestPasswordlessRegistration: true,
+    };
+    const path = "/management/v1/users/human/_import";
+    const made = bodyOf(await peer.peer.rest("POST", path, human, { token: peer.app.token }));
+    const { link, lifetime, expiration } = made.passwordlessRegistration;
+    assert.equal(lifetime, "3600s");
+    const left = new Date(expiration).getTime() - peer.now().getTime();
+    assert.ok(left > 3_500_000 && left <= 3_600_000);
+    await makesPasskey(link, made.userId, human.userName);
+    await noticesSent(peer.app);
+    assert.ok(!mails.mails.some(({ to }) => to.includes(email)));
   });
 
   it("D54: leads to the service or to an app of the instance, and nowhere else", async () => {
@@ -200,6 +209,21 @@ describe("a mail", () => {
     bodyOf(await peer.post(`/users/${id}/password`, asHim));
   });
 });
+
+/** Follows a link to the page that makes a passkey, makes it, and is let in by it. */
+async function makesPasskey(link: string, id: string, loginName: string): Promise<void> {
+  await using journey = await journeys.begin({ from: link });
+  await addAuthenticator(journey);
+  await journey.at("/ui/login/passkey/register", "invited-passkey");
+  await journey.submit();
+  await journey.page.locator("form.passkey").waitFor();
+  await journey.submit();
+  // The device of this browser answers at once where a page asks for a passkey.
+  await journey.at("/ui/login/signedin", "passkey-made");
+  assert.ok(await journey.page.getByText(loginName).first().isVisible());
+  const { user } = bodyOf(await journeys.peer.get(`/users/${id}`)).user;
+  assert.equal(user.authenticators.web_auth_n.length, 1);
+}
 
 async function isVerified(id: string): Promise<boolean> {
   const { user } = bodyOf(await journeys.peer.get(`/users/${id}`)).user;

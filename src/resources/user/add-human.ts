@@ -26,6 +26,8 @@ export type NewHuman = {
     | undefined;
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
+  /** He is given another way in than a password: nobody invites him to set one. */
+  hasOtherWay?: boolean;
   /** Nothing is sent to him: whoever brings many people tells them himself. */
   isSilent?: boolean;
 };
@@ -86,7 +88,8 @@ export function humanAdder(deps: Deps) {
     ): Promise<void> {
       tx.record(user, loaded, changeContact(loaded.state, kind, contact));
       if (human.isSilent) return;
-      if (kind === "email" && setting === undefined) return invite(codes, tx, loaded, instanceId);
+      if (kind === "email" && setting === undefined && human.hasOtherWay !== true)
+        return invite(codes, tx, loaded, instanceId);
       if (contact.isVerified) return;
       const at = { instanceId, userId: loaded.id };
       const delivery = { channel: channelOf[kind] };

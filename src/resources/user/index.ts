@@ -51,6 +51,11 @@ export {
   userNamesReader,
   verifiedContactReader,
 } from "./login-name.ts";
+export {
+  invitationLifeMs,
+  type PasskeyInvitation,
+  passkeyInviter,
+} from "./web-authn/invitation.ts";
 export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
 export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";

@@ -15,6 +15,7 @@ import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { displayNameOf } from "../user-data.ts";
 import { user, userNotFound } from "../user.ts";
+import { invitePasskey } from "./invitation.ts";
 import { type AuthenticatorAttachment, creationOptions, verifyCreation } from "./ceremony.ts";
 import { toCredential, userHandle } from "./web-authn.ts";
 
@@ -116,14 +117,11 @@ export function webAuthNHandlers(
         else if (!mayOn(scope, scope.policy.act, loaded.state)) {
           throw permissionMissing(scope.policy.act);
         }
-        const codeId = newId();
-        const at = { instanceId: scope.instanceId, userId: id };
-        const made = await codes.issue(tx, at, passkeyRegistration, {
-          subject: codeId,
+        const made = await invitePasskey({ codes, newId }, tx, loaded, {
+          instanceId: scope.instanceId,
           delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
         });
-        tx.record(user, loaded, [userEvents["human.passwordless.initialization.code.added"]({})]);
-        return [tx.written(loaded), made === undefined ? undefined : { id: codeId, code: made }];
+        return [tx.written(loaded), made && { id: made.codeId, code: made.code }];
       });
       return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
     },
