@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-// `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service. `--engine` runs one of the
-// two; files after it are run instead of all.
+// `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service, but not those that look at its
+// pages with a browser: they are the same on both. `--engine` runs one of the two; files after it are run instead of all.
 
 const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 const store = join(root, "test/support/app.ts");
+const browser = join(root, "test/support/browser.ts");
 const engines = ["sqlite", "postgres"] as const;
 
 const [flag, wanted, ...files] = process.argv.slice(2);
@@ -19,7 +20,7 @@ for (const engine of chosen) {
   console.log(`\n${specs.length} specs on ${engine}`);
   const { status } = spawnSync(
     process.execPath,
-    [...hardening, "--test", "--test-concurrency=3", ...specs],
+    [...hardening, "--test", "--test-concurrency=2", ...specs],
     { cwd: root, stdio: "inherit", env: { ...process.env, IDSVC_TEST_ENGINE: engine } },
   );
   if (status !== 0) process.exit(status ?? 1);
@@ -27,7 +28,9 @@ for (const engine of chosen) {
 
 function specsOf(engine: (typeof engines)[number]): string[] {
   const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
-  return engine === "sqlite" ? all : all.filter((spec) => reaches(join(root, spec), store));
+  if (engine === "sqlite") return all;
+  const reachOf = (spec: string, to: string) => reaches(join(root, spec), to);
+  return all.filter((spec) => reachOf(spec, store) && !reachOf(spec, browser));
 }
 
 /** Whether a file imports another, itself or through others. */
