@@ -19,12 +19,19 @@ it("F22: a flood of passwords and secrets is refused in words, and everything el
   const agent = userAgent(service.issuer);
   await agent.open(authorizeUrl(service, web));
   await agent.submit({ login_name: alice.loginName });
-  // The queue of the threads, which are those of this process, is full for the page, whatever they get done.
-  const hashes: Promise<string>[] = [];
-  const fill = () => hashes.push(passwordPool.run({ op: "hash", password }).catch(() => ""));
-  for (let at = 0; at < many; at++) fill();
-  const filling = setInterval(() => Array.from({ length: 20 }, fill), 1);
-  const shown = await agent.submit({ password }).finally(() => clearInterval(filling));
+  // The queue of the threads, which are those of this process, is full for the page: what is done makes room for another.
+  let isFull = true;
+  const hash = async (): Promise<void> => {
+    const isDone = await passwordPool.run({ op: "hash", password }).then(
+      () => true,
+      () => false,
+    );
+    if (isDone && isFull) await hash();
+  };
+  const hashes = Array.from({ length: many }, hash);
+  const shown = await agent.submit({ password }).finally(() => {
+    isFull = false;
+  });
   await Promise.all(hashes);
 
   const checks = { user: { user_id: alice.id }, password: { password } };
