@@ -21,7 +21,12 @@ export type TestBrowser = AsyncDisposable & {
 // oxlint-disable-next-line no-extend-native -- of the process of a test, for the library that drives the browser
 Object.defineProperty(Function.prototype, "__proto__", { writable: true, value: undefined });
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const places = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 /**
  * A Chromium without a window. Tests that need one fail where there is none.
@@ -33,7 +38,9 @@ const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 export async function startBrowser(): Promise<TestBrowser> {
   const path = process.env["IDSVC_TEST_BROWSER"] ?? places.find((place) => existsSync(place));
   if (path === undefined) {
-    throw new Error("no Chromium: apt-get install chromium, or name one in IDSVC_TEST_BROWSER");
+    throw new Error(
+      "no Chromium: apt-get install chromium-headless-shell, or name one in IDSVC_TEST_BROWSER",
+    );
   }
   const script = join(import.meta.dirname, "browser-process.ts");
   const driver = spawn(process.execPath, [script, path], { stdio: ["pipe", "pipe", "inherit"] });
