@@ -2,13 +2,17 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-// `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service, but not those that look at its
-// pages with a browser: they are the same on both. `--engine` runs one of the two; files after it are run instead of all.
+// `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service, but for those that look at its
+// pages with a browser or are about what stands before any store: they are the same on both. `--engine` runs one of the two;
+// files after it are run instead of all.
 
 const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 const store = join(root, "test/support/app.ts");
 const browser = join(root, "test/support/browser.ts");
+// What they are about is done before a call reaches the store.
+const ofTheWire =
+  /^test\/(?:api\/(?:abuse-(?:json|limits|text|transport)|cors|proxy|rate-limit|transport)|executor\/hostile|federation|fuzz)/;
 const engines = ["sqlite", "postgres"] as const;
 
 // Each spec is a process, and so is each server and command that one starts: half of their start is to compile the sources.
@@ -33,7 +37,9 @@ function specsOf(engine: (typeof engines)[number]): string[] {
   const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
   if (engine === "sqlite") return all;
   const reachOf = (spec: string, to: string) => reaches(join(root, spec), to);
-  return all.filter((spec) => reachOf(spec, store) && !reachOf(spec, browser));
+  return all.filter(
+    (spec) => !ofTheWire.test(spec) && reachOf(spec, store) && !reachOf(spec, browser),
+  );
 }
 
 /** Whether a file imports another, itself or through others. */
