@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 // `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service, but for those that look at its
-// pages with a browser or are about what stands before any store: they are the same on both. `--engine` runs one of the two;
-// files after it are run instead of all.
+// pages with a browser or are about what stands before any store: they are the same on both. `npm run test:long` (`--long`)
+// runs those that kill, wait and copy for long. `--engine` runs one of the two; files after it are run instead of all.
 
 const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
@@ -12,13 +12,16 @@ const store = join(root, "test/support/app.ts");
 const browser = join(root, "test/support/browser.ts");
 // What they are about is done before a call reaches the store.
 const ofTheWire =
-  /^test\/(?:api\/(?:abuse-(?:json|limits|text|transport)|cors|proxy|rate-limit|transport)|executor\/hostile|federation|fuzz)/;
+  /^test\/(?:api\/(?:abuse-(?:json|limits|text|transport)|cors|proxy|rate-limit|transport)|executor\/hostile|federation|fuzz|oidc\/conformance)/;
+const lasting =
+  /^test\/(?:faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|resources\/org\/contents-kill)\.spec/;
 const engines = ["sqlite", "postgres"] as const;
 
 // Each spec is a process, and so is each server and command that one starts: half of their start is to compile the sources.
 const cache = { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile") };
 
-const [flag, wanted, ...files] = process.argv.slice(2);
+const isLong = process.argv.includes("--long");
+const [flag, wanted, ...files] = process.argv.slice(2).filter((each) => each !== "--long");
 const chosen = flag === "--engine" ? engines.filter((engine) => engine === wanted) : engines;
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
 
@@ -34,7 +37,9 @@ for (const engine of chosen) {
 }
 
 function specsOf(engine: (typeof engines)[number]): string[] {
-  const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
+  const all = globSync("test/**/*.spec.ts", { cwd: root })
+    .filter((spec) => lasting.test(spec) === isLong)
+    .toSorted();
   if (engine === "sqlite") return all;
   const reachOf = (spec: string, to: string) => reaches(join(root, spec), to);
   return all.filter(
