@@ -20,9 +20,12 @@ describe("the jobs of a slice", () => {
   it("are done by the running service, counted, and waited for at its stop", async () => {
     let begun = () => {};
     const isBegun = new Promise<void>((resolve) => (begun = resolve));
+    let goOn = () => {};
+    const isSeen = new Promise<void>((resolve) => (goOn = resolve));
     const done: string[] = [];
     const slow = greeting(async (name) => {
       begun();
+      await isSeen;
       await new Promise((resolve) => setTimeout(resolve, 100));
       done.push(name);
     });
@@ -35,8 +38,9 @@ describe("the jobs of a slice", () => {
     });
     await isBegun;
     const metrics = await (await fetch(`${app.url}/metrics`)).text();
-    assert.match(metrics, /^idsvc_jobs\{kind="test.greet",state="open"\} 1$/m);
+    goOn();
     await app[Symbol.asyncDispose]();
+    assert.match(metrics, /^idsvc_jobs\{kind="test.greet",state="open"\} 1$/m);
     assert.deepEqual(done, ["Ada"]);
   });
   it("have one handler a kind: a second stops the start", async () => {
