@@ -30,7 +30,8 @@ for (const engine of chosen) {
   console.log(`\n${specs.length} specs on ${engine}`);
   const { status } = spawnSync(
     process.execPath,
-    [...hardening, "--test", "--test-concurrency=2", ...specs],
+    // What fails may leave a server behind: its process would never end.
+    [...hardening, "--test", "--test-concurrency=2", "--test-timeout=400000", ...specs],
     { cwd: root, stdio: "inherit", env: { ...process.env, ...cache, IDSVC_TEST_ENGINE: engine } },
   );
   if (status !== 0) process.exit(status ?? 1);
