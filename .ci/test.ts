@@ -15,6 +15,10 @@ const ofTheWire =
   /^test\/(?:api\/(?:abuse-(?:json|limits|text|transport)|cors|proxy|rate-limit|transport)|executor\/hostile|federation|fuzz|oidc\/conformance)/;
 const lasting =
   /^test\/(?:faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|resources\/org\/contents-kill)\.spec/;
+// Whose subject is how things are stored, found and told: these always run on the second engine, the others of `store` when
+// there is time (`--long`).
+const ofTheStore =
+  /^test\/(?:api\/(?:matrix|owners|replicas)|app|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
 const engines = ["sqlite", "postgres"] as const;
 
 // Each spec is a process, and so is each server and command that one starts: half of their start is to compile the sources.
@@ -38,13 +42,15 @@ for (const engine of chosen) {
 }
 
 function specsOf(engine: (typeof engines)[number]): string[] {
-  const all = globSync("test/**/*.spec.ts", { cwd: root })
-    .filter((spec) => lasting.test(spec) === isLong)
-    .toSorted();
-  if (engine === "sqlite") return all;
+  const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
+  if (engine === "sqlite") return all.filter((spec) => lasting.test(spec) === isLong);
   const reachOf = (spec: string, to: string) => reaches(join(root, spec), to);
   return all.filter(
-    (spec) => !ofTheWire.test(spec) && reachOf(spec, store) && !reachOf(spec, browser),
+    (spec) =>
+      (ofTheStore.test(spec) && !lasting.test(spec)) !== isLong &&
+      !ofTheWire.test(spec) &&
+      reachOf(spec, store) &&
+      !reachOf(spec, browser),
   );
 }
 
