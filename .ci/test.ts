@@ -2,23 +2,18 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-// `npm test`: all specs on SQLite, then once more on PostgreSQL those that start the service, but for those that look at its
-// pages with a browser or are about what stands before any store: they are the same on both. `npm run test:long` (`--long`)
-// runs those that kill, wait and copy for long. `--engine` runs one of the two; files after it are run instead of all.
+// `npm test`: the specs on SQLite, then those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
+// left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
+// `--engine` runs one of the two; files after it are run instead of all.
 
 const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 const store = join(root, "test/support/app.ts");
-const browser = join(root, "test/support/browser.ts");
-// What they are about is done before a call reaches the store.
-const ofTheWire =
-  /^test\/(?:api\/(?:abuse-(?:json|limits|text|transport)|cors|proxy|rate-limit|transport)|executor\/hostile|federation|fuzz|oidc\/conformance)/;
 const lasting =
   /^test\/(?:faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|resources\/org\/contents-kill)\.spec/;
-// Whose subject is how things are stored, found and told: these always run on the second engine, the others of `store` when
-// there is time (`--long`).
+// How things are stored, found and told.
 const ofTheStore =
-  /^test\/(?:api\/(?:matrix|owners|replicas)|app|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
+  /^test\/(?:api\/(?:matrix|owners|replicas)|app|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
 const engines = ["sqlite", "postgres"] as const;
 
 // Each spec is a process, and so is each server and command that one starts: half of their start is to compile the sources.
@@ -44,13 +39,9 @@ for (const engine of chosen) {
 function specsOf(engine: (typeof engines)[number]): string[] {
   const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
   if (engine === "sqlite") return all.filter((spec) => lasting.test(spec) === isLong);
-  const reachOf = (spec: string, to: string) => reaches(join(root, spec), to);
   return all.filter(
     (spec) =>
-      (ofTheStore.test(spec) && !lasting.test(spec)) !== isLong &&
-      !ofTheWire.test(spec) &&
-      reachOf(spec, store) &&
-      !reachOf(spec, browser),
+      (ofTheStore.test(spec) && !lasting.test(spec)) !== isLong && reaches(join(root, spec), store),
   );
 }
 

@@ -12,7 +12,7 @@ import { inject, noStrace } from "./strace.ts";
 import { createWriters } from "./writers.ts";
 
 const asked = process.env["IDSVC_TEST_KILLS"];
-const kills = Number(asked ?? 5);
+const kills = Number(asked ?? 8);
 const writerCount = 8;
 const longestStartMs = 3_000;
 const token = "token-of-the-fault-tests";

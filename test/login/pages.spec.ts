@@ -13,7 +13,6 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const phone = { width: 320, height: 640 };
 const desktop = { width: 1280, height: 800 };
-const viewports = { phone, desktop };
 // Pages on which all uses of the brand's colours are seen.
 const colourful = ["login-name", "password-wrong", "accounts", "setup-totp", "logged-out"];
 const themes = ["light", "dark"] as const;
@@ -32,25 +31,22 @@ after(async () => {
 });
 
 describe("every page of the login", () => {
-  // Each two of theme, device and scripts meet in one of these.
-  for (const [colorScheme, device, javaScriptEnabled] of [
-    ["light", "phone", true],
-    ["light", "desktop", false],
-    ["dark", "phone", false],
-    ["dark", "desktop", true],
-  ] as const) {
-    const scripts = javaScriptEnabled ? "with scripts" : "without scripts";
-    it(`keeps its policy, fits, and is large enough to press: ${colorScheme}, ${device}, ${scripts}`, async () => {
-      const viewport = viewports[device];
-      await using visit = await browser.visit({ colorScheme, viewport, javaScriptEnabled });
-      const found: Record<string, unknown> = {};
-      await eachPage(visit, {}, async (name, page) => {
-        const faults = await page.evaluate(faultsOfLayout);
-        if (faults.length > 0) found[name] = faults;
-      });
-      assert.deepEqual(found, {});
-      assert.deepEqual(visit.misdeeds, []);
-    });
+  for (const colorScheme of themes) {
+    for (const [device, viewport] of Object.entries({ phone, desktop })) {
+      for (const javaScriptEnabled of [true, false]) {
+        const scripts = javaScriptEnabled ? "with scripts" : "without scripts";
+        it(`keeps its policy, fits, and is large enough to press: ${colorScheme}, ${device}, ${scripts}`, async () => {
+          await using visit = await browser.visit({ colorScheme, viewport, javaScriptEnabled });
+          const found: Record<string, unknown> = {};
+          await eachPage(visit, {}, async (name, page) => {
+            const faults = await page.evaluate(faultsOfLayout);
+            if (faults.length > 0) found[name] = faults;
+          });
+          assert.deepEqual(found, {});
+          assert.deepEqual(visit.misdeeds, []);
+        });
+      }
+    }
   }
 
   for (const language of ["de", "pl", "ja"] as const) {
