@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import {
   create,
@@ -10,6 +12,8 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
 import {
   ActionService,
   CreateTargetRequestSchema,
@@ -25,7 +29,7 @@ import { ManagementService } from "#gen/idsvc/management/v1/management_service_p
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { surelyValid } from "../../src/api/surely-valid.ts";
-import { requireValid } from "../../src/api/validation.ts";
+import { matchesPattern, requireValid } from "../../src/api/validation.ts";
 import { DomainError } from "../../src/errors.ts";
 
 const validator = createValidator({ registry: createRegistry(file_idsvc_options_v1_options) });
@@ -154,5 +158,49 @@ describe("a request that breaks rules of the schema", () => {
         return true;
       },
     );
+  });
+});
+
+const quoted = '"((?:[^"\\\\]|\\\\.)*)"';
+const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, "$1");
+
+/** Every pattern of the schema, read from its sources. */
+function patternsOfSchema(): string[] {
+  const root = resolve(import.meta.dirname, "../..");
+  const found = globSync("proto/**/*.proto", { cwd: root }).flatMap((file) => {
+    const source = readFileSync(join(root, file), "utf8");
+    const rules = [...source.matchAll(new RegExp(`pattern\\s*:\\s*${quoted}`, "g"))];
+    const inCel = [...source.matchAll(/\.matches\('((?:[^'\\]|\\.)*)'\)/g)];
+    return [
+      ...rules.map(([, text = ""]) => unescaped(text)),
+      ...inCel.map(([, text = ""]) => unescaped(unescaped(text))),
+    ];
+  });
+  return [...new Set(found)];
+}
+
+describe("a pattern of the schema", () => {
+  it("means the same to the service as to RE2, with which generated clients read it", () => {
+    const all = patternsOfSchema();
+    assert.ok(all.length >= 15, `${all.length} patterns are found`);
+    // Of what patterns are made, and of anything at all.
+    const text = fc.oneof(
+      fc.string({
+        unit: fc.constantFrom(..." -+=._:/#aZ09éſKß\t\r\n\u000b\u0085\u200b\u2028\ufeff😀"),
+      }),
+      fc.string({ unit: "binary" }),
+      fc
+        .tuple(fc.constantFrom("https://", "LDAPS://", "HTTPſ://", "+49", "de-CH"), fc.string())
+        .map((parts) => parts.join("")),
+    );
+    for (const pattern of all) {
+      const re2 = RE2JS.compile(pattern);
+      fc.assert(
+        fc.property(text, (each) =>
+          assert.equal(matchesPattern(pattern, each), re2.matcher(each).find(), pattern),
+        ),
+        { seed: 1, numRuns: 500 },
+      );
+    }
   });
 });

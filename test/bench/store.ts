@@ -13,6 +13,8 @@ import { atExit, type Child, spawnServer, freePort, untilOk } from "./process.ts
 
 export const root = resolve(import.meta.dirname, "../..");
 const hardened = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+/** For a look inside: flags of Node for the service, as `--cpu-prof --cpu-prof-dir=profiles`. */
+const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
 const externalUrl = "http://localhost:8080";
 const targetsPerUnit = 1_000;
 
@@ -110,7 +112,7 @@ export async function startService(
     IDSVC_PORT: String(port),
     IDSVC_EXTERNAL_URL: asItself ? `http://localhost:${port}` : externalUrl,
   };
-  const args = [...hardened, ...extra, join(root, "src/main.ts"), "serve"];
+  const args = [...hardened, ...nodeFlags, ...extra, join(root, "src/main.ts"), "serve"];
   const since = performance.now();
   const child = spawnServer(args, env, port);
   return { child, readyMs: await untilOk(child, "/readyz", since) };
