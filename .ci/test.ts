@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { bundled } from "./bundles.ts";
 
 // `npm test`: the specs on SQLite, then those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
 // left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
@@ -16,7 +17,7 @@ const ofTheStore =
   /^test\/(?:api\/(?:matrix|owners|replicas)|app|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
 const engines = ["sqlite", "postgres"] as const;
 
-// Each spec is a process, and so is each server and command that one starts: half of their start is to compile the sources.
+// Half of the start of a process is to compile the sources.
 const cache = { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile") };
 
 const isLong = process.argv.includes("--long");
@@ -26,11 +27,12 @@ if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", "
 
 for (const engine of chosen) {
   const specs = files.length > 0 ? files : specsOf(engine);
+  const processes = files.length > 0 ? files : bundled(specs);
   console.log(`\n${specs.length} specs on ${engine}`);
   const { status } = spawnSync(
     process.execPath,
     // What fails may leave a server behind: its process would never end.
-    [...hardening, "--test", "--test-concurrency=2", "--test-timeout=400000", ...specs],
+    [...hardening, "--test", "--test-concurrency=2", "--test-timeout=400000", ...processes],
     { cwd: root, stdio: "inherit", env: { ...process.env, ...cache, IDSVC_TEST_ENGINE: engine } },
   );
   if (status !== 0) process.exit(status ?? 1);

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const root = resolve(import.meta.dirname, "..");
+// To load the service takes longer than most specs do: those of a folder share a process.
+const together =
+  /^test\/(?:api|app|crypto|egress|executor|federation|login|management|notify|oidc|resources|settings)\//;
+// They stop things, fill things, watch the process, or keep it for long.
+const alone = /browser|flood|growth|kill|limits|matrix|replicas|transport/;
+const mostTogether = 8;
+
+/** What the test runner starts as a process each: specs, and files that load several in turn. */
+export function bundled(specs: readonly string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "idsvc-specs-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const shared = specs.filter((spec) => together.test(spec) && !alone.test(spec));
+  const byFolder = Map.groupBy(shared, (spec) => spec.split("/")[1] ?? "");
+  const bundles = [...byFolder].flatMap(([name, all]) => {
+    const count = Math.ceil(all.length / mostTogether);
+    return Array.from({ length: count }, (_, at) => {
+      const path = join(folder, `${name}-${at + 1}.spec.mjs`);
+      // Neighbours are alike, also in what they take: dealt out, no bundle takes much longer than another.
+      const urls = all
+        .filter((__, place) => place % count === at)
+        .map((spec) => pathToFileURL(join(root, spec)).href);
+      writeFileSync(path, loader(urls));
+      return path;
+    });
+  });
+  return [...bundles, ...specs.filter((spec) => !shared.includes(spec))];
+}
+
+/**
+ * A file that loads specs in turn. No test begins before the last is loaded: a hook that a module sets after it has awaited
+ * something would belong to the test that happens to run.
+ */
+function loader(urls: readonly string[]): string {
+  return `
+import { it } from "node:test";
+const { promise, resolve } = Promise.withResolvers();
+it("loads ${urls.length} specs", () => promise);
+for (const spec of ${JSON.stringify(urls)}) await import(spec);
+resolve();
+`;
+}
