@@ -181,8 +181,16 @@ export async function listen(options: ServerOptions): Promise<Listening> {
 
 /** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
 function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
-  const giveUp = setTimeout(() => socket.destroy(), bounds.firstByteMs);
-  socket.once("close", () => clearTimeout(giveUp));
+  // Timers come before what has arrived: a busy server looks once more before it takes its own lateness for the peer's.
+  let lastLook: NodeJS.Immediate | undefined;
+  const giveUp = setTimeout(() => {
+    lastLook = setImmediate(() => socket.destroy());
+  }, bounds.firstByteMs);
+  const stay = () => {
+    clearTimeout(giveUp);
+    clearImmediate(lastLook);
+  };
+  socket.once("close", stay);
   // Kept here until it tells: bytes that were put back would be readable again at once, for ever.
   let seen = Buffer.alloc(0);
   const peek = () => {
@@ -193,7 +201,7 @@ function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
     const isTwo = seen.subarray(0, length).equals(preface.subarray(0, length));
     // "P" alone can still become "POST".
     if (isTwo && length < preface.length) return void socket.once("readable", peek);
-    clearTimeout(giveUp);
+    stay();
     socket.unshift(seen);
     decide(isTwo);
   };
