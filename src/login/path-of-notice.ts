@@ -20,6 +20,8 @@ export function pathOfNotice({
     case "registered":
     case "password.changed":
       return at(paths.forgotPassword, {});
+    case "domain.claimed":
+      return paths.begin;
     case "otp":
     case "phone.verification":
       return undefined;

@@ -83,8 +83,9 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
       logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
     };
     if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
-    const { loginName } = due.user;
-    const values = { loginName, code, link: await linkOf(due, issuer) };
+    const { domain, user } = due;
+    const link = await linkOf(due, issuer);
+    const values = { loginName: user.loginName, code, link, domain };
     return writeEmail({ t, language, look }, topic, values);
   }
 

@@ -17,6 +17,7 @@ export type MessageValues = {
   loginName: string;
   code?: string | undefined;
   link?: string | undefined;
+  domain?: string | undefined;
 };
 
 const keys: Record<NoticeTopic | "test", string> = {
@@ -28,6 +29,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   otp: "otp",
   "password.changed": "passwordChanged",
   registered: "registered",
+  "domain.claimed": "domainClaimed",
   test: "test",
 };
 
@@ -40,17 +42,20 @@ const keyOf = (topic: NoticeTopic | "test", part: "subject" | "text" | "sms"): T
 // A code that is also in the link is of no use apart from it where there is no page that waits for it.
 const withoutCode: ReadonlySet<string> = new Set(["initialization", "passkey.registration"]);
 
+// Nobody asked for these: to do nothing would be the wrong advice.
+const unasked: ReadonlySet<string> = new Set(["password.changed", "domain.claimed", "test"]);
+
 /** An e-mail: what it is about, where to go, the code in a line of its own, and what to do about a stray one. */
 export function writeEmail(
   { t, language, look }: { t: Translate; language: Language; look: Look },
   topic: NoticeTopic | "test",
-  { loginName, code, link }: MessageValues,
+  { loginName, code, link, domain = "" }: MessageValues,
 ): Pick<Message, "subject" | "text" | "html"> {
   const product = look.productName;
   const subject = t(keyOf(topic, "subject"), { product });
-  const text = t(keyOf(topic, "text"), { loginName, product });
+  const text = t(keyOf(topic, "text"), { loginName, product, domain });
   const shownCode = withoutCode.has(topic) ? undefined : code;
-  const ignore = topic === "test" ? undefined : t("message.ignore");
+  const ignore = unasked.has(topic) ? undefined : t("message.ignore");
   const lines = [text, link, shownCode && t("message.code", { code: shownCode }), ignore];
   const paragraph = "margin:0 0 16px;font-size:16px;line-height:1.5";
   const page = html`<!doctype html>

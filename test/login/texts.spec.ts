@@ -62,8 +62,8 @@ describe("the texts of a language", () => {
   it("can be said, all of them, with text in place of values", () => {
     const values = { count: 5 };
     const words = [
-      ...["account", "address", "app", "code", "loginName", "organization", "phone", "product"],
-      ...["provider", "scope"],
+      ...["account", "address", "app", "code", "domain", "loginName", "organization", "phone"],
+      ...["product", "provider", "scope"],
     ];
     const said = {
       ...values,

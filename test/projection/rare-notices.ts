@@ -27,4 +27,11 @@ export async function rareNotices(app: TestApp, { create, make, name }: World) {
     await create(`/users/${id}/${path}`, body);
     await noticesSent(app);
   }
+  await make("/users", {
+    ...person(),
+    username: "told@claimed.example",
+    contact: { email: { address: "claimed@example.com", is_verified: true } },
+  });
+  await make("/organizations", { name: name(), domain: "claimed.example" });
+  await noticesSent(app);
 }

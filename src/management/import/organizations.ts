@@ -12,6 +12,7 @@ import {
   deactivateOrganization,
   organization,
   organizationCreator,
+  organizationRecorder,
   requireOrganization,
 } from "../../resources/org/index.ts";
 import { loginSettings, loginSettingsReader } from "../../settings/login/index.ts";
@@ -23,6 +24,7 @@ import { created, existed, kind, type Kind, note } from "./kind.ts";
 /** Organizations, and what is set for them. */
 export function organizationKinds(deps: Deps): Kind[] {
   const create = organizationCreator(deps);
+  const record = organizationRecorder(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
 
   return [
@@ -61,16 +63,13 @@ export function organizationKinds(deps: Deps): Kind[] {
             const { validateOrgDomains } = await loginOf(instanceId, orgId);
             const type = isVerified || !validateOrgDomains ? undefined : "dns";
             const domainId = deps.newId();
-            tx.record(
-              organization,
-              loaded,
-              addToOrganization(loaded.state, { domain, domainId }, type),
-            );
+            const added = addToOrganization(loaded.state, { domain, domainId }, type);
+            await record(tx, instanceId, loaded, added);
             if (isPrimary) tx.record(organization, loaded, setPrimary(loaded.state, domainId));
             return created(note("domain", noteId));
           }
           if (present !== undefined && isVerified && !present.isVerified) {
-            tx.record(organization, loaded, judgeDomain(loaded.state, present.id, true));
+            await record(tx, instanceId, loaded, judgeDomain(loaded.state, present.id, true));
           }
           const isNew =
             isPrimary && present !== undefined && loaded.state?.primaryDomain !== domain;

@@ -21,6 +21,7 @@ import { toPage } from "../object/list.ts";
 import {
   createTenancy,
   organization,
+  organizationRecorder,
   permissionMissing,
   type ValidationType,
 } from "../org/index.ts";
@@ -69,6 +70,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
   const queries = domainQueries(deps, createTenancy(deps));
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
+  const record = organizationRecorder(deps);
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -88,7 +90,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
         } else {
           const added = addToOrganization(loaded.owner.state, own, type);
-          tx.record(organization, loaded.owner, added);
+          await record(tx, scope.instanceId, loaded.owner, added);
         }
         const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
@@ -119,7 +121,8 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       const proof = await proveDomain(challenge, scope.signal);
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, organizationId);
-        tx.record(organization, loaded, judge(loaded.state, id, proof === "proven"));
+        const judged = judge(loaded.state, id, proof === "proven");
+        await record(tx, scope.instanceId, loaded, judged);
         if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
         return tx.written(loaded);
       });

@@ -4,6 +4,7 @@ import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
+import { organizationRecorder } from "./domain-claims.ts";
 import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
 
 /**
@@ -18,6 +19,7 @@ export function organizationCreator({
   newId,
 }: Pick<Deps, "db" | "organizations" | "newId">) {
   const loginOf = current(db, loginSettingsReader(db));
+  const record = organizationRecorder({ db, newId });
 
   async function freeDomain(tx: Transaction, instanceId: string, name: string, id: string) {
     const { state } = await tx.load(instance, instanceId);
@@ -44,7 +46,7 @@ export function organizationCreator({
       { name: wanted.name, domain, domainId: newId() },
       mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
     );
-    tx.record(organization, loaded, added, { type: "instance", id: instanceId });
+    await record(tx, instanceId, loaded, added, { type: "instance", id: instanceId });
     return loaded;
   };
 }

@@ -9,6 +9,7 @@ import { organizationProjection } from "./projection.ts";
 export { permissionMissing } from "../../authz/permissions.ts";
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
+export { type DomainClaim, domainClaimed, organizationRecorder } from "./domain-claims.ts";
 export { requireContext, requireOnContext } from "./context.ts";
 export {
   domainIdOf,

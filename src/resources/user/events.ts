@@ -57,6 +57,11 @@ export const userEvents = defineEvents("user", {
   "machine.changed": payload<ChangedData<JsonObject>>(),
   changed: personalData,
   "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
+  /**
+   * Another organization has proven the domain that his username ends in: who types the username alone now means a user of
+   * that organization. The id is that of the claim, which tells nothing of who made it.
+   */
+  "domain.claimed": payload<{ domain: string; claimId: string }>({ personal: ["domain"] }),
   deactivated: nothing(),
   reactivated: nothing(),
   locked: nothing(),

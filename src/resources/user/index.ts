@@ -11,6 +11,7 @@ import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { createCredentials } from "./credentials.ts";
+import { domainClaimJobs } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
 import { idpLinkHandlers } from "./idp-link/handlers.ts";
@@ -126,7 +127,7 @@ export const userModule: Module = {
       ),
     ];
   },
-  jobs: idpLinkJobs,
+  jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
 };

@@ -18,6 +18,7 @@ export const noticeEvents = defineEvents(
     "human.passwordless.initialization.code.sent": nothing(),
     "human.mfa.otp.sms.code.sent": nothing(),
     "human.mfa.otp.email.code.sent": nothing(),
+    "domain.claimed.sent": nothing(),
   },
   "user_notice",
 );

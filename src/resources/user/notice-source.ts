@@ -2,6 +2,7 @@ import type { EventOf } from "../../eventstore/event.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import { caseFold } from "../../storage/case-fold.ts";
 import { ownPages } from "../app/index.ts";
 import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
 import {
@@ -19,6 +20,7 @@ import { addressOf } from "./contact.ts";
 import { userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
 import type { News, Notice } from "./notice.ts";
+import { domainOfName } from "./projection.ts";
 import { displayNameOf } from "./user-data.ts";
 import { type User, user } from "./user.ts";
 
@@ -46,6 +48,8 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   code?: string;
   /** The id of the code, where it has one. */
   codeId?: string;
+  /** The domain that the news are about. */
+  domain?: string;
 };
 
 export type NoticeSource = {
@@ -116,7 +120,7 @@ const coded: readonly Coded[] = [
 
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
-  const { db, events, secrets, newId } = deps;
+  const { db, events, organizations, secrets, newId } = deps;
   const codes = createCodes({ db, secrets, newId, isOwnPage: ownPages(db) });
   const names = userNamesReader(db);
 
@@ -137,12 +141,26 @@ export function noticeSource(deps: Deps): NoticeSource {
     };
   }
 
+  /** What his username ends in, while it is the domain of another organization. */
+  async function claimedDomain(instanceId: string, { username, organizationId }: User) {
+    const domain = domainOfName(caseFold(username));
+    if (domain === null) return undefined;
+    const holder = await organizations.byDomain(instanceId, domain);
+    return holder === undefined || holder.id === organizationId ? undefined : domain;
+  }
+
   return {
     async due(job) {
       const { instanceId, payload } = job;
       const { userId, about, channel, urlTemplate, sessionId } = payload;
+      // What another replica has written counts, as it may be what this is about.
+      await db.catchUp();
       const { state } = await events.load(user, instanceId, userId);
       if (state === undefined || state.state === "inactive") return undefined;
+      // Until its users are removed, those of a deleted organization have rows and streams.
+      if ((await organizations.byId(instanceId, state.organizationId)) === undefined) {
+        return undefined;
+      }
       const told = {
         ...{ channel, urlTemplate, sessionId },
         user: await describe(instanceId, userId, state),
@@ -150,9 +168,11 @@ export function noticeSource(deps: Deps): NoticeSource {
       if ("news" in about) {
         const { email } = state;
         // What happens to an account is for nobody who has not proven that he reads its mail.
-        return email?.isVerified === true
-          ? { ...told, topic: about.news, address: email.address }
-          : undefined;
+        if (email?.isVerified !== true) return undefined;
+        const news = { ...told, topic: about.news, address: email.address };
+        if (about.news !== "domain.claimed") return news;
+        const domain = await claimedDomain(instanceId, state);
+        return domain === undefined ? undefined : { ...news, domain };
       }
       const { subject } = about;
       const found = coded.find(({ kind }) => kind.name === about.code);
@@ -186,4 +206,5 @@ export function noticeSource(deps: Deps): NoticeSource {
 
 const sentNews: Partial<Record<News, NoticeEvent>> = {
   "password.changed": noticeEvents["human.password.change.sent"]({}),
+  "domain.claimed": noticeEvents["domain.claimed.sent"]({}),
 };

@@ -5,7 +5,7 @@ import { enqueue, jobKind } from "../../jobs/job.ts";
 export type Channel = "email" | "sms";
 
 /** News without a code. */
-export type News = "password.changed" | "registered";
+export type News = "password.changed" | "registered" | "domain.claimed";
 
 /**
  * Something that a user is to be told, due from the unit in which it came about. It holds neither code nor address: both are

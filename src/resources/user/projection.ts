@@ -22,6 +22,8 @@ export const users = table(
     wasSetUp: bool(),
     username: text(),
     usernameFolded: text(),
+    /** What the folded username ends in, behind its last `@`. */
+    usernameDomain: optionalText(),
     displayName: text(),
     displayNameFolded: text(),
     data: json<JsonObject>(),
@@ -40,6 +42,7 @@ export const users = table(
       { columns: ["instanceId", "organizationId", "usernameFolded"] },
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "usernameFolded", "id"] },
+      { columns: ["instanceId", "usernameDomain", "id"] },
       { columns: ["instanceId", "displayNameFolded", "id"] },
       { columns: ["instanceId", "emailFolded", "id"] },
       { columns: ["instanceId", "phone"] },
@@ -64,7 +67,7 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       ...begin(event),
       ...first,
       ...shownName(first.data),
-      usernameFolded: caseFold(first.username),
+      ...foldedName(first.username),
       state: "active",
       wasSetUp: false,
       isEmailVerified: email?.isVerified ?? false,
@@ -72,6 +75,17 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       ...(email === undefined ? {} : addressOf(email.address)),
     }),
   ];
+}
+
+function foldedName(username: string) {
+  const usernameFolded = caseFold(username);
+  return { usernameFolded, usernameDomain: domainOfName(usernameFolded) };
+}
+
+/** What a folded username ends in, behind its last `@`; null where there is nothing of the kind. */
+export function domainOfName(usernameFolded: string): string | null {
+  const at = usernameFolded.lastIndexOf("@");
+  return at === -1 || at === usernameFolded.length - 1 ? null : usernameFolded.slice(at + 1);
 }
 
 function shownName(data: JsonObject) {
@@ -120,8 +134,9 @@ export const userProjection = projection(
     "user.changed": changeData,
     "user.username.changed": (event) => {
       const { username } = event.payload;
-      return set(event, { username, usernameFolded: caseFold(username) });
+      return set(event, { username, ...foldedName(username) });
     },
+    "user.domain.claimed": (event) => set(event, {}),
     "user.deactivated": (event) => set(event, { state: "inactive" }),
     "user.reactivated": (event) => set(event, { state: "active" }),
     "user.locked": (event) => set(event, { state: "locked" }),

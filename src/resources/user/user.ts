@@ -25,6 +25,8 @@ export type User = {
   state: "active" | "inactive" | "locked";
   email: Proven<{ address: string }> | undefined;
   phone: Proven<{ number: string }> | undefined;
+  /** The last claim of a domain that the log tells him of. */
+  claimId: string | undefined;
   /** What he logs in with. */
   authenticators: readonly Authenticator[];
 };
@@ -53,6 +55,7 @@ const newUser = {
   state: "active",
   email: undefined,
   phone: undefined,
+  claimId: undefined,
   authenticators: [],
 } as const;
 
@@ -70,6 +73,8 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return { ...event.payload, data: parseData(event.payload.data) };
     case "user.username.changed":
       return { username: event.payload.username };
+    case "user.domain.claimed":
+      return { claimId: event.payload.claimId };
     case "user.deactivated":
       return { state: "inactive" };
     case "user.locked":

@@ -391,7 +391,8 @@ export const SearchDomainsResponseSchema: GenMessage<SearchDomainsResponse> = /*
  */
 export const DomainService: GenService<{
   /**
-   * Adds a domain to an organization or to the instance. Where it must be proven the response says how.
+   * Adds a domain to an organization or to the instance. Where it must be proven the response says how; where not, what
+   * Validate says of the users of other organizations holds at once.
    *
    * @generated from rpc idsvc.resources.domain.v3alpha.DomainService.CreateDomain
    */
@@ -412,6 +413,8 @@ export const DomainService: GenService<{
   },
   /**
    * Proves a domain: looks up what its validation asked for. Users of the organization can log in with it from then on.
+   * Users of other organizations whose usernames end in it are told by mail, as far as their addresses are proven: their
+   * usernames stay, but only with a domain of their own organization behind do they surely name them.
    *
    * @generated from rpc idsvc.resources.domain.v3alpha.DomainService.Validate
    */
