@@ -24,7 +24,7 @@ import { created, existed, kind, type Kind, note } from "./kind.ts";
 /** Organizations, and what is set for them. */
 export function organizationKinds(deps: Deps): Kind[] {
   const create = organizationCreator(deps);
-  const record = organizationRecorder(deps);
+  const recordAll = organizationRecorder(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
 
   return [
@@ -64,12 +64,12 @@ export function organizationKinds(deps: Deps): Kind[] {
             const type = isVerified || !validateOrgDomains ? undefined : "dns";
             const domainId = deps.newId();
             const added = addToOrganization(loaded.state, { domain, domainId }, type);
-            await record(tx, instanceId, loaded, added);
+            await recordAll(tx, instanceId, loaded, added);
             if (isPrimary) tx.record(organization, loaded, setPrimary(loaded.state, domainId));
             return created(note("domain", noteId));
           }
           if (present !== undefined && isVerified && !present.isVerified) {
-            await record(tx, instanceId, loaded, judgeDomain(loaded.state, present.id, true));
+            await recordAll(tx, instanceId, loaded, judgeDomain(loaded.state, present.id, true));
           }
           const isNew =
             isPrimary && present !== undefined && loaded.state?.primaryDomain !== domain;

@@ -70,7 +70,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
   const queries = domainQueries(deps, createTenancy(deps));
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
-  const record = organizationRecorder(deps);
+  const recordAll = organizationRecorder(deps);
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -90,7 +90,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
         } else {
           const added = addToOrganization(loaded.owner.state, own, type);
-          await record(tx, scope.instanceId, loaded.owner, added);
+          await recordAll(tx, scope.instanceId, loaded.owner, added);
         }
         const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
@@ -122,7 +122,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, organizationId);
         const judged = judge(loaded.state, id, proof === "proven");
-        await record(tx, scope.instanceId, loaded, judged);
+        await recordAll(tx, scope.instanceId, loaded, judged);
         if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
         return tx.written(loaded);
       });

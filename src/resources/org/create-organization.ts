@@ -19,7 +19,7 @@ export function organizationCreator({
   newId,
 }: Pick<Deps, "db" | "organizations" | "newId">) {
   const loginOf = current(db, loginSettingsReader(db));
-  const record = organizationRecorder({ db, newId });
+  const recordAll = organizationRecorder({ db, newId });
 
   async function freeDomain(tx: Transaction, instanceId: string, name: string, id: string) {
     const { state } = await tx.load(instance, instanceId);
@@ -46,7 +46,7 @@ export function organizationCreator({
       { name: wanted.name, domain, domainId: newId() },
       mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
     );
-    await record(tx, instanceId, loaded, added, { type: "instance", id: instanceId });
+    await recordAll(tx, instanceId, loaded, added, { type: "instance", id: instanceId });
     return loaded;
   };
 }
