@@ -93,6 +93,8 @@ export function methodRule(
     executionsExempt: options.executionsExempt,
     jsonNames: ofService.jsonNames === JsonNames.LOWER_CAMEL ? "lowerCamel" : "proto",
     ignoreUnknownFields: ofService.ignoreUnknownFields,
-    noSystemContext: ofService.noSystemContext,
+    // What every caller may call asks for no permission that could be held in the system.
+    noSystemContext:
+      ofService.noSystemContext || (access === "authenticated" && systemPermission === ""),
   };
 }

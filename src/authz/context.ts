@@ -7,10 +7,13 @@ export type Caller =
   | { kind: "user"; userId: string; organizationId: string; tokenKind: string }
   | { kind: "system"; name: string };
 
-/** The context a request names (decisions B2); the instance unless it says otherwise. */
+/**
+ * The context a request names (decisions B2); the instance unless it says otherwise, `isNamed` where `ctx` says it is the
+ * instance.
+ */
 export type RequestedContext =
   | { type: "system" }
-  | { type: "instance" }
+  | { type: "instance"; isNamed?: boolean }
   | { type: "organization"; organizationId: string };
 
 /** What the schema demands of a caller on the object that his request names (`object_permission` and its like). */

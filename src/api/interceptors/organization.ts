@@ -77,7 +77,7 @@ function enterInstance(call: Call, found: { id: string } | undefined): Requested
   if (found === undefined) throw instanceNotFound();
   if (found.id !== call.instanceId && call.caller?.kind !== "system") throw instanceNotFound();
   call.instanceId = found.id;
-  return { type: "instance" };
+  return { type: "instance", isNamed: true };
 }
 
 async function fromHeader({ organizations }: Ports, call: Call): Promise<RequestedContext> {

@@ -5,17 +5,18 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 
 /**
  * The context that a call acts on a resource in: the organization it names, else the one that the resource belongs to. What
- * belongs to the system is acted on there by system callers, and in the instance by its own. Undefined where the context
- * neither has the resource nor inherits it.
+ * belongs to the system is acted on there by system callers that name no instance, and in the instance by its own. Undefined
+ * where the context neither has the resource nor inherits it.
  */
 export function actingContext(scope: Scope, owner: OwnerRef): OwnerRef | undefined {
   const { context, instanceId, caller } = scope;
+  const inInstance: OwnerRef = { type: "instance", id: instanceId };
   switch (context.type) {
     case "system":
       return owner.type === "system" ? owner : undefined;
     case "instance":
-      return owner.type === "system" && caller.kind === "user"
-        ? { type: "instance", id: instanceId }
+      return owner.type === "system" && (caller.kind === "user" || context.isNamed)
+        ? inInstance
         : owner;
     case "organization": {
       const { organizationId: id } = context;

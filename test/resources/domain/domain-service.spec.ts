@@ -134,7 +134,7 @@ describe("adding a domain to an organization", () => {
     const unknown = await create("404", { name: newName() });
     assertRefused(unknown.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
     const { refusal } = await post("/domains?ctx.system=true", { name: newName() });
-    assertRefused(refusal, missing);
+    assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx.system" });
   });
 });
 

@@ -16,8 +16,9 @@ import { roundsOf } from "../../support/rounds.ts";
 import { inSystem, server, startSmtpPeer } from "./smtp-peer.ts";
 
 const service = await startSmtpPeer();
-const { add, get, inForce, patch, post, provider, read, readInSystem, remove, system, turn } =
+const { add, get, inForce, instanceId, patch, post, provider, read, readInSystem, remove } =
   service;
+const { system, turn } = service;
 after(() => service[Symbol.asyncDispose]());
 afterEach(() => service.clear());
 
@@ -147,6 +148,27 @@ describe("a provider of mails of the system", () => {
     assert.equal((await readInSystem(second)).state, inactive);
     bodyOf(await patch(`/smtp_providers/${first}`, { state_policy: "STATE_POLICY_INHERIT" }));
     assert.equal(await inForce(), first);
+  });
+
+  it("gets the policy of an instance from a system caller who names the instance (B2)", async () => {
+    const [first, second] = [await addToSystem(), await addToSystem()];
+    const named = `?ctx.instance_id=${instanceId}`;
+    bodyOf(await post(`/smtp_providers/${first}/_activate${named}`, undefined, system));
+    assert.equal(await inForce(), first);
+    const seen = bodyOf(await get(`/smtp_providers/${first}${named}`, system)).smtp_provider;
+    assert.equal(seen.smtp_provider.state_policy, "STATE_POLICY_ACTIVATE");
+    assert.equal(seen.state, active);
+    assert.equal((await readInSystem(first)).state, inactive, "nothing has changed above");
+    const back = { state_policy: "STATE_POLICY_INHERIT" };
+    bodyOf(await patch(`/smtp_providers/${first}${named}`, back, system));
+    assert.equal(await inForce(), second);
+    const { refusal } = await remove(`/smtp_providers/${first}${named}`, system);
+    assertRefused(refusal, { code: 7, reason: "INHERITED_NOT_DELETABLE" });
+    const elsewhere = await get(`/smtp_providers/${first}?ctx.instance_id=404`, system);
+    assertRefused(elsewhere.refusal, { code: 5, reason: "INSTANCE_NOT_FOUND" });
+    // Without a name it is the system's, as it was.
+    bodyOf(await patch(`/smtp_providers/${first}`, { description: "above" }, system));
+    assert.equal((await readInSystem(first)).smtp_provider.description, "above");
   });
 
   it("is changed and deleted by the system alone (E3)", async () => {

@@ -184,7 +184,7 @@ describe("login settings", () => {
 
   it("are not of the system", async () => {
     const { refusal } = await set({}, "?ctx.system=true");
-    assert.equal(refusal?.code, 7);
+    assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx.system" });
   });
 
   const uris = [

@@ -103,7 +103,7 @@ export type PatchSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alpha.Pat
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 3;
    */
@@ -160,7 +160,7 @@ export type GetSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alpha.GetSM
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 2;
    */
@@ -210,7 +210,7 @@ export type DeleteSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alpha.De
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 2;
    */
@@ -337,7 +337,7 @@ export type ActivateSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alpha.
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 2;
    */
@@ -387,7 +387,7 @@ export type DeactivateSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alph
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 2;
    */
@@ -444,7 +444,7 @@ export type TestSMTPProviderRequest = Message<"idsvc.resources.smtp.v3alpha.Test
 
   /**
    * The context to act in: the system, or the instance. Default: the instance for its own callers, and the context
-   * that the provider belongs to for system callers.
+   * that the provider belongs to for system callers, who act in an instance that they name.
    *
    * @generated from field: optional idsvc.object.v3alpha.RequestContext ctx = 3;
    */
