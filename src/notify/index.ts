@@ -6,6 +6,7 @@ import { brandingReader, paletteOf } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
 import { textReader } from "../settings/text/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { chooseLanguage } from "../texts/languages.ts";
 import { texts } from "../texts/texts.ts";
 import type { DevelopmentMail } from "./development-mail.ts";
 import { MessageRefused } from "./failure.ts";
@@ -69,7 +70,7 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
     const { instanceId, organizationId } = at;
     const wished = due === "test" ? undefined : due.user.preferredLanguage;
     const offered = await languages(instanceId, organizationId);
-    const language = offered.allowed.find((one) => one === wished) ?? offered.default;
+    const language = chooseLanguage({ ...offered, uiLocales: wished });
     const t = texts(language, await ownTexts(instanceId, organizationId, language));
     const chosen = await branding(instanceId, organizationId);
     const { productName, logo } = chosen;

@@ -104,7 +104,7 @@ describe("who signs in with a name that ends in a domain (background 5.7)", () =
   it("is told in his language, by mail, when another organization proves it; the name that the mail gives works", async () => {
     const domain = newDomain();
     const short = `ada@${domain}`;
-    const data = { given_name: "Ada", family_name: "<b>L</b>", preferred_language: "de" };
+    const data = { given_name: "Ada", family_name: "<b>L</b>", preferred_language: "de-CH" };
     const ada = await personNamed(short, { data });
     assert.ok(await logsIn(short));
     const name = `Claimer ${word("of")}`;
@@ -204,23 +204,31 @@ describe("who signs in with a name that ends in a domain (background 5.7)", () =
     for (const each of [inactive, doubtful, machine]) assert.equal((await toldOf(each)).length, 1);
   });
 
-  it("reads the words of his own organization", async () => {
+  it("reads the words of his own organization, in a language that it allows", async () => {
     const domain = newDomain();
     const key = "message.domainClaimed.text";
     const set = "{domain} has gone. You are {loginName} now, {domain} or not.";
     const home = await peer.addOrganization();
     const path = `/settings/v3alpha/texts?ctx.org_id=${home}`;
     const { token } = peer.app;
-    const words = [{ key, language: "en", set }];
+    const words = [{ key, language: "fr", set }];
+    const allowed = {
+      default_language: { key: "fr" },
+      restricted_languages: { languages: [{ key: "fr" }, { key: "en" }] },
+    };
+    const languages = `/settings/v3alpha/languages?ctx.org_id=${home}`;
+    bodyOf(await peer.peer.rest("PATCH", languages, allowed, { token }));
     bodyOf(await peer.peer.rest("PATCH", path, words, { token }));
     const address = `${word("mail")}@example.test`;
     const contact = { email: { address, is_verified: true } };
-    const id = await peer.addPerson({ username: `ada@${domain}`, contact }, home);
+    const data = { given_name: "Ada", family_name: "L", preferred_language: "de" };
+    const id = await peer.addPerson({ username: `ada@${domain}`, contact, data }, home);
     bodyOf(await create(domain, await peer.addOrganization()), 201);
     const { user } = bodyOf(await peer.get(`/users/${id}`));
     const mail = await mails.mailTo(address);
     const said = `${domain} has gone. You are ${user.user.login_names[0]} now, ${domain} or not.`;
     assert.ok(mail.text?.includes(said), mail.text);
+    assert.equal(mail.subject, "Connectez-vous avec votre identifiant complet");
   });
 
   const ways: Record<string, (domain: string) => Promise<unknown>> = {
