@@ -36,12 +36,12 @@ export const domainClaimJobs = ({
     const last = rows.length < batchSize ? undefined : rows.at(-1)?.id;
     // Nobody of the organizations that he belongs to did it: whose id it was is not theirs to know.
     const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
-    const isOver = await events.transact({ ...by, instanceId, signal }, async (tx) => {
+    const next = await events.transact({ ...by, instanceId, signal }, async (tx) => {
       const { state } = await tx.load(organization, organizationId);
       const counts = state?.domains.some(({ id, isVerified }) => id === domainId && isVerified);
       const lives = (await tx.load(instance, instanceId)).state !== undefined;
-      const concerned = counts && lives ? rows : [];
-      for (const row of concerned) {
+      const isVoid = !counts || !lives;
+      for (const row of isVoid ? [] : rows) {
         if (row.organizationId === organizationId) continue;
         const loaded = await tx.load(user, row.id);
         if (loaded.state === undefined || loaded.state.claimId === claimId) continue;
@@ -49,10 +49,10 @@ export const domainClaimJobs = ({
         tx.record(user, loaded, [userEvents["domain.claimed"]({ domain, claimId })]);
         tellNews(tx, newId, { instanceId, userId: row.id }, "domain.claimed");
       }
-      const ends = concerned.length === 0 || last === undefined;
-      await (ends ? job.finish(tx) : job.fence(tx));
-      return ends;
+      const goesOn = isVoid ? undefined : last;
+      await (goesOn === undefined ? job.finish(tx) : job.fence(tx));
+      return goesOn;
     });
-    return isOver || last === undefined ? "done" : { again: { ...payload, after: last } };
+    return next === undefined ? "done" : { again: { ...payload, after: next } };
   });
 };
