@@ -9,6 +9,7 @@ import { createConsents } from "./consents.ts";
 import { loginErrors, showError } from "./errors.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { loginInteractions } from "./interactions.ts";
+import { createMessagePace } from "./message-pace.ts";
 import { paths } from "./paths.ts";
 import { createPeople } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
@@ -54,7 +55,8 @@ export function createLogin(ports: LoginPorts): {
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
   const advance = createAdvance({ ...base, linkAccount: createAccountLink(base) });
-  const parts: RouteParts = { ...base, browsers, checks, advance };
+  const mayTell = createMessagePace(ports);
+  const parts: RouteParts = { ...base, browsers, checks, advance, mayTell };
   const routes: Route[] = [
     beginRoute(parts),
     loginNameRoute(parts),

@@ -6,6 +6,7 @@ import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
 import type { Consents } from "./consents.ts";
 import type { FlowStore } from "./flow-store.ts";
+import type { MessagePace } from "./message-pace.ts";
 import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
@@ -23,6 +24,7 @@ export type RouteParts = LoginPorts & {
   intents: IdpIntents;
   consents: Consents;
   advance: Advance;
+  mayTell: MessagePace;
   browsers: Browsers;
   checks: UserChecks;
 };

@@ -19,6 +19,20 @@ export const userAgents = table(
   { key: ["instanceId", "digest"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
+/** When messages were sent to users at the wish of who has not proven who he is; see `message-pace.ts`. */
+export const messagePaces = table(
+  "message_paces",
+  {
+    instanceId: text(),
+    userId: text(),
+    message: text(),
+    sent: int(),
+    quietUntil: instant(),
+    expiresAt: instant(),
+  },
+  { key: ["instanceId", "userId", "message"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
 /** What the login works on: an authorization request, a logout, a device, or nothing but the login itself. */
 export const loginFlows = table(
   "login_flows",

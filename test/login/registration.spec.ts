@@ -113,6 +113,29 @@ describe("a forgotten password", () => {
     );
   });
 
+  it("is asked for by anybody, and so sends no more than one mail, then one a minute later, then ever more seldom", async () => {
+    const email = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    const { loginName } = await addPersonNamed(peer, {
+      contact: { email: { address: email, is_verified: true } },
+    });
+    const sent = await pages.mails();
+    const ask = async () => {
+      const agent = await pages.begin();
+      await agent.open(`/ui/login/password/forgot?flow=${agent.last.url.searchParams.get("flow")}`);
+      const shown = await agent.submit({ login_name: loginName });
+      assert.equal(pathOf(shown), "/ui/login/password/reset");
+      assert.match((await agent.submit({ resend: "yes" })).html, /on its way/);
+      return (await pages.mails()) - sent;
+    };
+    assert.equal(await ask(), 1);
+    peer.pass(61_000);
+    assert.equal(await ask(), 2);
+    peer.pass(61_000);
+    assert.equal(await ask(), 2, "two minutes are not over");
+    peer.pass(61_000);
+    assert.equal(await ask(), 3);
+  });
+
   it("D50: of nobody, of a machine, and of who has no address looks the same, and sends nothing", async () => {
     const machine = await peer.addMachine(uniqueName("robot").replace(" ", "-"));
     const bare = await addPersonNamed(peer);

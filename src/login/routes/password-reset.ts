@@ -13,7 +13,7 @@ const stepMs = 300;
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
-  const { advance, people, call, policyOf, passwordRulesOf } = parts;
+  const { advance, people, call, policyOf, passwordRulesOf, mayTell } = parts;
 
   async function requireAllowed(visit: Visit): Promise<void> {
     if ((await policyOf(visit.place)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
@@ -25,6 +25,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     if (userId === undefined) return;
     const contacts = await people.contacts(instanceId, userId);
     if (contacts?.email === undefined) return;
+    if (!(await mayTell({ instanceId, userId }, "password.reset"))) return;
     const request = { id: userId, medium: { medium: { case: "sendEmail", value: {} } } } as const;
     await call(UserService.method.requestPasswordReset, request, visit.asService());
   }

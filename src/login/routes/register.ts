@@ -19,7 +19,8 @@ const stepMs = 400;
  * one, and whoever tried waits for a code that does not come (D50).
  */
 export function registerRoutes(parts: RouteParts): Route[] {
-  const { db, deps, advance, functions, people, call, policyOf, passwordRulesOf, appOf } = parts;
+  const { db, deps, advance, functions, people, call, mayTell, policyOf, passwordRulesOf, appOf } =
+    parts;
   const instance = instanceFacts(db);
 
   async function homeOf(visit: Visit): Promise<string> {
@@ -106,6 +107,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
     const owner = await people.find(instanceId, username, organizationId);
     if (owner === undefined) return;
     const user = { instanceId, userId: owner };
+    if (!(await mayTell(user, "registered"))) return;
     await deps.events.transact(writing(visit, "login"), async (tx) =>
       tellNews(tx, deps.newId, user, "registered"),
     );
@@ -120,11 +122,17 @@ export function registerRoutes(parts: RouteParts): Route[] {
   }
 
   /** A new code, where an address waits for one. */
-  async function resend(visit: Visit): Promise<void> {
+  async function resend(visit: Visit): Promise<Shown> {
+    const sent = { notice: "CODE_SENT" } as const;
     const { user } = (await advance.sessionOf(visit)) ?? {};
-    if (user === undefined) return;
+    if (user === undefined) return sent;
+    const { instanceId } = visit.at;
+    if (!(await mayTell({ instanceId, userId: user.id }, "email.verification"))) {
+      return { problems: [{ code: "RATE_LIMITED" }] };
+    }
     const request = { id: user.id, code: { delivery: { case: "sendCode", value: {} } } } as const;
     await call(UserService.method.resendContactEmailCode, request, visit.asService());
+    return sent;
   }
 
   async function verify(visit: Visit): Promise<readonly Problem[]> {
@@ -164,8 +172,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
       get: (visit) => showVerify(visit, {}),
       async post(visit) {
         if (valueOf(visit, "resend") !== "") {
-          await atFullSteps(stepMs, () => resend(visit));
-          return showVerify(visit, { notice: "CODE_SENT" });
+          return showVerify(visit, await atFullSteps(stepMs, () => resend(visit)));
         }
         const problems = await atFullSteps(stepMs, () => verify(visit));
         if (problems.length > 0) return showVerify(visit, { problems });

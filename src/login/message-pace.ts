@@ -1,0 +1,54 @@
+import type { Deps } from "../projection/module.ts";
+import { Conflict } from "../storage/database.ts";
+import { and, eq } from "../storage/drizzle.ts";
+import { putRow } from "../storage/row-change.ts";
+import { messagePaces } from "./tables.ts";
+
+const shortestPauseMs = 60_000;
+// As long as the code of the last mail counts: there is always one that does.
+const longestPauseMs = 60 * 60_000;
+const forgottenAfterMs = 24 * 60 * 60_000;
+
+/** What somebody who has not proven who he is may have sent to a user. */
+export type PacedMessage = "password.reset" | "email.verification" | "registered";
+
+/**
+ * Whether such a message may be sent to the user now. The first one may at once, the next a minute later, each further one
+ * after twice as long, an hour at most, so that nobody fills a stranger's mailbox; a day without any begins anew. Of those
+ * who ask at the same time, on whatever replica, one may.
+ */
+export type MessagePace = (
+  user: { instanceId: string; userId: string },
+  message: PacedMessage,
+) => Promise<boolean>;
+
+export function createMessagePace({ db, now }: Pick<Deps, "db" | "now">): MessagePace {
+  const t = db.table(messagePaces);
+  return async ({ instanceId, userId }, message) => {
+    const key = { instanceId, userId, message };
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.message, message)));
+    const at = now().getTime();
+    if (row !== undefined && row.quietUntil.getTime() > at) return false;
+    const sent = row === undefined || row.expiresAt.getTime() <= at ? 0 : row.sent;
+    const quietUntil = at + Math.min(shortestPauseMs * 2 ** sent, longestPauseMs);
+    const values = {
+      sent: sent + 1,
+      quietUntil: new Date(quietUntil),
+      expiresAt: new Date(quietUntil + forgottenAfterMs),
+    };
+    const seen = row === undefined ? key : { ...key, sent: row.sent, quietUntil: row.quietUntil };
+    const count = row === undefined ? 0 : 1;
+    const expect = [{ kind: "rows" as const, table: messagePaces, where: seen, count }];
+    const changes = [putRow(messagePaces, { ...key, ...values })];
+    try {
+      await db.commit({ instanceId, expect, claims: [], events: [], changes });
+      return true;
+    } catch (error) {
+      if (error instanceof Conflict) return false;
+      throw error;
+    }
+  };
+}
