@@ -120,6 +120,7 @@ describe("a forgotten password in a browser", () => {
     const { code } = await lastMail();
     await journey.submit({ code: "WRONGCODE1", new_password: newPassword });
     await journey.at("/ui/login/password/reset", "reset-wrong");
+    journeys.peer.pass(61_000);
     await page.getByText("Send a new code").click();
     await journey.at("/ui/login/password/reset", "reset-resent");
     const again = (await lastMail()).code;
