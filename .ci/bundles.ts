@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -15,7 +15,7 @@ const mostTogether = 8;
 export function bundled(specs: readonly string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-specs-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const shared = specs.filter((spec) => together.test(spec) && !alone.test(spec));
+  const shared = specs.filter((spec) => together.test(spec) && !alone.test(spec) && !hooks(spec));
   const byFolder = Map.groupBy(shared, (spec) => spec.split("/")[1] ?? "");
   const bundles = [...byFolder].flatMap(([name, all]) => {
     const count = Math.ceil(all.length / mostTogether);
@@ -31,6 +31,10 @@ export function bundled(specs: readonly string[]): string[] {
   });
   return [...bundles, ...specs.filter((spec) => !shared.includes(spec))];
 }
+
+/** Whether it has hooks around each test of the process. */
+const hooks = (spec: string): boolean =>
+  /^(?:before|after)Each\(/m.test(readFileSync(join(root, spec), "utf8"));
 
 /**
  * A file that loads specs in turn. No test begins before the last is loaded: a hook that a module sets after it has awaited
