@@ -25,7 +25,7 @@ const tagLength = 16;
 
 /** A fresh random data key. */
 export function newSealingKey(id: string): SealingKey {
-  return checked({ id, key: randomBytes(keyLength) });
+  return checked({ id, key: draw(keyLength) });
 }
 
 /**
@@ -37,7 +37,7 @@ export function newSealingKey(id: string): SealingKey {
 export function seal(key: SealingKey, place: SecretPlace, clear: Uint8Array): Uint8Array {
   checked(key);
   const id = Buffer.from(key.id, "utf8");
-  const nonce = randomBytes(nonceLength);
+  const nonce = draw(nonceLength);
   const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: tagLength });
   cipher.setAAD(boundText(place, key.id));
   const body = [cipher.update(clear), cipher.final()];
@@ -118,6 +118,22 @@ function keyObject({ key }: SealingKey): KeyObject {
   return made;
 }
 
+// One system call fills many draws; what was drawn is wiped from the pool and never drawn again.
+const poolLength = 4_096;
+let pool = Buffer.alloc(0);
+let drawn = 0;
+
+function draw(length: number): Buffer {
+  if (drawn + length > pool.length) {
+    pool = randomBytes(poolLength);
+    drawn = 0;
+  }
+  const bytes = Buffer.alloc(length);
+  pool.copy(bytes, 0, drawn);
+  pool.fill(0, drawn, (drawn += length));
+  return bytes;
+}
+
 const keyPlace = (owner: Omit<SecretPlace, "kind">, id: string): SecretPlace => ({
   ...owner,
   kind: `data_key:${id}`,
@@ -125,14 +141,14 @@ const keyPlace = (owner: Omit<SecretPlace, "kind">, id: string): SecretPlace => 
 
 function boundText({ instance, ownerType, ownerId, kind }: SecretPlace, keyId: string): Buffer {
   const parts = ["idsvc/secret", instance, ownerType, ownerId, kind, keyId];
-  return Buffer.concat(
-    parts.flatMap((part) => {
-      const bytes = Buffer.from(part, "utf8");
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(bytes.length);
-      return [length, bytes];
-    }),
-  );
+  const lengths = parts.map((part) => Buffer.byteLength(part));
+  const bound = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, 0));
+  let at = 0;
+  for (const [nth, part] of parts.entries()) {
+    at = bound.writeUInt32BE(lengths[nth] ?? 0, at);
+    at += bound.write(part, at);
+  }
+  return bound;
 }
 
 function parse(sealed: Uint8Array) {

@@ -1,5 +1,5 @@
 import { type ClaimChange, ClaimTaken, type Database } from "../storage/database.ts";
-import { and, eq, or } from "../storage/drizzle.ts";
+import { and, eq, inArray, or } from "../storage/drizzle.ts";
 import { claims } from "../storage/kernel-tables.ts";
 import type { ClaimStatement, NewEvent } from "./event.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
@@ -14,25 +14,37 @@ export function createAttempts(
 ) {
   const t = db.table(claims);
   // Who holds what parts before this one took.
-  const taken = new Map<string, string>();
+  const taken = new Map<string, { holder: string; claim: ClaimChange }>();
   let underWay: Part | undefined;
 
-  async function requireFree(wanted: readonly ClaimChange[]): Promise<void> {
-    const places = wanted.flatMap(({ op, scope, kind, value = "" }) =>
-      op === "release" ? [] : [and(eq(t.scope, scope), eq(t.kind, kind), eq(t.value, value))],
+  /** Who holds what is wanted, in the store. */
+  async function heldInStore(wanted: readonly ClaimChange[]): Promise<Map<string, string>> {
+    const values = new Map<string, { scope: string; kind: string; values: string[] }>();
+    for (const { op, scope, kind, value = "" } of wanted) {
+      if (op === "release") continue;
+      const name = JSON.stringify([scope, kind]);
+      const known = values.get(name);
+      if (known === undefined) values.set(name, { scope, kind, values: [value] });
+      else known.values.push(value);
+    }
+    if (values.size === 0) return new Map();
+    const places = [...values.values()].map((of) =>
+      and(eq(t.scope, of.scope), eq(t.kind, of.kind), inArray(t.value, of.values)),
     );
-    if (places.length === 0) return;
-    const held = new Map(taken);
     const rows = await db.read
       .select()
       .from(t)
       .where(or(...places));
-    for (const row of rows) held.set(nameOf(row), holderOf(row));
+    return new Map(rows.map((row) => [nameOf(row), holderOf(row)]));
+  }
+
+  function requireFree(wanted: readonly ClaimChange[], held: Map<string, string>): void {
     for (const claim of wanted) {
       if (claim.op === "release") continue;
-      const holder = held.get(nameOf(claim));
+      const name = nameOf(claim);
+      const holder = held.get(name) ?? taken.get(name)?.holder;
       if (holder !== undefined && holder !== holderOf(claim)) throw new ClaimTaken(claim.kind);
-      held.set(nameOf(claim), holderOf(claim));
+      held.set(name, holderOf(claim));
     }
   }
 
@@ -48,15 +60,17 @@ export function createAttempts(
       }
     },
 
-    async make<T>(part: () => Promise<T>, judge?: Judge): Promise<T> {
+    /** @param isHasty the store is not asked who holds what the part claims */
+    async make<T>(part: () => Promise<T>, judge?: Judge, isHasty = false): Promise<T> {
       if (underWay !== undefined) throw new Error("a part of a decision has no parts of its own");
       const mine: Part = (underWay = { undo: [], claims: [] });
       try {
         const result = await part();
-        await requireFree(mine.claims);
+        requireFree(mine.claims, isHasty ? new Map() : await heldInStore(mine.claims));
         await judge?.(mine.claims);
         for (const claim of mine.claims) {
-          if (claim.op !== "release") taken.set(nameOf(claim), holderOf(claim));
+          if (claim.op === "release") continue;
+          taken.set(nameOf(claim), { holder: holderOf(claim), claim });
         }
         return result;
       } catch (error) {
@@ -65,6 +79,12 @@ export function createAttempts(
       } finally {
         underWay = undefined;
       }
+    },
+
+    /** Judges all that the parts have taken, by one read. */
+    async requireAllFree(): Promise<void> {
+      const wanted = [...taken.values()].map(({ claim }) => claim);
+      requireFree(wanted, await heldInStore(wanted));
     },
   };
 }

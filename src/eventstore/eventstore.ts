@@ -51,6 +51,12 @@ export interface EventStore {
     instanceId: string,
     id: string,
   ): Promise<Loaded<S>>;
+  /** The state of each of these objects, also of those that nothing ever happened to; by one read. */
+  loadAll<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    instanceId: string,
+    ids: readonly string[],
+  ): Promise<Loaded<S>[]>;
   /** The event of a row of the log, with its personal fields opened; they are empty where the key is gone. */
   open(row: Row<typeof events>): Promise<LoggedEvent>;
   /** Decides and appends as one unit; see `transaction.ts`. */
@@ -110,6 +116,10 @@ export function createEventStore(parts: {
       .where(and(...where))
       .orderBy(asc(t.sequence));
     const rows = await (filter.limit === undefined ? query : query.limit(filter.limit));
+    return openAll(rows);
+  }
+
+  async function openAll(rows: Row<typeof events>[]): Promise<LoggedEvent[]> {
     const opened: LoggedEvent[] = [];
     // Each may ask for the key of a person, and whoever waits too long for a connection is refused.
     for (let at = 0; at < rows.length; at += openedAtOnce) {
@@ -147,12 +157,36 @@ export function createEventStore(parts: {
     return { id, state, version: last?.aggregateVersion ?? 0n, last };
   }
 
+  async function loadAll<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    instanceId: string,
+    ids: readonly string[],
+  ): Promise<Loaded<S>[]> {
+    const ofType = and(eq(t.instanceId, instanceId), eq(t.aggregateType, aggregate.type));
+    const rows = await db.read
+      .select()
+      .from(t)
+      .where(and(ofType, inArray(t.aggregateId, [...ids])));
+    const streams = new Map<string, LoggedEvent[]>(ids.map((id) => [id, []]));
+    for (const event of await openAll(rows)) streams.get(event.aggregateId)?.push(event);
+    return [...streams].map(([id, stream]) => {
+      stream.sort((a, b) => Number(a.aggregateVersion - b.aggregateVersion));
+      const last = stream.at(-1);
+      const state = stream.reduce(
+        (before, event) => aggregate.evolve(before, event as unknown as E),
+        aggregate.initial,
+      );
+      return { id, state, version: last?.aggregateVersion ?? 0n, last };
+    });
+  }
+
   return {
     read,
     load,
+    loadAll,
     open: toEvent,
-    transact: createTransact({ ...parts, codec, load }),
-    rehearse: createRehearse({ ...parts, codec, load }),
+    transact: createTransact({ ...parts, codec, load, loadAll }),
+    rehearse: createRehearse({ ...parts, codec, load, loadAll }),
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),
   };

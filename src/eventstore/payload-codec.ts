@@ -17,9 +17,10 @@ const erased = (name: string): [string, string] => [name, ""];
 
 /** Payloads between code and log: personal fields are sealed with the key of whom they tell of (decisions C7). */
 export type PayloadCodec = {
+  /** @param at.isNew nothing was ever stored of the aggregate, a key of its own neither */
   seal(
     event: NewEvent,
-    at: { instanceId: string; aggregateId: string; createdAt: Date },
+    at: { instanceId: string; aggregateId: string; createdAt: Date; isNew: boolean },
     newKeys: Map<string, SealingKey>,
   ): Promise<{ payload: unknown; changes: RowChange[] }>;
   /** Personal fields whose key is gone are empty. */
@@ -53,14 +54,17 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       return rule;
     },
 
-    async seal(event, { instanceId, aggregateId, createdAt }, newKeys) {
+    async seal(event, { instanceId, aggregateId, createdAt, isNew }, newKeys) {
       const rule = this.rules(event.type);
       const { personal } = rule;
       if (personal === undefined) return { payload: event.payload, changes: [] };
       const subject = subjectOf(rule, event.payload, aggregateId);
       const name = `${subject.type}/${subject.id}`;
       const changes: RowChange[] = [];
-      let key = newKeys.get(name) ?? (await secrets.personalKey(instanceId, subject));
+      // Who has no events has no key: nothing is asked of the store for him.
+      const isFirst = isNew && rule.subject === undefined;
+      let key = newKeys.get(name);
+      if (key === undefined && !isFirst) key = await secrets.personalKey(instanceId, subject);
       if (key === undefined) {
         const created = await secrets.createPersonalKey(instanceId, subject, createdAt);
         key = created.key;

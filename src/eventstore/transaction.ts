@@ -9,7 +9,7 @@ import {
   type Expectation,
   type StoredEvent,
 } from "../storage/database.ts";
-import { PendingSequence, type RowChange } from "../storage/row-change.ts";
+import { joined, PendingSequence, type RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
 import type { NewEvent, OwnerRef, Recorded } from "./event.ts";
@@ -37,6 +37,8 @@ export interface Transaction {
   readonly now: Date;
   /** The state of an object; the same one however often it is asked for, with what was recorded meanwhile. */
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /** Reads many objects at once, so that `load` of each finds it here. */
+  loadAll<S, E extends NewEvent>(aggregate: Aggregate<S, E>, ids: readonly string[]): Promise<void>;
   /** An object that does not exist yet, under a new id; nothing is read. */
   begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S>;
   /**
@@ -54,12 +56,16 @@ export interface Transaction {
    * goes on without it. Uniqueness is judged at once, against the store and against what the unit took before.
    *
    * @param judge sees what the part claims, and may throw to refuse it
+   * @param isHasty the store is not asked about claims: `requireClaims` or the commit judges those of all parts, as a whole
    * @throws what the part throws, and the refusal of a claim that is taken
    */
   attempt<T>(
     part: () => Promise<T>,
     judge?: (claims: readonly ClaimChange[]) => Promise<void>,
+    isHasty?: boolean,
   ): Promise<T>;
+  /** Judges what hasty parts claim against the store, by one read. @throws the refusal of a claim that is taken */
+  requireClaims(): Promise<void>;
   /** States how many rows the decision took as "all rows where"; another number at commit means: decide again. */
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
   /** Rows that are no projection: secrets and short-lived state. */
@@ -82,6 +88,7 @@ export type Parts = {
   codec: PayloadCodec;
   now: () => Date;
   load: EventStore["load"];
+  loadAll: EventStore["loadAll"];
   onAppended?: (types: string[]) => void;
 };
 
@@ -147,6 +154,13 @@ function createTransaction(parts: Parts, at: WriteContext) {
       if (known !== undefined) return known.loaded as Loaded<S>;
       return remember(aggregate, await parts.load(aggregate, at.instanceId, id));
     },
+    async loadAll(aggregate, ids) {
+      const missing = new Set(ids.filter((id) => !loads.has(`${aggregate.type}/${id}`)));
+      if (missing.size === 0) return;
+      for (const loaded of await parts.loadAll(aggregate, at.instanceId, [...missing])) {
+        remember(aggregate, loaded);
+      }
+    },
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
@@ -173,13 +187,20 @@ function createTransaction(parts: Parts, at: WriteContext) {
         });
       }
     },
-    async attempt(part, judge) {
+    async attempt(part, judge, isHasty) {
       const [expected, written] = [expect.length, changes.length];
       try {
-        return await refusable.make(part, judge);
+        return await refusable.make(part, judge, isHasty);
       } catch (error) {
         expect.length = expected;
         changes.length = written;
+        throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
+      }
+    },
+    async requireClaims() {
+      try {
+        await refusable.requireAllFree();
+      } catch (error) {
         throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
       }
     },
@@ -220,12 +241,19 @@ function createTransaction(parts: Parts, at: WriteContext) {
     const newKeys = new Map<string, SealingKey>();
     for (const { loaded, aggregateType, owner, events } of recordings.values()) {
       let version = loaded.version;
+      // What an object holds, its events have taken: a new one has nothing to let go of.
+      const held = new Set<string>();
       for (const event of events) {
         version += 1n;
         const index = stored.length;
         last.set(loaded, { index, owner });
         const rules = parts.codec.rules(event.type);
-        const where = { instanceId: at.instanceId, aggregateId: loaded.id, createdAt };
+        const where = {
+          instanceId: at.instanceId,
+          aggregateId: loaded.id,
+          createdAt,
+          isNew: loaded.version === 0n,
+        };
         const sealed = await parts.codec.seal(event, where, newKeys);
         rows.push(...sealed.changes);
         const about = {
@@ -248,7 +276,11 @@ function createTransaction(parts: Parts, at: WriteContext) {
           ownerId: owner.id,
         });
         for (const statement of rules.claims?.(event.payload) ?? []) {
-          claims.push(claimChange(statement, at.instanceId, aggregateType, loaded.id));
+          const isFirst = loaded.version === 0n && !held.has(statement.kind);
+          held.add(statement.kind);
+          const first =
+            isFirst && statement.op === "hold" ? { ...statement, op: "add" as const } : statement;
+          claims.push(claimChange(first, at.instanceId, aggregateType, loaded.id));
         }
         const recorded: Recorded = {
           ...event,
@@ -267,7 +299,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
       expect,
       claims,
       events: stored,
-      changes: [...rows, ...changes],
+      changes: joined([...rows, ...changes]),
     };
     ({ firstSequence } = await parts.db.commit(unit));
     parts.onAppended?.(stored.map(({ type }) => type));

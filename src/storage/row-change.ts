@@ -64,3 +64,66 @@ export const deleteRows = <T extends Table>(table: T, where: RowPart<T>): RowCha
   table,
   where,
 });
+
+/**
+ * The changes of one unit with what happens to one row joined: a row that is inserted and then updated is inserted as it is
+ * in the end. What is left of them, in their order, does to the tables what all of them did.
+ *
+ * An update is joined to what made the row, or changed it, when it names the row by its whole key, leaves the key alone and
+ * what cached reads go by, and nothing between them touches several rows of the table.
+ */
+export function joined(changes: readonly RowChange[]): RowChange[] {
+  const result: RowChange[] = [];
+  const places = new Map<Table, Map<string, number>>();
+  for (const change of changes) {
+    const { table } = change;
+    let ofTable = places.get(table);
+    if (ofTable === undefined) places.set(table, (ofTable = new Map()));
+    const row = rowOf(change);
+    if (row === undefined) {
+      ofTable.clear();
+    } else if (change.op === "update" && changesOnly(change)) {
+      const place = ofTable.get(row);
+      const before = place === undefined ? undefined : result[place];
+      if (place !== undefined && before !== undefined && takes(before, change)) {
+        result[place] = { ...before, values: { ...before.values, ...change.values } };
+        continue;
+      }
+      ofTable.set(row, result.length);
+    } else if (change.op !== "delete") {
+      ofTable.set(row, result.length);
+    } else {
+      ofTable.delete(row);
+    }
+    result.push(change);
+  }
+  return result;
+}
+
+type Update = RowChange & { op: "update" };
+
+// What a row keeps when it is put in the place of another, an update after that changes none the less.
+const takes = (
+  before: RowChange,
+  { values }: Update,
+): before is Exclude<RowChange, { op: "delete" }> =>
+  before.op !== "delete" && !(before.op === "put" && before.keep.some((name) => name in values));
+
+/** Which row a change names by its key; undefined where it may be several. */
+function rowOf(change: RowChange): string | undefined {
+  const { key } = change.table;
+  const by = "where" in change ? change.where : change.values;
+  if ("where" in change && Object.keys(by).length !== key.length) return undefined;
+  let row = "";
+  for (const name of key) {
+    const value = by[name];
+    // A text says where it ends, so that no two keys join to the same one.
+    if (typeof value === "string") row += `${value.length}:${value}`;
+    else if (typeof value === "number" || typeof value === "bigint") row += `${value};`;
+    else return undefined;
+  }
+  return row;
+}
+
+const changesOnly = ({ table: { key, cachedBy }, values }: Update): boolean =>
+  !key.some((name) => name in values) && (cachedBy === undefined || !(cachedBy in values));

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Aggregate } from "../../eventstore/aggregate.ts";
+import type { NewEvent } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { addApp, app } from "../../resources/app/index.ts";
 import { addProjectGrant, projectGrant, projectRoles } from "../../resources/grant/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { addProject, project } from "../../resources/project/index.ts";
-import { addUser, builtInData, linkIdp, user } from "../../resources/user/index.ts";
+import { addUser, builtInData, linkIdp, metadata, user } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
@@ -17,6 +19,8 @@ import { importNotes } from "./tables.ts";
 
 /** What a batch knows beside the store: its own records before the one at hand and, in a dry run, those of all batches. */
 export type Memory = Known & {
+  /** Reads at once what the records of a batch refer to. */
+  prepare(tx: Transaction, refs: readonly Ref[]): Promise<void>;
   keep(notes: readonly Note[], claimed: readonly ClaimChange[]): void;
   /** Refuses what a record of the dry run before has claimed. */
   judge(claimed: readonly ClaimChange[]): Promise<string | undefined>;
@@ -26,25 +30,51 @@ export type Memory = Known & {
   rows(): RowChange[];
 };
 
+// Of what others refer to, that which is loaded; the rest stands in tables or only in notes.
+const aggregates = {
+  organization,
+  project,
+  app,
+  user,
+  projectGrant,
+  metadata,
+} satisfies Partial<Record<NoteType, unknown>>;
+
 export function createMemory(
   { db }: Pick<Deps, "db">,
   { instanceId, importId, isDryRun }: { instanceId: string; importId: string; isDryRun: boolean },
 ): Memory {
   const own = new Map<string, Note>();
+  // What the store has noted, and what it has not.
+  const noted = new Map<string, JsonObject | undefined>();
+  const roles = new Map<string, boolean>();
   const n = db.table(importNotes);
   const r = db.table(projectRoles);
   const c = db.table(claims);
   const nameOf = ({ type, id }: Ref) => `${type} ${id}`;
 
+  /** Reads of the store what is not known yet of these. */
+  async function readNotes(refs: readonly Ref[]): Promise<void> {
+    const unknown = refs.filter((ref) => !noted.has(nameOf(ref)));
+    for (const ref of unknown) noted.set(nameOf(ref), undefined);
+    const types = new Set(unknown.map(({ type }) => type));
+    for (const type of types) {
+      const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
+      const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
+      const rows = await db.read
+        .select({ id: n.id, facts: n.facts })
+        .from(n)
+        .where(and(ofImport, eq(n.type, type), inArray(n.id, ids)));
+      for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
+    }
+  }
+
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
-    const mine = own.get(nameOf({ type, id }));
+    const ref = { type, id };
+    const mine = own.get(nameOf(ref));
     if (mine !== undefined || !isDryRun) return mine?.facts;
-    const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
-    const [row] = await db.read
-      .select({ facts: n.facts })
-      .from(n)
-      .where(and(ofImport, eq(n.type, type), eq(n.id, id)));
-    return row?.facts;
+    await readNotes([ref]);
+    return noted.get(nameOf(ref));
   }
 
   async function isClaimed(kind: string, value: string): Promise<boolean> {
@@ -61,18 +91,32 @@ export function createMemory(
     find,
     isClaimed,
     async roleKeys(projectId, keys) {
-      if (keys.length === 0) return [];
-      const rows = await db.read
-        .select({ key: r.key })
-        .from(r)
-        .where(
-          and(eq(r.instanceId, instanceId), eq(r.projectId, projectId), inArray(r.key, [...keys])),
-        );
-      const found = new Set(rows.map(({ key }) => key));
-      for (const key of keys) {
-        if ((await find("role", `${projectId}/${key}`)) !== undefined) found.add(key);
+      const nameOfRole = (key: string) => `${projectId}/${key}`;
+      const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
+      if (unknown.length > 0) {
+        const rows = await db.read
+          .select({ key: r.key })
+          .from(r)
+          .where(
+            and(eq(r.instanceId, instanceId), eq(r.projectId, projectId), inArray(r.key, unknown)),
+          );
+        const found = new Set(rows.map(({ key }) => key));
+        for (const key of unknown) roles.set(nameOfRole(key), found.has(key));
       }
-      return [...found];
+      const known: string[] = [];
+      for (const key of new Set(keys)) {
+        const isThere = roles.get(nameOfRole(key)) === true;
+        if (isThere || (await find("role", nameOfRole(key))) !== undefined) known.push(key);
+      }
+      return known;
+    },
+
+    async prepare(tx, refs) {
+      for (const [type, aggregate] of Object.entries(aggregates)) {
+        const ids = refs.flatMap((ref) => (ref.type === type && ref.id !== "" ? [ref.id] : []));
+        if (ids.length > 0) await readAll(tx, aggregate, ids);
+      }
+      if (isDryRun) await readNotes(refs.filter(({ id }) => id !== ""));
     },
 
     keep(notes, claimed) {
@@ -90,6 +134,7 @@ export function createMemory(
 
     async judge(claimed) {
       if (!isDryRun) return undefined;
+      await readNotes(claimed.map((claim) => ({ type: "claim", id: claimId(claim) })));
       for (const claim of claimed) {
         const held = claim.op === "release" ? undefined : await find("claim", claimId(claim));
         if (held !== undefined && held["holder"] !== holderOf(claim)) return claim.kind;
@@ -111,6 +156,12 @@ export function createMemory(
         : [],
   };
 }
+
+type Readable = (typeof aggregates)[keyof typeof aggregates];
+
+// Each aggregate is read as its own; the list holds them together.
+const readAll = (tx: Transaction, aggregate: Readable, ids: string[]): Promise<void> =>
+  tx.loadAll(aggregate as Aggregate<unknown, NewEvent>, ids);
 
 // A claim may hold a name of a person: what is noted of it names nobody.
 const claimId = ({ scope, kind, value }: Pick<ClaimChange, "scope" | "kind" | "value">): string =>

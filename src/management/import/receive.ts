@@ -11,7 +11,7 @@ import { forgetting } from "./sweep.ts";
 import { importBatches, imports } from "./tables.ts";
 
 // One batch is one unit: small enough that nobody waits long for the writer, large enough that its flush costs little.
-const recordsABatch = 50;
+const recordsABatch = 100;
 const bytesABatch = 1 << 18;
 const receivingMs = 24 * 3_600_000;
 export const reportMs = 30 * 24 * 3_600_000;

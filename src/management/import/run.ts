@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { DomainError, invalidArgument } from "../../errors.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
@@ -8,6 +7,7 @@ import { and, asc, eq, isNull } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { requireStorable } from "../../storage/texts.ts";
+import { createBreath } from "./breath.ts";
 import { importJob } from "./job.ts";
 import type { Kind, Made, Place, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
@@ -22,8 +22,6 @@ type Batch = Row<typeof importBatches>;
 const turnMs = 5_000;
 // Each batch is fenced: a worker that only stood still loses its batch and no more.
 const leaseMs = 5_000;
-// Of the time that a batch took, so much is left to others before the next one.
-const restShare = 0.25;
 
 /**
  * Imports the batches that wait, one after the other, each as one unit with its outcomes: whoever crashes leaves a batch
@@ -33,6 +31,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
   const { db, events, secrets, now } = deps;
   const i = db.table(imports);
   const b = db.table(importBatches);
+  const breath = createBreath();
 
   async function read(instanceId: string, id: string): Promise<Import | undefined> {
     const [row] = await db.read
@@ -66,7 +65,10 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
     const records = await recordsOf(batch);
     const places = createMemoryOnce(deps, known);
     const begun: Begun[] = [];
-    for (const record of records) begun.push(await begin(deps, kind, record, places.place));
+    for (const record of records) {
+      begun.push(await begin(deps, kind, record, places.place));
+      await breath.take();
+    }
     const write = async (tx: Transaction, outcomes: RecordOutcome[], memory: Memory) => {
       await job.fence(tx);
       tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
@@ -92,22 +94,40 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
         ),
       );
     };
-    const decide = async (tx: Transaction, memory: Memory) => {
+    const refs = begun.flatMap((each) => each.refs);
+    const decide = async (tx: Transaction, memory: Memory, isHasty: boolean) => {
       places.memory = memory;
+      await memory.prepare(tx, refs);
       const outcomes: RecordOutcome[] = [];
-      for (const each of begun) outcomes.push(await settle(tx, each, memory));
+      for (const each of begun) {
+        outcomes.push(await settle(tx, each, memory, isHasty));
+        await breath.take();
+      }
       return outcomes;
     };
-    if (isDryRun) {
-      const memory = createMemory(deps, known);
-      const outcomes = await events.rehearse(at, (tx) => decide(tx, memory));
-      await events.transact(at, (tx) => write(tx, outcomes, memory));
-      return;
+    const attempt = async (isHasty: boolean) => {
+      if (isDryRun) {
+        const memory = createMemory(deps, known);
+        const outcomes = await events.rehearse(at, async (tx) => {
+          const foreseen = await decide(tx, memory, isHasty);
+          if (isHasty) await tx.requireClaims();
+          return foreseen;
+        });
+        await events.transact(at, (tx) => write(tx, outcomes, memory));
+        return;
+      }
+      await events.transact(at, async (tx) => {
+        const memory = createMemory(deps, known);
+        await write(tx, await decide(tx, memory, isHasty), memory);
+      });
+    };
+    try {
+      await attempt(true);
+    } catch (error) {
+      // What one of them claims is taken: each is asked about, so that this one alone is refused.
+      if (!(error instanceof DomainError) || !isRefusal(error)) throw error;
+      await attempt(false);
     }
-    await events.transact(at, async (tx) => {
-      const memory = createMemory(deps, known);
-      await write(tx, await decide(tx, memory), memory);
-    });
   }
 
   /** Says that all is done, if still nobody has stopped it. */
@@ -145,9 +165,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
           await complete(job, of);
           return "done";
         }
-        const from = performance.now();
         await work(job, of, batch);
-        await delay((performance.now() - from) * restShare);
       }
       job.signal.throwIfAborted();
       return "again";
@@ -198,7 +216,12 @@ async function begin(
   }
 }
 
-async function settle(tx: Transaction, begun: Begun, memory: Memory): Promise<RecordOutcome> {
+async function settle(
+  tx: Transaction,
+  begun: Begun,
+  memory: Memory,
+  isHasty: boolean,
+): Promise<RecordOutcome> {
   const { received, id, refs } = begun;
   const about = { at: received.at, org: received.orgId, id };
   try {
@@ -212,6 +235,7 @@ async function settle(tx: Transaction, begun: Begun, memory: Memory): Promise<Re
         const taken = await memory.judge(wanted);
         if (taken !== undefined) throw new ClaimTaken(taken);
       },
+      isHasty,
     );
     memory.keep(made.notes ?? [], claimed);
     return { ...about, is: made.is };

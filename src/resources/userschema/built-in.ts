@@ -13,7 +13,7 @@ export type UserSchema = {
 };
 
 // Nothing that cannot be seen, or that changes how other characters are shown (the rule `display_name` of the API).
-const visible = "^[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}]*$";
+export const visible = "^[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}]*$";
 const name = (title: string, maxLength = 200): JsonObject => ({
   title,
   type: "string",

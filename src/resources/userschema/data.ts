@@ -4,6 +4,7 @@ import type { UserSchema } from "./built-in.ts";
 import { type CompiledSchema, compileDocument } from "./document.ts";
 import { copyOf, type Flaw } from "./json.ts";
 import { type Actor, readable, unwritable } from "./permission.ts";
+import { surelyFits } from "./surely-fits.ts";
 import { fits, flawsOf } from "./validator.ts";
 
 /** How many values the data of a user holds at most, those inside others included. */
@@ -11,14 +12,23 @@ const maxValues = 4_096;
 const root = "user.data";
 
 const capacity = 200;
-const compiled = new Map<string, CompiledSchema>();
+type Compiled = CompiledSchema & { isSure: (data: JsonObject) => boolean };
+const compiled = new Map<string, Compiled>();
+// Built-in ones are the same object always.
+const byObject = new WeakMap<JsonObject, Compiled>();
+
+function compile({ schema }: UserSchema): Compiled {
+  let known = byObject.get(schema);
+  if (known === undefined) byObject.set(schema, (known = compileByText(schema)));
+  return known;
+}
 
 // By its text: a schema that comes from another read is another object.
-function compile({ schema }: UserSchema): CompiledSchema {
+function compileByText(schema: JsonObject): Compiled {
   const text = JSON.stringify(schema);
   let known = compiled.get(text);
   if (known === undefined) {
-    known = compileDocument(schema, "schema");
+    known = { ...compileDocument(schema, "schema"), isSure: surelyFits(schema) };
     const [oldest] = compiled.keys();
     if (compiled.size >= capacity && oldest !== undefined) compiled.delete(oldest);
     compiled.set(text, known);
@@ -42,19 +52,24 @@ export function requireData(
   as: Actor,
   previous: JsonObject = {},
 ): void {
-  const copied = copyOf(data, root, maxValues);
-  if ("message" in copied) throw invalidData([copied]);
-  const { copy } = copied;
-  const { schema: rules, permissions, budget } = compile(schema);
-  const flaws = budget.within(() => (fits(rules, copy) ? [] : flawsOf(rules, copy, root)));
-  if (flaws === undefined) throw invalidData([tooMuch]);
-  if (flaws.length > 0) throw invalidData(flaws);
+  const rules = compile(schema);
+  const { permissions } = rules;
+  if (!rules.isSure(data)) requireFit(rules, data);
   const path = unwritable(permissions, [previous, data], as, root);
   if (path !== undefined) {
     throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {
       metadata: { field: path },
     });
   }
+}
+
+function requireFit({ schema, budget }: CompiledSchema, data: JsonObject): void {
+  const copied = copyOf(data, root, maxValues);
+  if ("message" in copied) throw invalidData([copied]);
+  const { copy } = copied;
+  const flaws = budget.within(() => (fits(schema, copy) ? [] : flawsOf(schema, copy, root)));
+  if (flaws === undefined) throw invalidData([tooMuch]);
+  if (flaws.length > 0) throw invalidData(flaws);
 }
 
 /** The part of the data that an owner, or the user himself, may read. */

@@ -1,0 +1,27 @@
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+
+// Whoever calls meanwhile waits for so much of the work at most, beside what a commit takes.
+const sliceMs = 3;
+// A turn of the event loop that takes longer than this had others at work in it.
+const idleTurnMs = 0.3;
+// Of the time between two slices in which others were at work, so much more is left to them, up to one slice.
+const courtesy = 1;
+
+/**
+ * Lets others have the event loop in the middle of long work. Nothing is waited for while nobody else works; where others
+ * do, they get the time that they need and as much again.
+ */
+export function createBreath() {
+  let from = performance.now();
+  return {
+    /** Goes on at once until a slice is used up. */
+    async take(): Promise<void> {
+      const now = performance.now();
+      if (now - from < sliceMs) return;
+      await turn();
+      const others = performance.now() - now;
+      if (others > idleTurnMs) await delay(Math.min(others * courtesy, sliceMs));
+      from = performance.now();
+    },
+  };
+}
