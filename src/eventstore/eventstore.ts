@@ -169,10 +169,10 @@ export function createEventStore(parts: {
       .where(and(ofType, inArray(t.aggregateId, [...ids])));
     const streams = new Map<string, LoggedEvent[]>(ids.map((id) => [id, []]));
     for (const event of await openAll(rows)) streams.get(event.aggregateId)?.push(event);
-    return [...streams].map(([id, stream]) => {
-      stream.sort((a, b) => Number(a.aggregateVersion - b.aggregateVersion));
-      const last = stream.at(-1);
-      const state = stream.reduce(
+    return [...streams].map(([id, own]) => {
+      own.sort((a, b) => Number(a.aggregateVersion - b.aggregateVersion));
+      const last = own.at(-1);
+      const state = own.reduce(
         (before, event) => aggregate.evolve(before, event as unknown as E),
         aggregate.initial,
       );
