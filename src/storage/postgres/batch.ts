@@ -3,6 +3,7 @@ import { PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, type ColumnKind, columnName } from "../table.ts";
 import { claimTakenState, conflictStates } from "./append-function.ts";
 import { quote } from "./ddl.ts";
+import { grouped } from "./groups.ts";
 
 type Values = Record<string, unknown>;
 type Rename = (table: string) => string;
@@ -31,31 +32,67 @@ export class Shapes {
     return place;
   }
 
+  /** Changes that do to the tables what these do one after the other (groups.ts), a statement for each group. */
+  changes(rows: readonly RowChange[]): unknown[][] {
+    return grouped(rows).map(([first, ...others]) =>
+      others.length === 0 ? this.change(first) : this.#together([first, ...others]),
+    );
+  }
+
   change(row: RowChange): unknown[] {
     const { table } = row;
-    const name = quote(this.#rename(table.name));
+    const where = "where" in row ? plain(table, row.where) : null;
     if (row.op === "delete") {
-      const text = `DELETE FROM ${name} WHERE ${conditions(table, row.where)}`;
-      return [this.#place(text), null, plain(table, row.where)];
+      const text = `DELETE FROM ${this.#name(table)} WHERE ${conditions(table, row.where)}`;
+      return [this.#place(text), null, where];
     }
-    const keys = Object.keys(row.values);
-    const columns = keys.map((key) => quote(columnName(key)));
-    const inputs = keys.map((key, at) => input(table, key, row.values[key], "$1", at));
     const values = plain(table, row.values);
     if (row.op === "update") {
-      const set = columns.map((column, at) => `${column} = ${inputs[at]}`).join(", ");
-      const text = `UPDATE ${name} SET ${set} WHERE ${conditions(table, row.where)}`;
-      return [this.#place(text), values, plain(table, row.where)];
+      const text = `UPDATE ${this.#name(table)} SET ${assignments(row, "$1")} WHERE ${conditions(table, row.where)}`;
+      return [this.#place(text), values, where];
     }
-    const insert = `INSERT INTO ${name} (${columns.join(", ")}) VALUES (${inputs.join(", ")})`;
-    if (row.op === "insert") return [this.#place(insert), values, null];
+    return [this.#place(this.#insertion(row, "$1", "")), values, null];
+  }
+
+  /** Changes of one shape in one statement: a row of `$1` holds the values of one, and then what it is about. */
+  #together(rows: readonly [RowChange, ...RowChange[]]): unknown[] {
+    const [first] = rows;
+    const { table } = first;
+    const each = "jsonb_array_elements($1) AS r(v)";
+    const values = rows.map((row) => [
+      ...("values" in row ? plain(table, row.values) : []),
+      ...("where" in row ? plain(table, row.where) : []),
+    ]);
+    if (first.op === "insert" || first.op === "put") {
+      return [this.#place(this.#insertion(first, "r.v", ` FROM ${each}`)), values, null];
+    }
+    const from = first.op === "update" ? Object.keys(first.values).length : 0;
+    const where = conditions(table, first.where, { of: "t.", from: "r.v", at: from });
+    const name = `${this.#name(table)} AS t`;
+    const text =
+      first.op === "update"
+        ? `UPDATE ${name} SET ${assignments(first, "r.v")} FROM ${each} WHERE ${where}`
+        : `DELETE FROM ${name} USING ${each} WHERE ${where}`;
+    return [this.#place(text), values, null];
+  }
+
+  #insertion(row: RowChange & { op: "insert" | "put" }, from: string, rows: string): string {
+    const { table } = row;
+    const keys = Object.keys(row.values);
+    const columns = keys.map((key) => quote(columnName(key)));
+    const inputs = keys.map((key, at) => input(table, key, row.values[key], from, at));
+    const insert = `INSERT INTO ${this.#name(table)} (${columns.join(", ")}) SELECT ${inputs.join(", ")}${rows}`;
+    if (row.op === "insert") return insert;
     const target = table.key.map((key) => quote(columnName(key))).join(", ");
     const fixed = [...table.key, ...row.keep];
     const rest = columns.filter((_, at) => !fixed.includes(keys[at] ?? ""));
     const set = rest.map((column) => `${column} = excluded.${column}`).join(", ");
     const resolution = rest.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${set}`;
-    return [this.#place(`${insert} ON CONFLICT (${target}) ${resolution}`), values, null];
+    // Without a condition the parser takes ON CONFLICT for a part of a join.
+    return `${insert}${rows === "" ? "" : " WHERE true"} ON CONFLICT (${target}) ${resolution}`;
   }
+
+  #name = ({ name }: AnyTable): string => quote(this.#rename(name));
 
   count(table: AnyTable, where: Values): number {
     const rows = `FROM ${quote(table.name)} WHERE ${conditions(table, where)}`;
@@ -101,7 +138,7 @@ function encodeUnit({ expect, claims, events, changes }: Unit, shapes: Shapes) {
       ...[event.service, event.clientId, event.requestId, event.createdAt.getTime()],
     ]),
     t: events[0]?.createdAt.getTime() ?? 0,
-    r: changes.map((row) => shapes.change(row)),
+    r: shapes.changes(changes),
   };
 }
 
@@ -132,10 +169,23 @@ function input(table: AnyTable, key: string, value: unknown, from: string, at: n
   }
 }
 
-const conditions = (table: AnyTable, where: Values): string =>
+/** @param inside where the values stand, and how the columns are told from them */
+const conditions = (
+  table: AnyTable,
+  where: Values,
+  { of, from, at }: { of: string; from: string; at: number } = { of: "", from: "$2", at: 0 },
+): string =>
   Object.keys(where)
-    .map((key, at) => `${quote(columnName(key))} = ${input(table, key, where[key], "$2", at)}`)
+    .map((key, nth) => {
+      const value = input(table, key, where[key], from, at + nth);
+      return `${of}${quote(columnName(key))} = ${value}`;
+    })
     .join(" AND ");
+
+const assignments = ({ table, values }: RowChange & { op: "update" }, from: string): string =>
+  Object.keys(values)
+    .map((key, at) => `${quote(columnName(key))} = ${input(table, key, values[key], from, at)}`)
+    .join(", ");
 
 const plain = (table: AnyTable, values: Values): unknown[] =>
   Object.entries(values).map(([key, value]) => toJson(value, kindOf(table, key)));
