@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { SealingKey } from "../crypto/secrets.ts";
 import { aborted, cancelled } from "../errors.ts";
 import {
@@ -18,6 +18,7 @@ import { claimChange, createAttempts } from "./attempts.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 
 const attempts = 6;
+const eventsATurn = 64;
 
 /** On whose behalf a unit is written; every event carries it (decisions C9). */
 export type WriteContext = {
@@ -290,6 +291,8 @@ function createTransaction(parts: Parts, at: WriteContext) {
           owner,
         };
         rows.push(...parts.catalog.reduce(recorded));
+        // A large unit holds up nobody while it is put together.
+        if (stored.length % eventsATurn === 0) await turn();
       }
     }
     // Claims that are let go come first, so that a value can pass from one object to another in one unit.

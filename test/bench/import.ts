@@ -16,7 +16,7 @@ const { values: flags } = parseArgs({
   },
 });
 const users = Number(flags.users);
-const usersABatch = 50;
+const usersABatch = 100;
 const introspectors = 4;
 const idleMs = 3_000;
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -63,16 +63,21 @@ function introspect({ url }: Running, { clientId, secret }: Client) {
   };
 }
 
-/** Imports, and gives the seconds from the stored body to the last record, and the highest memory in MB. */
-async function timeImport(server: Running, withHash: boolean) {
-  const id = await beginImport(server.url, users, "", withHash);
+/**
+ * Imports, and gives the seconds from the stored body to the last record, and the highest memory in MB.
+ *
+ * @param from the number of the first user, so that a second import brings others
+ */
+async function timeImport(server: Running, withHash: boolean, first: number) {
+  const id = await beginImport(server.url, users, "", withHash, first);
   const from = performance.now();
   for (let highestMb = 0; ; await delay(50)) {
     const answer = await fetch(`${server.url}/management/v1/import/${id}`, { headers });
     const { job } = Object(await answer.json());
     highestMb = Math.max(highestMb, await rssMb(server.pid));
     if (job.state === "IMPORT_STATE_RUNNING") continue;
-    if (job.created !== String(users + 1)) throw new Error(JSON.stringify(job));
+    if (job.created !== String(first === 0 ? users + 1 : users))
+      throw new Error(JSON.stringify(job));
     return { seconds: (performance.now() - from) / 1_000, highestMb };
   }
 }
@@ -96,7 +101,7 @@ function rawSqlite(from: Store, to: Store): number {
     const insert = target.prepare(`INSERT OR IGNORE INTO "${name}" VALUES (${marks.join(", ")})`);
     return { rows, insert };
   });
-  const batches = Math.ceil(users / usersABatch);
+  const batches = Math.ceil((2 * users) / usersABatch);
   const start = performance.now();
   for (let batch = 0; batch < batches; batch++) {
     target.exec("BEGIN IMMEDIATE");
@@ -115,7 +120,7 @@ function rawSqlite(from: Store, to: Store): number {
 async function rawPostgres(from: Store, to: Store): Promise<number> {
   const [source, target] = [databaseUrl(from.place), databaseUrl(to.place)];
   const names = await query(source, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-  const batches = Math.ceil(users / usersABatch);
+  const batches = Math.ceil((2 * users) / usersABatch);
   const statements: string[][] = Array.from({ length: batches }, () => []);
   for (const [name] of names) {
     const rows = await query(source, `SELECT row_to_json(t)::text FROM "${String(name)}" t`);
@@ -135,7 +140,7 @@ async function rawPostgres(from: Store, to: Store): Promise<number> {
 }
 
 process.stdout.write(
-  "engine    hashes  users/s  raw users/s  ratio  MB before  MB highest  introspection p99 ms: idle  meanwhile\n",
+  "engine    hashes  users/s  raw users/s  ratio  MB before  MB highest  beside introspection: users/s  p99 ms idle  p99 ms meanwhile\n",
 );
 for (const engine of ["sqlite", "postgres"] as const) {
   if (flags.engine !== "" && flags.engine !== engine) continue;
@@ -146,17 +151,19 @@ for (const engine of ["sqlite", "postgres"] as const) {
     await (await startServer(empty.place)).stop();
     const server = await startServer(store.place);
     const client = await addClient(server);
+    const before = await rssMb(server.pid);
+    const { seconds, highestMb } = await timeImport(server, withHash, 0);
     const idle = introspect(server, client);
     await delay(idleMs);
     const idleP99 = await idle();
-    const before = await rssMb(server.pid);
     const busy = introspect(server, client);
-    const { seconds, highestMb } = await timeImport(server, withHash);
+    const beside = await timeImport(server, withHash, users);
     const busyP99 = await busy();
     await server.stop();
-    const [rate, raw] = [users / seconds, users / (await timeRaw(engine, store, empty))];
+    const [rate, raw] = [users / seconds, (2 * users) / (await timeRaw(engine, store, empty))];
     const cells = [rate.toFixed(0), raw.toFixed(0), (rate / raw).toFixed(2), before.toFixed(0)];
-    const rest = [highestMb.toFixed(0), idleP99.toFixed(1), busyP99.toFixed(1)];
+    const latency = [(users / beside.seconds).toFixed(0), idleP99.toFixed(1), busyP99.toFixed(1)];
+    const rest = [Math.max(highestMb, beside.highestMb).toFixed(0), ...latency];
     process.stdout.write(
       `${engine.padEnd(9)} ${(withHash ? "with" : "without").padEnd(7)} ${[...cells, ...rest].map((cell) => cell.padStart(9)).join(" ")}\n`,
     );

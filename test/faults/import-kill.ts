@@ -95,17 +95,18 @@ export async function importAndKill(
   return { violations, forecastSeconds, seconds, highestRssMb };
 }
 
-/** Begins an import of so many users, and gives its id. */
+/** Begins an import of so many users from this number on, and gives its id. */
 export async function beginImport(
   url: string,
   users: number,
   query = "",
   withHash = true,
+  first = 0,
 ): Promise<string> {
   const answer = await fetch(`${url}/management/v1/import?awaitResponse=false${query}`, {
     method: "POST",
     headers,
-    body: Readable.toWeb(Readable.from(linesOf(users, withHash))),
+    body: Readable.toWeb(Readable.from(linesOf(users, withHash, first))),
     duplex: "half",
   } as RequestInit);
   const json = Object(await answer.json());
@@ -135,15 +136,19 @@ async function counted({ dataDir, env = {} }: Store["place"], users: number): Pr
   return told;
 }
 
-async function* linesOf(users: number, withHash: boolean): AsyncGenerator<Uint8Array> {
+async function* linesOf(
+  users: number,
+  withHash: boolean,
+  first: number,
+): AsyncGenerator<Uint8Array> {
   const line = (more: JsonObject) => Buffer.from(`${JSON.stringify({ orgId, ...more })}\n`);
   yield line({ org: { name: "Moved" } });
   for (let at = 0; at < users; at += 100) {
     const humanUsers: JsonObject[] = [];
     for (let nth = at; nth < Math.min(at + 100, users); nth++)
-      humanUsers.push(userOf(nth, withHash));
+      humanUsers.push(userOf(first + nth, withHash));
     if (at <= users / 2 && users / 2 < at + 100)
-      humanUsers.push({ userId: "nobody" }, userOf(0, withHash));
+      humanUsers.push({ userId: "nobody" }, userOf(first, withHash));
     yield line({ humanUsers });
   }
 }
