@@ -16,20 +16,21 @@ import { importBatches, imports, type RecordOutcome } from "./tables.ts";
 export type Import = Row<typeof imports>;
 export type Batch = Pick<
   Row<typeof importBatches>,
-  "instanceId" | "importId" | "rank" | "number" | "kind"
+  "instanceId" | "importId" | "rank" | "number" | "kind" | "outcomes"
 >;
 
-/** A batch that was read, and what is costly about its records done once, however often its unit is tried. */
+/** A batch that was read, and what is costly about its records done once, however often a unit is tried. */
 export type ReadyBatch = {
   batch: Batch;
-  /** Decides on all of them; a record that may not be is refused alone. */
-  decide(tx: Transaction, memory: Memory, isHasty: boolean): Promise<RecordOutcome[]>;
-  memory(): Memory;
+  places: Places;
+  begun: readonly Begun[];
+  /** What became of those that are done. */
+  outcomes: readonly RecordOutcome[];
 };
 
 /**
- * Works on one batch: all its records are one unit, with what became of each. A dry run takes the same decisions on the
- * same records and writes nothing but what came of them.
+ * Works on batches in parts, each of which is one unit with what became of its records. A dry run takes the same decisions
+ * on the same records and writes nothing but what came of them.
  */
 export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
   const { events, secrets } = deps;
@@ -41,78 +42,89 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
     return unpackRecords(packed);
   }
 
+  async function decide(
+    tx: Transaction,
+    { places, part }: { places: Places; part: readonly Begun[] },
+    isHasty: boolean,
+  ): Promise<RecordOutcome[]> {
+    const memory = (places.memory = places.create());
+    await memory.prepare(
+      tx,
+      part.flatMap(({ refs }) => refs),
+    );
+    const outcomes: RecordOutcome[] = [];
+    for (const each of part) {
+      outcomes.push(await settle(tx, each, memory, isHasty));
+      await breath.take();
+    }
+    return outcomes;
+  }
+
   return {
     async prepare(isDryRun: boolean, batch: Batch): Promise<ReadyBatch> {
-      const { instanceId, importId } = batch;
-      const known = { instanceId, importId, isDryRun };
-      const kind = kinds.get(batch.kind);
-      const places = createMemoryOnce(deps, known);
+      const { instanceId, importId, kind } = batch;
+      const places = createPlaces(deps, { instanceId, importId, isDryRun });
       const begun: Begun[] = [];
       for (const record of await recordsOf(batch)) {
-        begun.push(await begin(deps, kind, record, places.place));
+        begun.push(await begin(deps, kinds.get(kind), record, places.place));
         await breath.take();
       }
-      const refs = begun.flatMap((each) => each.refs);
-      return {
-        batch,
-        memory: () => createMemory(deps, known),
-        async decide(tx, memory, isHasty) {
-          places.memory = memory;
-          await memory.prepare(tx, refs);
-          const outcomes: RecordOutcome[] = [];
-          for (const each of begun) {
-            outcomes.push(await settle(tx, each, memory, isHasty));
-            await breath.take();
-          }
-          return outcomes;
-        },
-      };
+      return { batch, places, begun, outcomes: batch.outcomes };
     },
 
-    async work(job: RunningJob<unknown>, of: Import, ready: ReadyBatch): Promise<void> {
+    /** Works on so many of those that are left, and gives what is left then; nothing when that is none. */
+    async work(
+      job: RunningJob<unknown>,
+      of: Import,
+      ready: ReadyBatch,
+      mostRecords: number,
+    ): Promise<ReadyBatch | undefined> {
       const { instanceId, id: importId } = of;
-      const { rank, number } = ready.batch;
+      const { places, begun, batch } = ready;
+      const { rank, number } = batch;
+      const from = ready.outcomes.length;
+      const part = begun.slice(from, from + mostRecords);
+      const isLast = from + part.length === begun.length;
       const at: WriteContext = { ...of.importedBy, instanceId, signal: job.signal };
-      const write = async (tx: Transaction, outcomes: RecordOutcome[], memory: Memory) => {
+
+      const write = async (tx: Transaction, made: readonly RecordOutcome[]) => {
         await job.fence(tx);
         tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
-        const count = (is: RecordOutcome["is"]) => outcomes.filter((each) => each.is === is).length;
+        const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
         const counts = {
           created: of.created + count("created"),
           existed: of.existed + count("existed"),
           refused: of.refused + count("refused"),
         };
-        const done = { outcomes, doneAt: tx.now };
+        const outcomes = [...ready.outcomes, ...made];
+        const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
         tx.write(
-          ...memory.rows(),
+          ...places.memory.rows(),
           updateRows(importBatches, { instanceId, importId, rank, number }, done),
-          secrets.remove(payloadRef(instanceId, importId, payloadId({ rank, number }))),
           updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
         );
+        if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
+        return outcomes;
       };
       const attempt = async (isHasty: boolean) => {
-        if (of.isDryRun) {
-          const memory = ready.memory();
-          const outcomes = await events.rehearse(at, async (tx) => {
-            const foreseen = await ready.decide(tx, memory, isHasty);
-            if (isHasty) await tx.requireClaims();
-            return foreseen;
-          });
-          await events.transact(at, (tx) => write(tx, outcomes, memory));
-          return;
+        if (!of.isDryRun) {
+          return events.transact(at, async (tx) =>
+            write(tx, await decide(tx, { places, part }, isHasty)),
+          );
         }
-        await events.transact(at, async (tx) => {
-          const memory = ready.memory();
-          await write(tx, await ready.decide(tx, memory, isHasty), memory);
+        const foreseen = await events.rehearse(at, async (tx) => {
+          const made = await decide(tx, { places, part }, isHasty);
+          if (isHasty) await tx.requireClaims();
+          return made;
         });
+        return events.transact(at, (tx) => write(tx, foreseen));
       };
-      try {
-        await attempt(true);
-      } catch (error) {
-        // What one of them claims is taken: each is asked about, so that this one alone is refused.
-        if (!(error instanceof DomainError) || !isRefusal(error)) throw error;
-        await attempt(false);
-      }
+      // When what one of them claims is taken each is asked about, so that this one alone is refused.
+      const outcomes = await attempt(true).catch((error: unknown) => {
+        if (error instanceof DomainError && isRefusal(error)) return attempt(false);
+        throw error;
+      });
+      return isLast ? undefined : { ...ready, outcomes };
     },
   };
 }
@@ -122,9 +134,12 @@ type Begun = { received: Received; id: string; refs: ReturnType<Kind["refs"]> } 
   | { refusal: DomainError }
 );
 
-/** A record whose memory changes with each try of its unit, while what was prepared of it stays. */
-function createMemoryOnce(deps: Deps, known: Parameters<typeof createMemory>[1]) {
-  const held = { memory: createMemory(deps, known) };
+type Places = ReturnType<typeof createPlaces>;
+
+/** Where records belong: the memory there is another one with each try of a unit, while what was prepared stays. */
+function createPlaces(deps: Deps, known: Parameters<typeof createMemory>[1]) {
+  const create = () => createMemory(deps, known);
+  const held = { memory: create() };
   const place = (orgId: string): Place => ({
     instanceId: known.instanceId,
     orgId,
@@ -134,7 +149,7 @@ function createMemoryOnce(deps: Deps, known: Parameters<typeof createMemory>[1])
       roleKeys: (...asked) => held.memory.roleKeys(...asked),
     },
   });
-  return Object.assign(held, { place });
+  return Object.assign(held, { create, place });
 }
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */

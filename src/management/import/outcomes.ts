@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/database.ts";
-import { and, asc, eq, gt, isNotNull, or } from "../../storage/drizzle.ts";
+import { and, asc, eq, gt, or } from "../../storage/drizzle.ts";
 import { importBatches, type RecordOutcome } from "./tables.ts";
 
 const batchesAPage = 100;
@@ -16,7 +16,7 @@ export async function* outcomesOf(
     const page = await db.read
       .select()
       .from(b)
-      .where(and(eq(b.instanceId, instanceId), eq(b.importId, id), isNotNull(b.doneAt), later))
+      .where(and(eq(b.instanceId, instanceId), eq(b.importId, id), later))
       .orderBy(asc(b.rank), asc(b.number))
       .limit(batchesAPage);
     for (const { kind, outcomes } of page) {

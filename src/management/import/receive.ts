@@ -10,8 +10,8 @@ import { type Piece, splitter } from "./split.ts";
 import { forgetting } from "./sweep.ts";
 import { importBatches, imports } from "./tables.ts";
 
-// One batch is one unit: small enough that nobody waits long for the writer, large enough that its flush costs little.
-const recordsABatch = 100;
+// So many are read at once, and written by as many units as it takes that nobody waits long.
+const recordsABatch = 250;
 const bytesABatch = 1 << 18;
 const receivingMs = 24 * 3_600_000;
 export const reportMs = 30 * 24 * 3_600_000;

@@ -4,6 +4,7 @@ import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
 import { batchWorker, type Batch, type Import } from "./batch.ts";
 import { importJob } from "./job.ts";
+import { createPace } from "./pace.ts";
 import type { RankedKind } from "./kinds.ts";
 import { payloadOwner } from "./payload.ts";
 import { importBatches, importNotes, imports } from "./tables.ts";
@@ -15,14 +16,15 @@ const leaseMs = 5_000;
 const batchesAPage = 50;
 
 /**
- * Imports the batches that wait, one after the other, each as one unit with its outcomes: whoever crashes leaves a batch
- * whole or not begun. While one is written the next one is read.
+ * Imports the batches that wait, one after the other, by units that bring their outcomes: what a crash leaves is done or
+ * not begun, and says so. While the last records of one batch are written the next one is read.
  */
 export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): JobHandlers {
   const { db, events, secrets, now } = deps;
   const i = db.table(imports);
   const b = db.table(importBatches);
   const batches = batchWorker(deps, kinds);
+  const paces = createPace();
 
   async function read(instanceId: string, id: string): Promise<Import | undefined> {
     const [row] = await db.read
@@ -34,12 +36,12 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
 
   /** What waits of an import, in its order. */
   async function* waiting({ instanceId, id }: Import): AsyncGenerator<Batch> {
-    const { instanceId: instance, importId, rank, number, kind } = b;
+    const { instanceId: instance, importId, rank, number, kind, outcomes } = b;
     for (let last: Batch | undefined; ; ) {
       const later =
         last && or(gt(rank, last.rank), and(eq(rank, last.rank), gt(number, last.number)));
       const page: Batch[] = await db.read
-        .select({ instanceId: instance, importId, rank, number, kind })
+        .select({ instanceId: instance, importId, rank, number, kind, outcomes })
         .from(b)
         .where(and(eq(instance, instanceId), eq(importId, id), isNull(b.doneAt), later))
         .orderBy(asc(rank), asc(number))
@@ -81,6 +83,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
       if (of === undefined) return "done";
       const { isDryRun } = of;
       const all = waiting(of);
+      using pace = paces.measure();
       const next = async () => {
         const { done, value: batch } = await all.next();
         return done === true ? undefined : batches.prepare(isDryRun, batch);
@@ -93,7 +96,14 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
           await complete(job, of);
           return "done";
         }
-        [, ready] = await Promise.all([batches.work(job, of, ready), next()]);
+        const left = ready.begun.length - ready.outcomes.length;
+        const records = Math.min(pace.records(), left);
+        const [rest, following] = await Promise.all([
+          batches.work(job, of, ready, records),
+          records === left ? next() : undefined,
+        ]);
+        ready = rest ?? following;
+        await pace.judge(records);
       }
       job.signal.throwIfAborted();
       return "again";
