@@ -33,9 +33,14 @@ export function addImportCommands(program: Command, env: NodeJS.ProcessEnv, done
       "the export of the realm; several files where users stand in files of their own",
       ["./realm.json"],
     )
+    .option(
+      "--idp <alias=id...>",
+      "the id here of an identity provider of the realm: links of users to it move",
+      [],
+    )
     .action(async () => {
-      const { realm } = keycloak.opts<{ realm: string[] }>();
-      done(await migrateKeycloak(optionsOf(keycloak), realm));
+      const { realm, idp } = keycloak.opts<{ realm: string[]; idp: string[] }>();
+      done(await migrateKeycloak(optionsOf(keycloak), realm, idp));
     });
 
   const auth0 = source("auth0", "users of a tenant, of an export of users and one of passwords");

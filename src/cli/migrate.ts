@@ -26,14 +26,33 @@ export type MigrateOptions = {
 
 const mostShown = 20;
 
-export const migrateKeycloak = (options: MigrateOptions, files: string[]): Promise<number> =>
-  migrate(options, async function* () {
+/**
+ * @param links the providers that links lead to, each `<alias there>=<id here>`
+ * @throws INVALID_ARGUMENT IDP_OPTION_INVALID
+ */
+export async function migrateKeycloak(
+  options: MigrateOptions,
+  files: string[],
+  links: readonly string[] = [],
+): Promise<number> {
+  const idps = new Map(links.map(aliasAndId));
+  return migrate(options, async function* () {
     for (const file of files) {
       for (const user of asList(asObject(parse(readText(file), file))["users"])) {
-        yield fromKeycloak(user);
+        yield fromKeycloak(user, idps);
       }
     }
   });
+}
+
+function aliasAndId(link: string): [alias: string, id: string] {
+  const at = link.lastIndexOf("=");
+  if (at > 0 && at < link.length - 1) return [link.slice(0, at), link.slice(at + 1)];
+  throw invalidArgument(
+    "IDP_OPTION_INVALID",
+    `--idp ${link}: give the alias of the provider there and its id here, as in --idp github=3204`,
+  );
+}
 
 export const migrateAuth0 = (
   options: MigrateOptions,

@@ -21,7 +21,7 @@ export type PasskeyPage = (invitation: PasskeyInvitation) => string;
  * policy, and is made anew at the first login.
  *
  * @throws ALREADY_EXISTS USERNAME_TAKEN, IDP_LINK_TAKEN; NOT_FOUND IDP_NOT_FOUND
- * @throws INVALID_ARGUMENT PASSWORD_POLICY, PHONE_INVALID, and what hashes are refused for
+ * @throws INVALID_ARGUMENT PASSWORD_POLICY, PHONE_INVALID, RECOVERY_CODE_INVALID, and what hashes are refused for
  * @throws PERMISSION_DENIED PERMISSION_MISSING
  */
 export function importHumanUser(
@@ -55,6 +55,7 @@ export function importHumanUser(
       phone: toPhone(phone, "phone.phone"),
       password: type.value === "" ? undefined : { type, changeRequired, field },
       totpSecret: otpCode === "" ? undefined : otpCode,
+      recoveryCodes: request.recoveryCodes,
       hasOtherWay: request.requestPasswordlessRegistration,
     });
     const at = { instanceId: scope.instanceId, organizationId };

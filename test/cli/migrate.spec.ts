@@ -72,7 +72,7 @@ describe("idsvc migrate keycloak (decisions G5)", () => {
       "realm roles",
       "client roles",
       "groups",
-      "links to identity providers",
+      "links to the identity provider github: name it with --idp github=<id>",
       "required action VERIFY_EMAIL",
       "service accounts: make a machine user for each",
       "credentials of type webauthn",
@@ -81,6 +81,20 @@ describe("idsvc migrate keycloak (decisions G5)", () => {
     ].map((what) => `  not moved, of 1 users: ${what}`);
     assert.deepEqual(told.sort(), expected.sort());
     assert.match(said, /^5 users in /);
+  });
+
+  it("moves links to the identity providers whose ids are given", async () => {
+    assert.equal(Object(byName().get("odd")).user.idps, undefined);
+    assert.equal(await migrateKeycloak(options(), [realm], ["github=3204"]), 0);
+    assert.deepEqual(Object(byName().get("odd")).user.idps, [
+      { configId: "3204", externalUserId: "1", displayName: "odd" },
+    ]);
+    for (const wrong of ["github", "=3204", "github="]) {
+      await assert.rejects(migrateKeycloak(options(), [realm], [wrong]), {
+        kind: "invalidArgument",
+        reason: "IDP_OPTION_INVALID",
+      });
+    }
   });
 
   it("lets nobody else read what holds hashes", () => {

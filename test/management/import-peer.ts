@@ -46,6 +46,32 @@ export function wholeOrg(name: string): JsonObject {
     passwordComplexityPolicy: { minLength: "9", hasNumber: true },
     loginPolicy: { forceMfa: true, allowRegister: false },
     lockoutPolicy: { maxPasswordAttempts: "7" },
+    secondFactors: [{ type: "SECOND_FACTOR_TYPE_U2F" }, { type: "SECOND_FACTOR_TYPE_OTP" }],
+    multiFactors: [{ type: "MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION" }],
+    labelPolicy: { primaryColor: "#1d4ed8", themeMode: "THEME_MODE_DARK" },
+    loginTexts: [
+      { language: "de", texts: { "loginName.title": "Herein", "password.title": "Und?" } },
+    ],
+    oidcIdps: [
+      {
+        idpId: `${name}-oidc`,
+        idp: {
+          ...{ name: "Accounts", issuer: "https://accounts.example", clientId: "fleet" },
+          ...{ clientSecret: "never-exported", autoRegister: true },
+        },
+      },
+    ],
+    jwtIdps: [
+      {
+        idpId: `${name}-jwt`,
+        idp: {
+          ...{ name: "Tokens", issuer: "https://tokens.example", headerName: "x-token" },
+          jwtEndpoint: "https://tokens.example/login",
+          keysEndpoint: "https://tokens.example/keys",
+        },
+        inactive: true,
+      },
+    ],
     projects: [{ projectId, project: { name: "Fleet", projectRoleAssertion: true } }],
     projectRoles: [{ projectId, roleKey: "driver", displayName: "Driver", group: "people" }],
     oidcApps: [
@@ -92,6 +118,14 @@ export function wholeOrg(name: string): JsonObject {
     machineUsers: [{ userId: `${name}-bot`, user: { userName: "bot", name: "The bot" } }],
     machineKeys: [{ keyId: `${name}-key`, userId: `${name}-bot`, publicKey }],
     userMetadata: [{ userId: `${name}-bob`, key: "shoe", value: "NDQ=" }],
+    userLinks: [
+      {
+        userId: `${name}-bob`,
+        idpId: `${name}-oidc`,
+        providedUserId: "b-1",
+        providedUserName: "bob",
+      },
+    ],
     userGrants: [{ userId: `${name}-bob`, projectId, roleKeys: ["driver"] }],
     orgMembers: [{ userId: `${name}-bob`, roles: ["ORG_USER_MANAGER"] }],
     projectMembers: [{ projectId, userId: `${name}-bob`, roles: ["PROJECT_OWNER"] }],
@@ -102,7 +136,7 @@ export function wholeOrg(name: string): JsonObject {
 }
 
 /** How many records `wholeOrg` has. */
-export const recordsOfWhole = 20;
+export const recordsOfWhole = 28;
 
 const base = "/management/v1";
 

@@ -18,6 +18,10 @@ describe("a record that is refused", () => {
   const project = `${org}-project`;
   const user = `${org}-ada`;
   const good = newName("good");
+  const jwt = {
+    ...{ name: "Tokens", issuer: "https://tokens.example", headerName: "x-token" },
+    jwtEndpoint: "https://tokens.example/login",
+  };
   const hashed = (value: string) => ({
     humanUsers: [human("other", { hashedPassword: { value } })],
   });
@@ -73,7 +77,37 @@ describe("a record that is refused", () => {
       "USER_NOT_MACHINE",
     ],
     "what is no record": [{ humanUsers: [5] }, "INVALID_JSON_FIELD"],
-    "what has no resource here": [{ oidcIdps: [{ idpId: "1" }] }, "IMPORT_KIND_UNSUPPORTED"],
+    "what has no resource here": [{ actions: [{ id: "1" }] }, "IMPORT_KIND_UNSUPPORTED"],
+    "a provider without what it is": [{ oidcIdps: [{ idpId: "1" }] }, "VALIDATION_FAILED", "idp"],
+    "a provider at an address that must not be called": [
+      { jwtIdps: [{ idpId: "1", idp: { ...jwt, keysEndpoint: "http://169.254.169.254/keys" } }] },
+      "TARGET_URL_DENIED",
+      "idp.config.keys_endpoint",
+    ],
+    "a text that nobody asks for": [
+      { loginTexts: [{ language: "de", texts: { "no.such": "a" } }] },
+      "TEXT_KEY_UNKNOWN",
+      'texts["no.such"].key',
+    ],
+    "texts in a language that nobody speaks": [
+      { loginTexts: [{ language: "xx", texts: { "loginName.title": "a" } }] },
+      "LANGUAGE_UNSUPPORTED",
+    ],
+    "a colour that is none": [
+      { labelPolicy: { primaryColor: "red" } },
+      "VALIDATION_FAILED",
+      "primary_color",
+    ],
+    "a recovery code that is a hash": [
+      { humanUsers: [human("other", { recoveryCodes: ["$2b$10$abcdefgh"] })] },
+      "VALIDATION_FAILED",
+      "user.recovery_codes[0]",
+    ],
+    "a recovery code that is too short": [
+      { humanUsers: [human("other", { recoveryCodes: ["a-b-c-d-e"] })] },
+      "RECOVERY_CODE_INVALID",
+      "recovery_codes[0]",
+    ],
   };
   let lines: Record<string, string>[];
 

@@ -12,9 +12,10 @@ const mostMetadata = 100;
 
 /**
  * A user of a realm's export. Passwords move as hashes: PBKDF2 as `$<algorithm>$<iterations>$<salt>$<hash>`, argon2 as a
- * PHC string; authenticator apps with 6 digits, 30 seconds and SHA-1 move as well, attributes as metadata.
+ * PHC string; authenticator apps with 6 digits, 30 seconds and SHA-1 move as well, attributes as metadata, and links to
+ * identity providers whose ids are given.
  */
-export function fromKeycloak(value: unknown): Migrated {
+export function fromKeycloak(value: unknown, idps: IdpsByAlias = new Map()): Migrated {
   const user = asObject(value);
   const left: string[] = [];
   const client = asText(user["serviceAccountClientId"]);
@@ -35,6 +36,7 @@ export function fromKeycloak(value: unknown): Migrated {
   const email = asText(user["email"]);
   const actions = asList(user["requiredActions"]);
   noteLosses(user, left);
+  const links = linksOf(user, idps, left);
 
   const profile = {
     firstName,
@@ -54,6 +56,7 @@ export function fromKeycloak(value: unknown): Migrated {
         ? { passwordChangeRequired: true }
         : {}),
       ...(otpCode === undefined ? {} : { otpCode }),
+      ...(links.length === 0 ? {} : { idps: links }),
     },
     ...(user["enabled"] === false ? { inactive: true } : {}),
     ...(metadata.length === 0 ? {} : { metadata }),
@@ -67,7 +70,6 @@ function noteLosses(user: Unknown, left: string[]): void {
     realmRoles: "realm roles",
     clientRoles: "client roles",
     groups: "groups",
-    federatedIdentities: "links to identity providers",
     clientConsents: "consents",
   };
   for (const [name, what] of Object.entries(lists)) {
@@ -79,6 +81,28 @@ function noteLosses(user: Unknown, left: string[]): void {
   for (const action of asList(user["requiredActions"])) {
     if (action !== "UPDATE_PASSWORD") left.push(`required action ${asText(action)}`);
   }
+}
+
+/** The id of each provider here, by its alias there. */
+export type IdpsByAlias = ReadonlyMap<string, string>;
+
+const mostLinks = 20;
+
+function linksOf(user: Unknown, idps: IdpsByAlias, left: string[]) {
+  const links = asList(user["federatedIdentities"])
+    .map(asObject)
+    .flatMap((identity) => {
+      const alias = asText(identity["identityProvider"]);
+      const externalUserId = asText(identity["userId"]);
+      const configId = idps.get(alias);
+      if (configId !== undefined && externalUserId !== "") {
+        return [{ configId, externalUserId, displayName: asText(identity["userName"]) }];
+      }
+      left.push(`links to the identity provider ${alias}: name it with --idp ${alias}=<id>`);
+      return [];
+    });
+  if (links.length > mostLinks) left.push(`links beyond the first ${mostLinks}`);
+  return links.slice(0, mostLinks);
 }
 
 function passwordOf(credentials: Unknown[], left: string[]): string | undefined {

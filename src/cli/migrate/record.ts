@@ -13,6 +13,7 @@ export type HumanRecord = {
     hashedPassword?: { value: string };
     passwordChangeRequired?: boolean;
     otpCode?: string;
+    idps?: { configId: string; externalUserId: string; displayName: string }[];
   };
   inactive?: boolean;
   metadata?: { key: string; value: string }[];

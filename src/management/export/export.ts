@@ -11,6 +11,7 @@ import { domains } from "../../resources/domain/index.ts";
 import { organizations } from "../../resources/org/index.ts";
 import { rowById } from "../../projection/ids.ts";
 import type { Row } from "../../storage/table.ts";
+import { idpsOf } from "./idps.ts";
 import { belowProjects, type Part } from "./parts.ts";
 import { pagesOf } from "./pages.ts";
 import { policiesOf } from "./policies.ts";
@@ -58,6 +59,7 @@ export function exportOrganizations(deps: Deps): Handlers<typeof ManagementServi
         })),
       };
     }
+    yield* idpsOf(db, instanceId, id);
     yield* belowProjects(deps, instanceId, id, serviceProject);
     yield* people(instanceId, id, wanted);
   }

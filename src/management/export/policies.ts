@@ -1,7 +1,11 @@
-import { loginSettings } from "../../settings/login/index.ts";
-import { readSettings, type SettingValue } from "../../settings/object/settings.ts";
+import { SecondFactorType } from "#gen/idsvc/management/v1/data_pb.ts";
+import { brandingSettings } from "../../settings/branding/index.ts";
+import { loginSettings, secondFactors } from "../../settings/login/index.ts";
+import { readSettings, type SettingValue, type SetValues } from "../../settings/object/settings.ts";
 import { passwordSettings } from "../../settings/password/index.ts";
+import { namesOf, textSettings } from "../../settings/text/index.ts";
 import type { Database } from "../../storage/database.ts";
+import { factorTypeOf, themeModeOf } from "../policy-names.ts";
 import type { Part } from "./parts.ts";
 
 /** What an organization has set itself; what it inherits is not its own. */
@@ -27,14 +31,45 @@ export function policiesOf(db: Database) {
       hidePasswordReset: flag(login["hide_password_reset"]),
       ignoreUnknownUsernames: flag(login["ignore_unknown_usernames"]),
       defaultRedirectUri: text(login["default_redirect_uri"]),
+      passkeysAllowed: flag(login["passkeys_allowed"]),
     });
     const lockout = given({ maxPasswordAttempts: number(login["max_password_attempts"]) });
+    const branding = await valuesOf(brandingSettings.name);
+    const label = given({
+      productName: text(branding["product_name"]),
+      primaryColor: text(branding["primary_color"]),
+      backgroundColor: text(branding["background_color"]),
+      themeMode: themeModeOf(branding["theme"]),
+    });
     return {
       ...(password && { passwordComplexityPolicy: password }),
       ...(logins && { loginPolicy: logins }),
       ...(lockout && { lockoutPolicy: lockout }),
+      ...(label && { labelPolicy: label }),
+      secondFactors: factorsOf(login["second_factors"]),
+      loginTexts: textsOf(await valuesOf(textSettings.name)),
     };
   };
+}
+
+function factorsOf(own: SettingValue | undefined): { type: SecondFactorType }[] {
+  if (!Array.isArray(own)) return [];
+  if (own.length === 0) return [{ type: SecondFactorType.UNSPECIFIED }];
+  return secondFactors
+    .filter((factor) => own.includes(factor))
+    .map((factor) => ({ type: factorTypeOf(factor) }));
+}
+
+/** By language, and within it by key. */
+function textsOf(own: SetValues): { language: string; texts: Record<string, string> }[] {
+  const byLanguage = new Map<string, Record<string, string>>();
+  for (const property of Object.keys(own).toSorted()) {
+    const [language, key] = namesOf(property);
+    const texts = byLanguage.get(language) ?? {};
+    texts[key] = String(own[property]);
+    byLanguage.set(language, texts);
+  }
+  return [...byLanguage].map(([language, texts]) => ({ language, texts }));
 }
 
 const flag = (value: SettingValue | undefined) => (typeof value === "boolean" ? value : undefined);

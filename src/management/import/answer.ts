@@ -28,6 +28,8 @@ const lists: Readonly<Record<string, List>> = {
   appKeys: "appKeys",
   machineKeys: "machineKeys",
   userLinks: "userLinks",
+  oidcIdps: "oidcIpds",
+  jwtIdps: "jwtIdps",
 };
 
 /** What the blocking call answers (background 7.4): what is here now by organization, and what was refused. */

@@ -9,7 +9,7 @@ import { requireStorable } from "../../storage/texts.ts";
 import { createBreath } from "./breath.ts";
 import type { Kind, Made, Place, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
-import type { RankedKind } from "./kinds.ts";
+import { type RankedKind, whyUnsupported } from "./kinds.ts";
 import { payloadId, payloadRef, type Received, unpackRecords } from "./payload.ts";
 import { importBatches, imports, type RecordOutcome } from "./tables.ts";
 
@@ -66,7 +66,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       const places = createPlaces(deps, { instanceId, importId, isDryRun });
       const begun: Begun[] = [];
       for (const record of await recordsOf(batch)) {
-        begun.push(await begin(deps, kinds.get(kind), record, places.place));
+        begun.push(await begin(deps, kinds.get(kind) ?? kind, record, places.place));
         await breath.take();
       }
       return { batch, places, begun, outcomes: batch.outcomes };
@@ -155,13 +155,13 @@ function createPlaces(deps: Deps, known: Parameters<typeof createMemory>[1]) {
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */
 async function begin(
   { readMessage }: Pick<Deps, "readMessage">,
-  kind: Kind | undefined,
+  kind: Kind | string,
   received: Received,
   placeOf: (orgId: string) => Place,
 ): Promise<Begun> {
   let id = "";
   try {
-    if (kind === undefined) throw unsupported();
+    if (typeof kind === "string") throw unsupported(kind);
     const record = await readMessage(kind.type, received.json);
     // A text that no store takes would be refused at the commit, and all others with it.
     requireStorable(record);
@@ -221,8 +221,5 @@ const refusals: ReadonlySet<string> = new Set([
 
 const isRefusal = ({ kind }: DomainError): boolean => refusals.has(kind);
 
-const unsupported = () =>
-  invalidArgument(
-    "IMPORT_KIND_UNSUPPORTED",
-    "records of this kind have no resource here: make what they are for by hand",
-  );
+const unsupported = (name: string) =>
+  invalidArgument("IMPORT_KIND_UNSUPPORTED", whyUnsupported(name));

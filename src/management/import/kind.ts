@@ -12,6 +12,7 @@ export type NoteType =
   | "app"
   | "appKey"
   | "user"
+  | "idp"
   | "machineKey"
   | "userLink"
   | "metadata"

@@ -1,9 +1,11 @@
 import type { Deps } from "../../projection/module.ts";
 import { grantKinds } from "./grants.ts";
+import { idpKinds } from "./idps.ts";
 import type { Kind } from "./kind.ts";
 import { linkKinds } from "./links.ts";
 import { memberKinds } from "./members.ts";
 import { organizationKinds } from "./organizations.ts";
+import { policyKinds } from "./policies.ts";
 import { projectKinds } from "./projects.ts";
 import { userKinds } from "./users.ts";
 
@@ -16,6 +18,8 @@ export type RankedKind = Kind & { rank: number };
 export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
   const all = [
     ...organizationKinds(deps),
+    ...policyKinds(),
+    ...idpKinds(deps),
     ...projectKinds(deps),
     ...userKinds(deps),
     ...linkKinds(deps),
@@ -28,6 +32,12 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
     "passwordComplexityPolicy",
     "loginPolicy",
     "lockoutPolicy",
+    "secondFactors",
+    "multiFactors",
+    "labelPolicy",
+    "loginTexts",
+    "oidcIdps",
+    "jwtIdps",
     "projects",
     "projectRoles",
     "oidcApps",
@@ -49,3 +59,42 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
 
 /** Of kinds that are not known: they come last, to be refused. */
 export const lastRank = 1_000;
+
+const byHand: ReadonlyMap<string, string> = new Map([
+  [
+    "actions",
+    "scripts of actions do not run here: put what they do behind a target, and set an execution",
+  ],
+  [
+    "triggerActions",
+    "triggers of actions are executions here: set them for the targets that you make",
+  ],
+  ["privacyPolicy", "links to policies are of apps here (policy_uri, tos_uri): set them there"],
+  [
+    "domainPolicy",
+    "what domains must prove is set for the instance here: validate_org_domains of its login settings",
+  ],
+  [
+    "iamPolicy",
+    "what domains must prove is set for the instance here: validate_org_domains of its login settings",
+  ],
+  [
+    "idps",
+    "an organization may use all providers of its instance unless it deactivates one: set its state policy",
+  ],
+  ...[
+    "init",
+    "passwordReset",
+    "verifyEmail",
+    "verifyPhone",
+    "domainClaimed",
+    "passwordlessRegistration",
+  ].map((name): [string, string] => [
+    `${name}Messages`,
+    "letters are made of texts with keys of their own here: bring them as loginTexts, with keys below message",
+  ]),
+]);
+
+/** Why records of a kind are refused, and what to do instead. */
+export const whyUnsupported = (name: string): string =>
+  byHand.get(name) ?? "records of this kind have no resource here: make what they are for by hand";

@@ -6,6 +6,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { addApp, app } from "../../resources/app/index.ts";
 import { addProjectGrant, projectGrant, projectRoles } from "../../resources/grant/index.ts";
+import { idp } from "../../resources/idp/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { addProject, project } from "../../resources/project/index.ts";
 import { addUser, builtInData, linkIdp, metadata, user } from "../../resources/user/index.ts";
@@ -36,6 +37,7 @@ const aggregates = {
   project,
   app,
   user,
+  idp,
   projectGrant,
   metadata,
 } satisfies Partial<Record<NoteType, unknown>>;

@@ -3,9 +3,9 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { requireIdp } from "../../resources/idp/index.ts";
 import { linkIdp, user, userNotFound } from "../../resources/user/index.ts";
-import { created, existed, kind, type Kind, type Note, note } from "./kind.ts";
+import { created, existed, kind, type Kind, type Known, type Note, note } from "./kind.ts";
 
-/** Accounts at identity providers, which must be there: providers themselves are not imported. */
+/** Accounts at identity providers, which must be there or come with the same import. */
 export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
   kind("userLinks", {
     type: ImportedUserLinkSchema,
@@ -16,7 +16,7 @@ export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
       { type: "userLink", id: `${userId}/${idpId}` },
     ],
     begin:
-      ({ userId, idpId, providedUserId, providedUserName }, { instanceId, orgId }) =>
+      ({ userId, idpId, providedUserId, providedUserName }, { instanceId, orgId, known }) =>
       async (tx) => {
         const { state } = await tx.load(user, userId);
         if (state?.organizationId !== orgId) throw userNotFound();
@@ -26,7 +26,8 @@ export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
         if (has) return existed;
         const link = { configId: idpId, externalUserId: providedUserId };
         const wanted = { ...link, displayName: providedUserName };
-        await addLink(tx, { db }, { instanceId, organizationId: orgId }, userId, wanted);
+        const at = { instanceId, organizationId: orgId, known };
+        await addLink(tx, { db }, at, userId, wanted);
         return created(noteOf(userId, wanted));
       },
   }),
@@ -47,11 +48,12 @@ export const noteOf = (userId: string, { configId: idpId, externalUserId }: Link
 export async function addLink(
   tx: Transaction,
   { db }: Pick<Deps, "db">,
-  at: { instanceId: string; organizationId: string },
+  at: { instanceId: string; organizationId: string; known?: Known },
   userId: string,
   link: Link,
 ): Promise<void> {
   const { configId: idpId, externalUserId, displayName: username } = link;
-  await requireIdp(db, tx, at, idpId);
+  const noted = await at.known?.find("idp", idpId);
+  if (noted?.["orgId"] !== at.organizationId) await requireIdp(db, tx, at, idpId);
   await linkIdp(tx, userId, { idpId, externalUserId, username });
 }

@@ -57,7 +57,7 @@ export function userKinds(deps: Deps): Kind[] {
           if (await isThere(tx, userId, orgId)) return existed;
           const loaded = await add(tx, orgId);
           for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
-          const at = { instanceId, organizationId: orgId };
+          const at = { instanceId, organizationId: orgId, known: place.known };
           for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
           for (const grant of grants) await grantRoles(tx, place, newId, { ...grant, userId });
           if (orgRoles.length > 0) {
@@ -208,5 +208,6 @@ function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
     phone: toPhone(phone, "user.phone.phone"),
     password: type.value === "" ? undefined : { type, changeRequired, field },
     totpSecret: otpCode === "" ? undefined : otpCode,
+    recoveryCodes: wanted.recoveryCodes,
   };
 }

@@ -8,6 +8,11 @@ import type { Affected } from "./preview.ts";
 import { idpPolicies, idpPolicyProjection, idpProjection } from "./projection.ts";
 import { removeContentsOfIdps } from "./remove-idp.ts";
 
+export { idpAdder } from "./add-idp.ts";
+export { configOf } from "./config.ts";
+export { idp } from "./idp.ts";
+export { newOptions, toOptions } from "./options.ts";
+export { idps } from "./projection.ts";
 export type { AutoLinking, IdpOptions } from "./events.ts";
 export { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
 export { type LeavingIdp, removeIdpLinks } from "./links.ts";

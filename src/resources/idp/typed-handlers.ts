@@ -9,16 +9,16 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { requireContext } from "../org/index.ts";
 import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
-import { givenFields, newConfig, patchedConfig } from "./config.ts";
+import { idpAdder, requireAllowed } from "./add-idp.ts";
+import { patchedConfig } from "./config.ts";
 import { toTypedIdp } from "./convert.ts";
-import type { IdpLevel } from "./events.ts";
-import { createIdp, idp, idpNotFound, patchIdp } from "./idp.ts";
+import { idp, idpNotFound, patchIdp } from "./idp.ts";
 import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
 import type { ProviderType } from "./provider-type.ts";
 import { type IdpType, idpTypes, providerTypes } from "./provider-types.ts";
 import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
-import { givenSecret, idpSecretRef, madeSecret } from "./secret.ts";
+import { givenSecret, idpSecretRef } from "./secret.ts";
 
 type Service = typeof IdentityProviderService;
 
@@ -31,9 +31,10 @@ type Named = { id: string };
 export function typedHandlers(
   deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations">,
 ): Handlers<Service> {
-  const { db, events, secrets, newId, checkUrl } = deps;
+  const { db, events, secrets, checkUrl } = deps;
   const queries = idpQueries(deps);
   const reuse = createReuse(db, idpPolicies);
+  const prepare = idpAdder(deps);
   // Each method gets the handler of its name; the requests of all types have the shapes above.
   return Object.assign({}, ...idpTypes.map(ofType)) as Handlers<Service>;
 
@@ -45,25 +46,15 @@ export function typedHandlers(
       async [`create${rpc}IDP`]({ idp: wanted }: CreateRequest, scope: Scope) {
         const message = wanted?.config;
         if (message === undefined) throw new Error("validation requires the configuration");
-        const config = newConfig(definition, message);
-        requireAllowed(definition, message);
-        const given = givenSecret(type, message);
-        const owner = ownerIn(scope);
-        const made = (await madeSecret(type)) ?? given;
+        const add = prepare(type, {
+          name: wanted?.idp?.name ?? "",
+          statePolicy: fromStatePolicy(wanted?.idp?.statePolicy),
+          options: newOptions(wanted?.idp?.options),
+          config: message,
+        });
         const written = await events.transact(writeContext(scope), async (tx) => {
           await requireContext(tx, scope);
-          const loaded = tx.begin(idp, newId());
-          const facts = {
-            name: wanted?.idp?.name || definition.title,
-            statePolicy: fromStatePolicy(wanted?.idp?.statePolicy),
-            options: newOptions(wanted?.idp?.options),
-            ...{ config, hasSecret: made !== undefined },
-          };
-          const level: IdpLevel = owner.type === "org" ? "org" : "instance";
-          tx.record(idp, loaded, createIdp(level, type, facts), owner);
-          if (made !== undefined) {
-            tx.write(await secrets.put(idpSecretRef(scope.instanceId, loaded.id), made, tx.now));
-          }
+          const loaded = await add(tx, scope.instanceId, ownerIn(scope));
           return tx.written(loaded);
         });
         return { details: toDetails(written()) };
@@ -98,7 +89,7 @@ export function typedHandlers(
     { idp: common, config }: NonNullable<PatchRequest["idp"]>,
   ): Promise<Written> {
     const definition: ProviderType = providerTypes[type];
-    if (config !== undefined) requireAllowed(definition, config);
+    if (config !== undefined) requireAllowed(checkUrl, definition, config);
     const secret = givenSecret(type, config);
     return execute(events.transact, writeContext(scope), idp, { id }, async (state, tx) => {
       if (secret !== undefined) {
@@ -134,15 +125,6 @@ export function typedHandlers(
       return reuse.setPolicy(tx, resource, context, fromStatePolicy(policy));
     });
     return written();
-  }
-
-  // The addresses that the service itself calls must be allowed (decisions D13).
-  function requireAllowed({ urls, ...type }: ProviderType, config: Message): void {
-    const schema = config.$typeName === type.config.typeName ? type.config : type.patch;
-    const given = givenFields(schema, config);
-    for (const url of urls) {
-      if (typeof given[url] === "string") checkUrl(given[url], `idp.config.${url}`);
-    }
   }
 }
 

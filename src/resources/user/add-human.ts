@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -26,6 +27,8 @@ export type NewHuman = {
     | undefined;
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
+  /** Codes in clear, each of which counts once as a second factor. */
+  recoveryCodes?: readonly string[];
   /** He is given another way in than a password: nobody invites him to set one. */
   hasOtherWay?: boolean;
   /** Nothing is sent to him: whoever brings many people tells them himself. */
@@ -37,15 +40,17 @@ export type NewHuman = {
  * invited by mail to set one; another address that is not known to be his is sent its code. Call `prepare` once, and what it
  * gives in every try of the unit.
  *
- * @throws ALREADY_EXISTS USERNAME_TAKEN, INVALID_ARGUMENT PASSWORD_POLICY and what hashes are refused for
+ * @throws ALREADY_EXISTS USERNAME_TAKEN
+ * @throws INVALID_ARGUMENT PASSWORD_POLICY, RECOVERY_CODE_INVALID and what hashes are refused for
  */
 export function humanAdder(deps: Deps) {
   const credentials = createCredentials(deps);
-  const { codes, totps } = credentials;
+  const { codes, totps, recoveryCodes } = credentials;
   const { newId } = deps;
 
   return function prepare(instanceId: string, human: NewHuman) {
-    const { password } = human;
+    const { password, recoveryCodes: recovery = [] } = human;
+    recovery.forEach(requireRecoveryCode);
     const setting = password && settingOf(credentials, instanceId, password, password.field);
 
     return async (tx: Transaction, organizationId: string): Promise<Loaded<User | undefined>> => {
@@ -77,6 +82,12 @@ export function humanAdder(deps: Deps) {
           userEvents["human.mfa.otp.verified"]({ totpId }),
         ]);
       }
+      if (recovery.length > 0) {
+        const kept = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
+        tx.write(...kept);
+        const added = { count: kept.length };
+        tx.record(user, loaded, [userEvents["human.mfa.recovery_codes.added"](added)]);
+      }
       return loaded;
     };
 
@@ -97,4 +108,15 @@ export function humanAdder(deps: Deps) {
       tx.record(user, loaded, announceCode(kind));
     }
   };
+}
+
+const shortestRecoveryCode = 8;
+
+function requireRecoveryCode(code: string, at: number): void {
+  if (code.replaceAll(/[^A-Za-z0-9]/g, "").length >= shortestRecoveryCode) return;
+  throw invalidField(
+    `recovery_codes[${at}]`,
+    "RECOVERY_CODE_INVALID",
+    `must have ${shortestRecoveryCode} letters and digits or more, in clear: a hash cannot be taken`,
+  );
 }

@@ -10,6 +10,7 @@ export {
   type LoginPolicyReader,
   loginSettingsReader,
   type SecondFactor,
+  secondFactors,
 } from "./login.ts";
 
 /** How people log in (resources, Settings services). */

@@ -5,7 +5,14 @@ import { requireOnContext } from "../../resources/org/index.ts";
 import { textSettingsHandlers } from "./handlers.ts";
 import { textSettings } from "./text.ts";
 
-export { type TextReader, textReader } from "./text.ts";
+export {
+  namesOf,
+  propertyOfText,
+  requireText,
+  type TextReader,
+  textReader,
+  textSettings,
+} from "./text.ts";
 
 /** What people read (resources, Settings services). */
 export const textSettingsModule: Module = {

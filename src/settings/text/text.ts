@@ -76,7 +76,8 @@ export function textReader(db: Database): TextReader {
 
 const none: OwnTexts = new Map();
 
-function namesOf(property: string): [language: string, key: string] {
+/** The language and the key of a text among the settings. */
+export function namesOf(property: string): [language: string, key: string] {
   const at = property.indexOf(".");
   return [property.slice(0, at), property.slice(at + 1)];
 }

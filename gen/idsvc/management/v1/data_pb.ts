@@ -14,13 +14,15 @@ import { file_idsvc_management_v1_user } from "./user_pb.ts";
 import { file_idsvc_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { APIAuthMethodType, OIDCAppType, OIDCAuthMethodType, OIDCGrantType, OIDCResponseType, OIDCTokenType } from "../../resources/app/v3alpha/app_pb.ts";
 import { file_idsvc_resources_app_v3alpha_app } from "../../resources/app/v3alpha/app_pb.ts";
+import type { Options } from "../../resources/idp/v3alpha/idp_pb.ts";
+import { file_idsvc_resources_idp_v3alpha_idp } from "../../resources/idp/v3alpha/idp_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file idsvc/management/v1/data.proto.
  */
 export const file_idsvc_management_v1_data: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL2RhdGEucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEi+AkKB0RhdGFPcmcSIQoGb3JnX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARItCgNvcmcYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkT3JnEk8KGnBhc3N3b3JkX2NvbXBsZXhpdHlfcG9saWN5GAMgASgLMisuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFBhc3N3b3JkUG9saWN5Ej4KDGxvZ2luX3BvbGljeRgEIAEoCzIoLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRMb2dpblBvbGljeRJCCg5sb2Nrb3V0X3BvbGljeRgFIAEoCzIqLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRMb2Nrb3V0UG9saWN5EjQKB2RvbWFpbnMYBiADKAsyIy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkRG9tYWluEjYKCHByb2plY3RzGAcgAygLMiQuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFByb2plY3QSOAoNcHJvamVjdF9yb2xlcxgIIAMoCzIhLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRSb2xlEjcKCW9pZGNfYXBwcxgJIAMoCzIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRPaWRjQXBwEjUKCGFwaV9hcHBzGAogAygLMiMuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZEFwaUFwcBI1CghhcHBfa2V5cxgLIAMoCzIjLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRBcHBLZXkSNwoLaHVtYW5fdXNlcnMYDCADKAsyIi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkSHVtYW4SOwoNbWFjaGluZV91c2VycxgNIAMoCzIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRNYWNoaW5lEj0KDG1hY2hpbmVfa2V5cxgOIAMoCzInLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRNYWNoaW5lS2V5EjwKDXVzZXJfbWV0YWRhdGEYDyADKAsyJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkTWV0YWRhdGESQQoOcHJvamVjdF9ncmFudHMYECADKAsyKS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkUHJvamVjdEdyYW50EjsKC3VzZXJfZ3JhbnRzGBEgAygLMiYuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFVzZXJHcmFudBI7CgtvcmdfbWVtYmVycxgSIAMoCzImLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRPcmdNZW1iZXISQwoPcHJvamVjdF9tZW1iZXJzGBMgAygLMiouaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFByb2plY3RNZW1iZXISRwoVcHJvamVjdF9ncmFudF9tZW1iZXJzGBQgAygLMiguaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZEdyYW50TWVtYmVyEjkKCnVzZXJfbGlua3MYFSADKAsyJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkVXNlckxpbmsiXwoLSW1wb3J0ZWRPcmcSHwoEbmFtZRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESEAoIaW5hY3RpdmUYAiABKAgSHQoGZG9tYWluGAMgASgJQg26SArYAQFyBRj9AWgBIvcBChZJbXBvcnRlZFBhc3N3b3JkUG9saWN5EiIKCm1pbl9sZW5ndGgYASABKARCCbpIBjIEGEAoCEgAiAEBEhoKDWhhc191cHBlcmNhc2UYAiABKAhIAYgBARIaCg1oYXNfbG93ZXJjYXNlGAMgASgISAKIAQESFwoKaGFzX251bWJlchgEIAEoCEgDiAEBEhcKCmhhc19zeW1ib2wYBSABKAhIBIgBAUINCgtfbWluX2xlbmd0aEIQCg5faGFzX3VwcGVyY2FzZUIQCg5faGFzX2xvd2VyY2FzZUINCgtfaGFzX251bWJlckINCgtfaGFzX3N5bWJvbCLGAwoTSW1wb3J0ZWRMb2dpblBvbGljeRIkChdhbGxvd191c2VybmFtZV9wYXNzd29yZBgBIAEoCEgAiAEBEhsKDmFsbG93X3JlZ2lzdGVyGAIgASgISAGIAQESHwoSYWxsb3dfZXh0ZXJuYWxfaWRwGAMgASgISAKIAQESFgoJZm9yY2VfbWZhGAQgASgISAOIAQESIAoTaGlkZV9wYXNzd29yZF9yZXNldBgFIAEoCEgEiAEBEiUKGGlnbm9yZV91bmtub3duX3VzZXJuYW1lcxgGIAEoCEgFiAEBEkgKFGRlZmF1bHRfcmVkaXJlY3RfdXJpGAcgASgJQiW6SCJyIBiAEDIbXigoP2k6aHR0cHM/KTovL1teXHJcbl0qKT8kSAaIAQFCGgoYX2FsbG93X3VzZXJuYW1lX3Bhc3N3b3JkQhEKD19hbGxvd19yZWdpc3RlckIVChNfYWxsb3dfZXh0ZXJuYWxfaWRwQgwKCl9mb3JjZV9tZmFCFgoUX2hpZGVfcGFzc3dvcmRfcmVzZXRCGwoZX2lnbm9yZV91bmtub3duX3VzZXJuYW1lc0IXChVfZGVmYXVsdF9yZWRpcmVjdF91cmkiYQoVSW1wb3J0ZWRMb2Nrb3V0UG9saWN5Ei4KFW1heF9wYXNzd29yZF9hdHRlbXB0cxgBIAEoBEIKukgHMgUY6AcoAUgAiAEBQhgKFl9tYXhfcGFzc3dvcmRfYXR0ZW1wdHMiXQoOSW1wb3J0ZWREb21haW4SIgoLZG9tYWluX25hbWUYASABKAlCDbpICsgBAXIFGP0BaAESEwoLaXNfdmVyaWZpZWQYAiABKAgSEgoKaXNfcHJpbWFyeRgDIAEoCCKFAQoPSW1wb3J0ZWRQcm9qZWN0EiUKCnByb2plY3RfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjkKB3Byb2plY3QYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLlByb2plY3REYXRhQga6SAPIAQESEAoIaW5hY3RpdmUYAyABKAgihQEKC1Byb2plY3REYXRhEh8KBG5hbWUYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEh4KFnByb2plY3Rfcm9sZV9hc3NlcnRpb24YAiABKAgSGgoScHJvamVjdF9yb2xlX2NoZWNrGAMgASgIEhkKEWhhc19wcm9qZWN0X2NoZWNrGAQgASgIIpsBCgxJbXBvcnRlZFJvbGUSJQoKcHJvamVjdF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIwoIcm9sZV9rZXkYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEiIKDGRpc3BsYXlfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEhsKBWdyb3VwGAQgASgJQgy6SAlyB7DUGAEYyAEifQoPSW1wb3J0ZWRPaWRjQXBwEiEKBmFwcF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESNQoDYXBwGAIgASgLMiAuaWRzdmMubWFuYWdlbWVudC52MS5PaWRjQXBwRGF0YUIGukgDyAEBEhAKCGluYWN0aXZlGAMgASgIIvIHCgtPaWRjQXBwRGF0YRIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgpwcm9qZWN0X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIbCgljbGllbnRfaWQYAyABKAlCCLpIBXIDGMgBEioKDXJlZGlyZWN0X3VyaXMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSNgoZcG9zdF9sb2dvdXRfcmVkaXJlY3RfdXJpcxgFIAMoCUITukgQkgENEGQYASIHcgUQARjoBxJaCg5yZXNwb25zZV90eXBlcxgGIAMoDjItLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDUmVzcG9uc2VUeXBlQhO6SBCSAQ0QChgBIgeCAQQQASAAElQKC2dyYW50X3R5cGVzGAcgAygOMiouaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENHcmFudFR5cGVCE7pIEJIBDRAKGAEiB4IBBBABIAASRAoIYXBwX3R5cGUYCCABKA4yKC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcFR5cGVCCLpIBYIBAhABElMKEGF1dGhfbWV0aG9kX3R5cGUYCSABKA4yLy5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0F1dGhNZXRob2RUeXBlQgi6SAWCAQIQARJPChFhY2Nlc3NfdG9rZW5fdHlwZRgKIAEoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDVG9rZW5UeXBlQgi6SAWCAQIQARIjChthY2Nlc3NfdG9rZW5fcm9sZV9hc3NlcnRpb24YCyABKAgSHwoXaWRfdG9rZW5fcm9sZV9hc3NlcnRpb24YDCABKAgSIwobaWRfdG9rZW5fdXNlcmluZm9fYXNzZXJ0aW9uGA0gASgIEjsKCmNsb2NrX3NrZXcYDiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDLpICaoBBiICCAUyABIvChJhZGRpdGlvbmFsX29yaWdpbnMYDyADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSEAoIZGV2X21vZGUYECABKAgSKQoXYmFja19jaGFubmVsX2xvZ291dF91cmkYESABKAlCCLpIBXIDGOgHEkMKHGlkX3Rva2VuX3NpZ25lZF9yZXNwb25zZV9hbGcYEiABKAlCHbpIGnIYMhZeKFJTMjU2fEVTMjU2fEVkRFNBKT8kEiEKGXN0cmljdF9hc3NlcnRpb25fYXVkaWVuY2UYEyABKAgiewoOSW1wb3J0ZWRBcGlBcHASIQoGYXBwX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI0CgNhcHAYAiABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkFwaUFwcERhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCCLFAQoKQXBpQXBwRGF0YRIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgpwcm9qZWN0X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIbCgljbGllbnRfaWQYAyABKAlCCLpIBXIDGMgBElIKEGF1dGhfbWV0aG9kX3R5cGUYBCABKA4yLi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuQVBJQXV0aE1ldGhvZFR5cGVCCLpIBYIBAhABIqgBCg5JbXBvcnRlZEFwcEtleRIdCgJpZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIQoGYXBwX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIzCg9leHBpcmF0aW9uX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KCnB1YmxpY19rZXkYBCABKAxCC7pICMgBAXoDGIBAIrEBChJJbXBvcnRlZE1hY2hpbmVLZXkSIQoGa2V5X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiCgd1c2VyX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIzCg9leHBpcmF0aW9uX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KCnB1YmxpY19rZXkYBCABKAxCC7pICMgBAXoDGIBAItkCCg1JbXBvcnRlZEh1bWFuEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjgKBHVzZXIYAiABKAsyIi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuVXNlckRhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCBIlCgRkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI+CghtZXRhZGF0YRgFIAMoCzIiLmlkc3ZjLm1hbmFnZW1lbnQudjEuTWV0YWRhdGFFbnRyeUIIukgFkgECEGQSOQoGZ3JhbnRzGAYgAygLMh8uaWRzdmMubWFuYWdlbWVudC52MS5HcmFudEVudHJ5Qgi6SAWSAQIQZBImCglvcmdfcm9sZXMYByADKAlCE7pIEJIBDRBkGAEiB3IFEAEYyAESDgoGbm90aWZ5GAggASgIIroDCg1IdW1hblVzZXJEYXRhEiQKCXVzZXJfbmFtZRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESNgoHcHJvZmlsZRgCIAEoCzIlLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5Qcm9maWxlRGF0YRIuCgVlbWFpbBgDIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5FbWFpbBIuCgVwaG9uZRgEIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5QaG9uZRIaCghwYXNzd29yZBgFIAEoCUIIukgFcgMYyAESPAoPaGFzaGVkX3Bhc3N3b3JkGAYgASgLMiMuaWRzdmMubWFuYWdlbWVudC52MS5IYXNoZWRQYXNzd29yZBIgChhwYXNzd29yZF9jaGFuZ2VfcmVxdWlyZWQYByABKAgSNAoIb3RwX2NvZGUYCCABKAlCIrpIH3IdGMgBMhheKFtBLVphLXoyLTcgXXsxNix9PSopPyQSOQoEaWRwcxgJIAMoCzIhLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5JZHBMaW5rQgi6SAWSAQIQFCKeAgoQSHVtYW5Qcm9maWxlRGF0YRIgCgpmaXJzdF9uYW1lGAEgASgJQgy6SAlyB7DUGAEYyAESHwoJbGFzdF9uYW1lGAIgASgJQgy6SAlyB7DUGAEYyAESHwoJbmlja19uYW1lGAMgASgJQgy6SAlyB7DUGAEYyAESIgoMZGlzcGxheV9uYW1lGAQgASgJQgy6SAlyB7DUGAEYyAESSwoScHJlZmVycmVkX2xhbmd1YWdlGAUgASgJQi+6SCxyKhgjMiZeKFtBLVphLXpdezEsOH0oLVtBLVphLXowLTldezEsOH0pKik/JBI1CgZnZW5kZXIYBiABKA4yGy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkdlbmRlckIIukgFggECEAEiSwoNTWV0YWRhdGFFbnRyeRIeCgNrZXkYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEhoKBXZhbHVlGAIgASgMQgu6SAh6BhABGKDCHiKAAQoKR3JhbnRFbnRyeRIlCgpwcm9qZWN0X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiChBwcm9qZWN0X2dyYW50X2lkGAIgASgJQgi6SAVyAxjIARInCglyb2xlX2tleXMYAyADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBIn8KD0ltcG9ydGVkTWFjaGluZRIiCgd1c2VyX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI2CgR1c2VyGAIgASgLMiAuaWRzdmMubWFuYWdlbWVudC52MS5NYWNoaW5lRGF0YUIGukgDyAEBEhAKCGluYWN0aXZlGAMgASgIIrkBCgtNYWNoaW5lRGF0YRIkCgl1c2VyX25hbWUYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEhoKBG5hbWUYAiABKAlCDLpICXIHsNQYARjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY9AMSSQoRYWNjZXNzX3Rva2VuX3R5cGUYBCABKA4yJC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkFjY2Vzc1Rva2VuVHlwZUIIukgFggECEAEicgoQSW1wb3J0ZWRNZXRhZGF0YRIiCgd1c2VyX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIeCgNrZXkYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEhoKBXZhbHVlGAMgASgMQgu6SAh6BhABGKDCHiKTAQoUSW1wb3J0ZWRQcm9qZWN0R3JhbnQSIwoIZ3JhbnRfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEkQKDXByb2plY3RfZ3JhbnQYAiABKAsyJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLlByb2plY3RHcmFudERhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCCKNAQoQUHJvamVjdEdyYW50RGF0YRIlCgpwcm9qZWN0X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIpCg5ncmFudGVkX29yZ19pZBgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESJwoJcm9sZV9rZXlzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASK9AQoRSW1wb3J0ZWRVc2VyR3JhbnQSIgoHdXNlcl9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESJQoKcHJvamVjdF9pZBgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIgoQcHJvamVjdF9ncmFudF9pZBgDIAEoCUIIukgFcgMYyAESJwoJcm9sZV9rZXlzGAQgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIARIQCghpbmFjdGl2ZRgFIAEoCCJdChFJbXBvcnRlZE9yZ01lbWJlchIiCgd1c2VyX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCgVyb2xlcxgCIAMoCUIVukgSkgEPCAEQZBgBIgdyBRABGMgBIogBChVJbXBvcnRlZFByb2plY3RNZW1iZXISJQoKcHJvamVjdF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIgoHdXNlcl9pZBgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESJAoFcm9sZXMYAyADKAlCFbpIEpIBDwgBEGQYASIHcgUQARjIASKrAQoTSW1wb3J0ZWRHcmFudE1lbWJlchIlCgpwcm9qZWN0X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIjCghncmFudF9pZBgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIgoHdXNlcl9pZBgDIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESJAoFcm9sZXMYBCADKAlCFbpIEpIBDwgBEGQYASIHcgUQARjIASKwAQoQSW1wb3J0ZWRVc2VyTGluaxIiCgd1c2VyX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIhCgZpZHBfaWQYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEisKEHByb3ZpZGVkX3VzZXJfaWQYAyABKAlCEbpIDsgBAXIJsNQYARABGMgBEigKEnByb3ZpZGVkX3VzZXJfbmFtZRgEIAEoCUIMukgJcgew1BgBGMgBKm0KD0FjY2Vzc1Rva2VuVHlwZRIhCh1BQ0NFU1NfVE9LRU5fVFlQRV9VTlNQRUNJRklFRBAAEhwKGEFDQ0VTU19UT0tFTl9UWVBFX0JFQVJFUhABEhkKFUFDQ0VTU19UT0tFTl9UWVBFX0pXVBACYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_management_v1_user, file_idsvc_options_v1_options, file_idsvc_resources_app_v3alpha_app]);
+  fileDesc("Ch5pZHN2Yy9tYW5hZ2VtZW50L3YxL2RhdGEucHJvdG8SE2lkc3ZjLm1hbmFnZW1lbnQudjEi5QwKB0RhdGFPcmcSIQoGb3JnX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARItCgNvcmcYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkT3JnEk8KGnBhc3N3b3JkX2NvbXBsZXhpdHlfcG9saWN5GAMgASgLMisuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFBhc3N3b3JkUG9saWN5Ej4KDGxvZ2luX3BvbGljeRgEIAEoCzIoLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRMb2dpblBvbGljeRJCCg5sb2Nrb3V0X3BvbGljeRgFIAEoCzIqLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRMb2Nrb3V0UG9saWN5EjQKB2RvbWFpbnMYBiADKAsyIy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkRG9tYWluEjYKCHByb2plY3RzGAcgAygLMiQuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFByb2plY3QSOAoNcHJvamVjdF9yb2xlcxgIIAMoCzIhLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRSb2xlEjcKCW9pZGNfYXBwcxgJIAMoCzIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRPaWRjQXBwEjUKCGFwaV9hcHBzGAogAygLMiMuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZEFwaUFwcBI1CghhcHBfa2V5cxgLIAMoCzIjLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRBcHBLZXkSNwoLaHVtYW5fdXNlcnMYDCADKAsyIi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkSHVtYW4SOwoNbWFjaGluZV91c2VycxgNIAMoCzIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRNYWNoaW5lEj0KDG1hY2hpbmVfa2V5cxgOIAMoCzInLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRNYWNoaW5lS2V5EjwKDXVzZXJfbWV0YWRhdGEYDyADKAsyJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkTWV0YWRhdGESQQoOcHJvamVjdF9ncmFudHMYECADKAsyKS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkUHJvamVjdEdyYW50EjsKC3VzZXJfZ3JhbnRzGBEgAygLMiYuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFVzZXJHcmFudBI7CgtvcmdfbWVtYmVycxgSIAMoCzImLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRPcmdNZW1iZXISQwoPcHJvamVjdF9tZW1iZXJzGBMgAygLMiouaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFByb2plY3RNZW1iZXISRwoVcHJvamVjdF9ncmFudF9tZW1iZXJzGBQgAygLMiguaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZEdyYW50TWVtYmVyEjkKCnVzZXJfbGlua3MYFSADKAsyJS5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydGVkVXNlckxpbmsSPgoMbGFiZWxfcG9saWN5GBYgASgLMiguaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZExhYmVsUG9saWN5EkEKDnNlY29uZF9mYWN0b3JzGBcgAygLMikuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFNlY29uZEZhY3RvchI/Cg1tdWx0aV9mYWN0b3JzGBggAygLMiguaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZE11bHRpRmFjdG9yEjcKC2xvZ2luX3RleHRzGBkgAygLMiIuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZFRleHRzEjcKCW9pZGNfaWRwcxgaIAMoCzIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRPaWRjSWRwEjUKCGp3dF9pZHBzGBsgAygLMiMuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRlZEp3dElkcCJfCgtJbXBvcnRlZE9yZxIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIQCghpbmFjdGl2ZRgCIAEoCBIdCgZkb21haW4YAyABKAlCDbpICtgBAXIFGP0BaAEi9wEKFkltcG9ydGVkUGFzc3dvcmRQb2xpY3kSIgoKbWluX2xlbmd0aBgBIAEoBEIJukgGMgQYQCgISACIAQESGgoNaGFzX3VwcGVyY2FzZRgCIAEoCEgBiAEBEhoKDWhhc19sb3dlcmNhc2UYAyABKAhIAogBARIXCgpoYXNfbnVtYmVyGAQgASgISAOIAQESFwoKaGFzX3N5bWJvbBgFIAEoCEgEiAEBQg0KC19taW5fbGVuZ3RoQhAKDl9oYXNfdXBwZXJjYXNlQhAKDl9oYXNfbG93ZXJjYXNlQg0KC19oYXNfbnVtYmVyQg0KC19oYXNfc3ltYm9sIvoDChNJbXBvcnRlZExvZ2luUG9saWN5EiQKF2FsbG93X3VzZXJuYW1lX3Bhc3N3b3JkGAEgASgISACIAQESGwoOYWxsb3dfcmVnaXN0ZXIYAiABKAhIAYgBARIfChJhbGxvd19leHRlcm5hbF9pZHAYAyABKAhIAogBARIWCglmb3JjZV9tZmEYBCABKAhIA4gBARIgChNoaWRlX3Bhc3N3b3JkX3Jlc2V0GAUgASgISASIAQESJQoYaWdub3JlX3Vua25vd25fdXNlcm5hbWVzGAYgASgISAWIAQESSAoUZGVmYXVsdF9yZWRpcmVjdF91cmkYByABKAlCJbpIInIgGIAQMhteKCg/aTpodHRwcz8pOi8vW15cclxuXSopPyRIBogBARIdChBwYXNza2V5c19hbGxvd2VkGAggASgISAeIAQFCGgoYX2FsbG93X3VzZXJuYW1lX3Bhc3N3b3JkQhEKD19hbGxvd19yZWdpc3RlckIVChNfYWxsb3dfZXh0ZXJuYWxfaWRwQgwKCl9mb3JjZV9tZmFCFgoUX2hpZGVfcGFzc3dvcmRfcmVzZXRCGwoZX2lnbm9yZV91bmtub3duX3VzZXJuYW1lc0IXChVfZGVmYXVsdF9yZWRpcmVjdF91cmlCEwoRX3Bhc3NrZXlzX2FsbG93ZWQiYQoVSW1wb3J0ZWRMb2Nrb3V0UG9saWN5Ei4KFW1heF9wYXNzd29yZF9hdHRlbXB0cxgBIAEoBEIKukgHMgUY6AcoAUgAiAEBQhgKFl9tYXhfcGFzc3dvcmRfYXR0ZW1wdHMiXQoOSW1wb3J0ZWREb21haW4SIgoLZG9tYWluX25hbWUYASABKAlCDbpICsgBAXIFGP0BaAESEwoLaXNfdmVyaWZpZWQYAiABKAgSEgoKaXNfcHJpbWFyeRgDIAEoCCKFAQoPSW1wb3J0ZWRQcm9qZWN0EiUKCnByb2plY3RfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjkKB3Byb2plY3QYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLlByb2plY3REYXRhQga6SAPIAQESEAoIaW5hY3RpdmUYAyABKAgihQEKC1Byb2plY3REYXRhEh8KBG5hbWUYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEh4KFnByb2plY3Rfcm9sZV9hc3NlcnRpb24YAiABKAgSGgoScHJvamVjdF9yb2xlX2NoZWNrGAMgASgIEhkKEWhhc19wcm9qZWN0X2NoZWNrGAQgASgIIpsBCgxJbXBvcnRlZFJvbGUSJQoKcHJvamVjdF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIwoIcm9sZV9rZXkYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEiIKDGRpc3BsYXlfbmFtZRgDIAEoCUIMukgJcgew1BgBGMgBEhsKBWdyb3VwGAQgASgJQgy6SAlyB7DUGAEYyAEifQoPSW1wb3J0ZWRPaWRjQXBwEiEKBmFwcF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESNQoDYXBwGAIgASgLMiAuaWRzdmMubWFuYWdlbWVudC52MS5PaWRjQXBwRGF0YUIGukgDyAEBEhAKCGluYWN0aXZlGAMgASgIIvIHCgtPaWRjQXBwRGF0YRIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgpwcm9qZWN0X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIbCgljbGllbnRfaWQYAyABKAlCCLpIBXIDGMgBEioKDXJlZGlyZWN0X3VyaXMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSNgoZcG9zdF9sb2dvdXRfcmVkaXJlY3RfdXJpcxgFIAMoCUITukgQkgENEGQYASIHcgUQARjoBxJaCg5yZXNwb25zZV90eXBlcxgGIAMoDjItLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDUmVzcG9uc2VUeXBlQhO6SBCSAQ0QChgBIgeCAQQQASAAElQKC2dyYW50X3R5cGVzGAcgAygOMiouaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENHcmFudFR5cGVCE7pIEJIBDRAKGAEiB4IBBBABIAASRAoIYXBwX3R5cGUYCCABKA4yKC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcFR5cGVCCLpIBYIBAhABElMKEGF1dGhfbWV0aG9kX3R5cGUYCSABKA4yLy5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0F1dGhNZXRob2RUeXBlQgi6SAWCAQIQARJPChFhY2Nlc3NfdG9rZW5fdHlwZRgKIAEoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDVG9rZW5UeXBlQgi6SAWCAQIQARIjChthY2Nlc3NfdG9rZW5fcm9sZV9hc3NlcnRpb24YCyABKAgSHwoXaWRfdG9rZW5fcm9sZV9hc3NlcnRpb24YDCABKAgSIwobaWRfdG9rZW5fdXNlcmluZm9fYXNzZXJ0aW9uGA0gASgIEjsKCmNsb2NrX3NrZXcYDiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDLpICaoBBiICCAUyABIvChJhZGRpdGlvbmFsX29yaWdpbnMYDyADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSEAoIZGV2X21vZGUYECABKAgSKQoXYmFja19jaGFubmVsX2xvZ291dF91cmkYESABKAlCCLpIBXIDGOgHEkMKHGlkX3Rva2VuX3NpZ25lZF9yZXNwb25zZV9hbGcYEiABKAlCHbpIGnIYMhZeKFJTMjU2fEVTMjU2fEVkRFNBKT8kEiEKGXN0cmljdF9hc3NlcnRpb25fYXVkaWVuY2UYEyABKAgiewoOSW1wb3J0ZWRBcGlBcHASIQoGYXBwX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI0CgNhcHAYAiABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkFwaUFwcERhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCCLFAQoKQXBpQXBwRGF0YRIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgpwcm9qZWN0X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIbCgljbGllbnRfaWQYAyABKAlCCLpIBXIDGMgBElIKEGF1dGhfbWV0aG9kX3R5cGUYBCABKA4yLi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuQVBJQXV0aE1ldGhvZFR5cGVCCLpIBYIBAhABIqgBCg5JbXBvcnRlZEFwcEtleRIdCgJpZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESIQoGYXBwX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIzCg9leHBpcmF0aW9uX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KCnB1YmxpY19rZXkYBCABKAxCC7pICMgBAXoDGIBAIrEBChJJbXBvcnRlZE1hY2hpbmVLZXkSIQoGa2V5X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiCgd1c2VyX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIzCg9leHBpcmF0aW9uX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KCnB1YmxpY19rZXkYBCABKAxCC7pICMgBAXoDGIBAItkCCg1JbXBvcnRlZEh1bWFuEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjgKBHVzZXIYAiABKAsyIi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkh1bWFuVXNlckRhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCBIlCgRkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI+CghtZXRhZGF0YRgFIAMoCzIiLmlkc3ZjLm1hbmFnZW1lbnQudjEuTWV0YWRhdGFFbnRyeUIIukgFkgECEGQSOQoGZ3JhbnRzGAYgAygLMh8uaWRzdmMubWFuYWdlbWVudC52MS5HcmFudEVudHJ5Qgi6SAWSAQIQZBImCglvcmdfcm9sZXMYByADKAlCE7pIEJIBDRBkGAEiB3IFEAEYyAESDgoGbm90aWZ5GAggASgIIvgDCg1IdW1hblVzZXJEYXRhEiQKCXVzZXJfbmFtZRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESNgoHcHJvZmlsZRgCIAEoCzIlLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5Qcm9maWxlRGF0YRIuCgVlbWFpbBgDIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5FbWFpbBIuCgVwaG9uZRgEIAEoCzIfLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5QaG9uZRIaCghwYXNzd29yZBgFIAEoCUIIukgFcgMYyAESPAoPaGFzaGVkX3Bhc3N3b3JkGAYgASgLMiMuaWRzdmMubWFuYWdlbWVudC52MS5IYXNoZWRQYXNzd29yZBIgChhwYXNzd29yZF9jaGFuZ2VfcmVxdWlyZWQYByABKAgSNAoIb3RwX2NvZGUYCCABKAlCIrpIH3IdGMgBMhheKFtBLVphLXoyLTcgXXsxNix9PSopPyQSOQoEaWRwcxgJIAMoCzIhLmlkc3ZjLm1hbmFnZW1lbnQudjEuSHVtYW5JZHBMaW5rQgi6SAWSAQIQFBI8Cg5yZWNvdmVyeV9jb2RlcxgKIAMoCUIkukghkgEeEBQYASIYchYQCBhAMhBeW0EtWmEtejAtOSAtXSskIp4CChBIdW1hblByb2ZpbGVEYXRhEiAKCmZpcnN0X25hbWUYASABKAlCDLpICXIHsNQYARjIARIfCglsYXN0X25hbWUYAiABKAlCDLpICXIHsNQYARjIARIfCgluaWNrX25hbWUYAyABKAlCDLpICXIHsNQYARjIARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDLpICXIHsNQYARjIARJLChJwcmVmZXJyZWRfbGFuZ3VhZ2UYBSABKAlCL7pILHIqGCMyJl4oW0EtWmEtel17MSw4fSgtW0EtWmEtejAtOV17MSw4fSkqKT8kEjUKBmdlbmRlchgGIAEoDjIbLmlkc3ZjLm1hbmFnZW1lbnQudjEuR2VuZGVyQgi6SAWCAQIQASJLCg1NZXRhZGF0YUVudHJ5Eh4KA2tleRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESGgoFdmFsdWUYAiABKAxCC7pICHoGEAEYoMIeIoABCgpHcmFudEVudHJ5EiUKCnByb2plY3RfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEiIKEHByb2plY3RfZ3JhbnRfaWQYAiABKAlCCLpIBXIDGMgBEicKCXJvbGVfa2V5cxgDIAMoCUIUukgRkgEOEOgHGAEiB3IFEAEYyAEifwoPSW1wb3J0ZWRNYWNoaW5lEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEjYKBHVzZXIYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLk1hY2hpbmVEYXRhQga6SAPIAQESEAoIaW5hY3RpdmUYAyABKAgiuQEKC01hY2hpbmVEYXRhEiQKCXVzZXJfbmFtZRgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESGgoEbmFtZRgCIAEoCUIMukgJcgew1BgBGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxj0AxJJChFhY2Nlc3NfdG9rZW5fdHlwZRgEIAEoDjIkLmlkc3ZjLm1hbmFnZW1lbnQudjEuQWNjZXNzVG9rZW5UeXBlQgi6SAWCAQIQASJyChBJbXBvcnRlZE1ldGFkYXRhEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEh4KA2tleRgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESGgoFdmFsdWUYAyABKAxCC7pICHoGEAEYoMIeIpMBChRJbXBvcnRlZFByb2plY3RHcmFudBIjCghncmFudF9pZBgBIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESRAoNcHJvamVjdF9ncmFudBgCIAEoCzIlLmlkc3ZjLm1hbmFnZW1lbnQudjEuUHJvamVjdEdyYW50RGF0YUIGukgDyAEBEhAKCGluYWN0aXZlGAMgASgIIo0BChBQcm9qZWN0R3JhbnREYXRhEiUKCnByb2plY3RfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEikKDmdyYW50ZWRfb3JnX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARInCglyb2xlX2tleXMYAyADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBIr0BChFJbXBvcnRlZFVzZXJHcmFudBIiCgd1c2VyX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgpwcm9qZWN0X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiChBwcm9qZWN0X2dyYW50X2lkGAMgASgJQgi6SAVyAxjIARInCglyb2xlX2tleXMYBCADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBEhAKCGluYWN0aXZlGAUgASgIIl0KEUltcG9ydGVkT3JnTWVtYmVyEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEiQKBXJvbGVzGAIgAygJQhW6SBKSAQ8IARBkGAEiB3IFEAEYyAEiiAEKFUltcG9ydGVkUHJvamVjdE1lbWJlchIlCgpwcm9qZWN0X2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiCgd1c2VyX2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCgVyb2xlcxgDIAMoCUIVukgSkgEPCAEQZBgBIgdyBRABGMgBIqsBChNJbXBvcnRlZEdyYW50TWVtYmVyEiUKCnByb2plY3RfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEiMKCGdyYW50X2lkGAIgASgJQhG6SA7IAQFyCbDUGAEQARjIARIiCgd1c2VyX2lkGAMgASgJQhG6SA7IAQFyCbDUGAEQARjIARIkCgVyb2xlcxgEIAMoCUIVukgSkgEPCAEQZBgBIgdyBRABGMgBIrABChBJbXBvcnRlZFVzZXJMaW5rEiIKB3VzZXJfaWQYASABKAlCEbpIDsgBAXIJsNQYARABGMgBEiEKBmlkcF9pZBgCIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESKwoQcHJvdmlkZWRfdXNlcl9pZBgDIAEoCUIRukgOyAEBcgmw1BgBEAEYyAESKAoScHJvdmlkZWRfdXNlcl9uYW1lGAQgASgJQgy6SAlyB7DUGAEYyAEipQIKE0ltcG9ydGVkTGFiZWxQb2xpY3kSKQoMcHJvZHVjdF9uYW1lGAEgASgJQg66SAtyCbDUGAEQARiAAkgAiAEBEjQKDXByaW1hcnlfY29sb3IYAiABKAlCGLpIFXITMhFeI1swLTlhLWZBLUZdezZ9JEgBiAEBEjcKEGJhY2tncm91bmRfY29sb3IYAyABKAlCGLpIFXITMhFeI1swLTlhLWZBLUZdezZ9JEgCiAEBEjwKCnRoZW1lX21vZGUYBCABKA4yHi5pZHN2Yy5tYW5hZ2VtZW50LnYxLlRoZW1lTW9kZUIIukgFggECEAFCDwoNX3Byb2R1Y3RfbmFtZUIQCg5fcHJpbWFyeV9jb2xvckITChFfYmFja2dyb3VuZF9jb2xvciJVChRJbXBvcnRlZFNlY29uZEZhY3RvchI9CgR0eXBlGAEgASgOMiUuaWRzdmMubWFuYWdlbWVudC52MS5TZWNvbmRGYWN0b3JUeXBlQgi6SAWCAQIQASJWChNJbXBvcnRlZE11bHRpRmFjdG9yEj8KBHR5cGUYASABKA4yJC5pZHN2Yy5tYW5hZ2VtZW50LnYxLk11bHRpRmFjdG9yVHlwZUILukgIyAEBggECEAEirQEKDUltcG9ydGVkVGV4dHMSHgoIbGFuZ3VhZ2UYASABKAlCDLpICcgBAXIEEAIYChJOCgV0ZXh0cxgCIAMoCzItLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0ZWRUZXh0cy5UZXh0c0VudHJ5QhC6SA2aAQoQ6AcqBXIDGIAQGiwKClRleHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ9Cg9JbXBvcnRlZE9pZGNJZHASIQoGaWRwX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI1CgNpZHAYAiABKAsyIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLk9pZGNJZHBEYXRhQga6SAPIAQESEAoIaW5hY3RpdmUYAyABKAgi5QIKC09pZGNJZHBEYXRhEhoKBG5hbWUYASABKAlCDLpICXIHsNQYARjIARIkCgZpc3N1ZXIYAiABKAlCFLpIEcgBAXIMuNQYARABGMgBiAEBEiAKCWNsaWVudF9pZBgDIAEoCUINukgKyAEBcgUQARjIARIfCg1jbGllbnRfc2VjcmV0GAQgASgJQgi6SAVyAxjIARI9CgZzY29wZXMYBSADKAlCLbpIKpIBJxAUIiNyIRABGGQyG15bXHgyMVx4MjMtXHg1Ylx4NWQtXHg3ZV0rJBIQCgh1c2VfcGtjZRgGIAEoCBIbChNpc19pZF90b2tlbl9tYXBwaW5nGAcgASgIEhoKDWF1dG9fcmVnaXN0ZXIYCCABKAhIAIgBARI1CgdvcHRpb25zGAkgASgLMiQuaWRzdmMucmVzb3VyY2VzLmlkcC52M2FscGhhLk9wdGlvbnNCEAoOX2F1dG9fcmVnaXN0ZXIiewoOSW1wb3J0ZWRKd3RJZHASIQoGaWRwX2lkGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARI0CgNpZHAYAiABKAsyHy5pZHN2Yy5tYW5hZ2VtZW50LnYxLkp3dElkcERhdGFCBrpIA8gBARIQCghpbmFjdGl2ZRgDIAEoCCLPAgoKSnd0SWRwRGF0YRIaCgRuYW1lGAEgASgJQgy6SAlyB7DUGAEYyAESJAoGaXNzdWVyGAIgASgJQhS6SBHIAQFyDLjUGAEQARjIAYgBARIqCgxqd3RfZW5kcG9pbnQYAyABKAlCFLpIEcgBAXIMuNQYARABGMgBiAEBEisKDWtleXNfZW5kcG9pbnQYBCABKAlCFLpIEcgBAXIMuNQYARABGMgBiAEBEkEKC2hlYWRlcl9uYW1lGAUgASgJQiy6SCnIAQFyJBABGMgBMh1eWyEjJCUmJyorLl5fYHx+MC05QS1aYS16LV0rJBIaCg1hdXRvX3JlZ2lzdGVyGAYgASgISACIAQESNQoHb3B0aW9ucxgHIAEoCzIkLmlkc3ZjLnJlc291cmNlcy5pZHAudjNhbHBoYS5PcHRpb25zQhAKDl9hdXRvX3JlZ2lzdGVyKm0KD0FjY2Vzc1Rva2VuVHlwZRIhCh1BQ0NFU1NfVE9LRU5fVFlQRV9VTlNQRUNJRklFRBAAEhwKGEFDQ0VTU19UT0tFTl9UWVBFX0JFQVJFUhABEhkKFUFDQ0VTU19UT0tFTl9UWVBFX0pXVBACKmcKCVRoZW1lTW9kZRIaChZUSEVNRV9NT0RFX1VOU1BFQ0lGSUVEEAASEwoPVEhFTUVfTU9ERV9BVVRPEAESFAoQVEhFTUVfTU9ERV9MSUdIVBACEhMKD1RIRU1FX01PREVfREFSSxADKtcBChBTZWNvbmRGYWN0b3JUeXBlEiIKHlNFQ09ORF9GQUNUT1JfVFlQRV9VTlNQRUNJRklFRBAAEhoKFlNFQ09ORF9GQUNUT1JfVFlQRV9PVFAQARIaChZTRUNPTkRfRkFDVE9SX1RZUEVfVTJGEAISIAocU0VDT05EX0ZBQ1RPUl9UWVBFX09UUF9FTUFJTBADEh4KGlNFQ09ORF9GQUNUT1JfVFlQRV9PVFBfU01TEAQSJQohU0VDT05EX0ZBQ1RPUl9UWVBFX1JFQ09WRVJZX0NPREVTEAUqYQoPTXVsdGlGYWN0b3JUeXBlEiEKHU1VTFRJX0ZBQ1RPUl9UWVBFX1VOU1BFQ0lGSUVEEAASKwonTVVMVElfRkFDVE9SX1RZUEVfVTJGX1dJVEhfVkVSSUZJQ0FUSU9OEAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_management_v1_user, file_idsvc_options_v1_options, file_idsvc_resources_app_v3alpha_app, file_idsvc_resources_idp_v3alpha_idp]);
 
 /**
  * An organization and what belongs to it. In a stream of several, the same organization may come again.
@@ -174,6 +176,48 @@ export type DataOrg = Message<"idsvc.management.v1.DataOrg"> & {
    * @generated from field: repeated idsvc.management.v1.ImportedUserLink user_links = 21;
    */
   userLinks: ImportedUserLink[];
+
+  /**
+   * How its pages look.
+   *
+   * @generated from field: idsvc.management.v1.ImportedLabelPolicy label_policy = 22;
+   */
+  labelPolicy?: ImportedLabelPolicy | undefined;
+
+  /**
+   * The second factors that people may use here. With none given those of the instance count.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportedSecondFactor second_factors = 23;
+   */
+  secondFactors: ImportedSecondFactor[];
+
+  /**
+   * What people may log in with instead of a password and a second factor.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportedMultiFactor multi_factors = 24;
+   */
+  multiFactors: ImportedMultiFactor[];
+
+  /**
+   * What its people read, in the place of what is shipped.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportedTexts login_texts = 25;
+   */
+  loginTexts: ImportedTexts[];
+
+  /**
+   * Its identity providers of OpenID Connect.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportedOidcIdp oidc_idps = 26;
+   */
+  oidcIdps: ImportedOidcIdp[];
+
+  /**
+   * Its identity providers that send JWTs.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportedJwtIdp jwt_idps = 27;
+   */
+  jwtIdps: ImportedJwtIdp[];
 };
 
 /**
@@ -321,6 +365,13 @@ export type ImportedLoginPolicy = Message<"idsvc.management.v1.ImportedLoginPoli
    * @generated from field: optional string default_redirect_uri = 7;
    */
   defaultRedirectUri?: string | undefined;
+
+  /**
+   * By a passkey, in place of a password and a second factor.
+   *
+   * @generated from field: optional bool passkeys_allowed = 8;
+   */
+  passkeysAllowed?: boolean | undefined;
 };
 
 /**
@@ -987,6 +1038,13 @@ export type HumanUserData = Message<"idsvc.management.v1.HumanUserData"> & {
    * @generated from field: repeated idsvc.management.v1.HumanIdpLink idps = 9;
    */
   idps: HumanIdpLink[];
+
+  /**
+   * Codes in clear, each of which counts once as a second factor: letters, digits, spaces and hyphens.
+   *
+   * @generated from field: repeated string recovery_codes = 10;
+   */
+  recoveryCodes: string[];
 };
 
 /**
@@ -1494,6 +1552,328 @@ export const ImportedUserLinkSchema: GenMessage<ImportedUserLink> = /*@__PURE__*
   messageDesc(file_idsvc_management_v1_data, 29);
 
 /**
+ * How pages look. What is absent is inherited.
+ *
+ * @generated from message idsvc.management.v1.ImportedLabelPolicy
+ */
+export type ImportedLabelPolicy = Message<"idsvc.management.v1.ImportedLabelPolicy"> & {
+  /**
+   * What the product is called.
+   *
+   * @generated from field: optional string product_name = 1;
+   */
+  productName?: string | undefined;
+
+  /**
+   * The colour of buttons and links, as `#rrggbb`.
+   *
+   * @generated from field: optional string primary_color = 2;
+   */
+  primaryColor?: string | undefined;
+
+  /**
+   * The colour behind everything, as `#rrggbb`.
+   *
+   * @generated from field: optional string background_color = 3;
+   */
+  backgroundColor?: string | undefined;
+
+  /**
+   * Whether the pages are light or dark.
+   *
+   * @generated from field: idsvc.management.v1.ThemeMode theme_mode = 4;
+   */
+  themeMode: ThemeMode;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedLabelPolicy.
+ * Use `create(ImportedLabelPolicySchema)` to create a new message.
+ */
+export const ImportedLabelPolicySchema: GenMessage<ImportedLabelPolicy> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 30);
+
+/**
+ * A second factor that people may use.
+ *
+ * @generated from message idsvc.management.v1.ImportedSecondFactor
+ */
+export type ImportedSecondFactor = Message<"idsvc.management.v1.ImportedSecondFactor"> & {
+  /**
+   * Which one.
+   *
+   * @generated from field: idsvc.management.v1.SecondFactorType type = 1;
+   */
+  type: SecondFactorType;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedSecondFactor.
+ * Use `create(ImportedSecondFactorSchema)` to create a new message.
+ */
+export const ImportedSecondFactorSchema: GenMessage<ImportedSecondFactor> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 31);
+
+/**
+ * What people may log in with instead of a password and a second factor.
+ *
+ * @generated from message idsvc.management.v1.ImportedMultiFactor
+ */
+export type ImportedMultiFactor = Message<"idsvc.management.v1.ImportedMultiFactor"> & {
+  /**
+   * Which one.
+   *
+   * @generated from field: idsvc.management.v1.MultiFactorType type = 1;
+   */
+  type: MultiFactorType;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedMultiFactor.
+ * Use `create(ImportedMultiFactorSchema)` to create a new message.
+ */
+export const ImportedMultiFactorSchema: GenMessage<ImportedMultiFactor> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 32);
+
+/**
+ * Texts in one language, in the place of those that are shipped.
+ *
+ * @generated from message idsvc.management.v1.ImportedTexts
+ */
+export type ImportedTexts = Message<"idsvc.management.v1.ImportedTexts"> & {
+  /**
+   * The language.
+   *
+   * @generated from field: string language = 1;
+   */
+  language: string;
+
+  /**
+   * By their keys, as the text settings list them.
+   *
+   * @generated from field: map<string, string> texts = 2;
+   */
+  texts: { [key: string]: string };
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedTexts.
+ * Use `create(ImportedTextsSchema)` to create a new message.
+ */
+export const ImportedTextsSchema: GenMessage<ImportedTexts> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 33);
+
+/**
+ * An identity provider of OpenID Connect.
+ *
+ * @generated from message idsvc.management.v1.ImportedOidcIdp
+ */
+export type ImportedOidcIdp = Message<"idsvc.management.v1.ImportedOidcIdp"> & {
+  /**
+   * Its ID, which links of users name.
+   *
+   * @generated from field: string idp_id = 1;
+   */
+  idpId: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: idsvc.management.v1.OidcIdpData idp = 2;
+   */
+  idp?: OidcIdpData | undefined;
+
+  /**
+   * Nobody may log in with it.
+   *
+   * @generated from field: bool inactive = 3;
+   */
+  inactive: boolean;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedOidcIdp.
+ * Use `create(ImportedOidcIdpSchema)` to create a new message.
+ */
+export const ImportedOidcIdpSchema: GenMessage<ImportedOidcIdp> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 34);
+
+/**
+ * What an identity provider of OpenID Connect is.
+ *
+ * @generated from message idsvc.management.v1.OidcIdpData
+ */
+export type OidcIdpData = Message<"idsvc.management.v1.OidcIdpData"> & {
+  /**
+   * How it is called.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its issuer: the discovery document is looked up below it.
+   *
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+
+  /**
+   * The ID that the provider knows the service by.
+   *
+   * @generated from field: string client_id = 3;
+   */
+  clientId: string;
+
+  /**
+   * The secret that goes with it. It is never exported; without one the service is a public client.
+   *
+   * @generated from field: string client_secret = 4;
+   */
+  clientSecret: string;
+
+  /**
+   * The scopes that are asked of the provider. Default: `openid`, `profile` and `email`.
+   *
+   * @generated from field: repeated string scopes = 5;
+   */
+  scopes: string[];
+
+  /**
+   * Prove with PKCE who has asked for a code.
+   *
+   * @generated from field: bool use_pkce = 6;
+   */
+  usePkce: boolean;
+
+  /**
+   * Take the data of the user from the ID token instead of from the userinfo endpoint.
+   *
+   * @generated from field: bool is_id_token_mapping = 7;
+   */
+  isIdTokenMapping: boolean;
+
+  /**
+   * Accounts are created by themselves: what older bodies say in the place of `options`.
+   *
+   * @generated from field: optional bool auto_register = 8;
+   */
+  autoRegister?: boolean | undefined;
+
+  /**
+   * What happens when somebody logs in with an external account.
+   *
+   * @generated from field: idsvc.resources.idp.v3alpha.Options options = 9;
+   */
+  options?: Options | undefined;
+};
+
+/**
+ * Describes the message idsvc.management.v1.OidcIdpData.
+ * Use `create(OidcIdpDataSchema)` to create a new message.
+ */
+export const OidcIdpDataSchema: GenMessage<OidcIdpData> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 35);
+
+/**
+ * An identity provider that sends JWTs.
+ *
+ * @generated from message idsvc.management.v1.ImportedJwtIdp
+ */
+export type ImportedJwtIdp = Message<"idsvc.management.v1.ImportedJwtIdp"> & {
+  /**
+   * Its ID, which links of users name.
+   *
+   * @generated from field: string idp_id = 1;
+   */
+  idpId: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: idsvc.management.v1.JwtIdpData idp = 2;
+   */
+  idp?: JwtIdpData | undefined;
+
+  /**
+   * Nobody may log in with it.
+   *
+   * @generated from field: bool inactive = 3;
+   */
+  inactive: boolean;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportedJwtIdp.
+ * Use `create(ImportedJwtIdpSchema)` to create a new message.
+ */
+export const ImportedJwtIdpSchema: GenMessage<ImportedJwtIdp> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 36);
+
+/**
+ * What an identity provider that sends JWTs is.
+ *
+ * @generated from message idsvc.management.v1.JwtIdpData
+ */
+export type JwtIdpData = Message<"idsvc.management.v1.JwtIdpData"> & {
+  /**
+   * How it is called.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The issuer that the tokens name.
+   *
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+
+  /**
+   * Where users are sent to log in.
+   *
+   * @generated from field: string jwt_endpoint = 3;
+   */
+  jwtEndpoint: string;
+
+  /**
+   * Where the key set is that the tokens are signed with.
+   *
+   * @generated from field: string keys_endpoint = 4;
+   */
+  keysEndpoint: string;
+
+  /**
+   * The header of the request that holds the token.
+   *
+   * @generated from field: string header_name = 5;
+   */
+  headerName: string;
+
+  /**
+   * Accounts are created by themselves: what older bodies say in the place of `options`.
+   *
+   * @generated from field: optional bool auto_register = 6;
+   */
+  autoRegister?: boolean | undefined;
+
+  /**
+   * What happens when somebody logs in with an external account.
+   *
+   * @generated from field: idsvc.resources.idp.v3alpha.Options options = 7;
+   */
+  options?: Options | undefined;
+};
+
+/**
+ * Describes the message idsvc.management.v1.JwtIdpData.
+ * Use `create(JwtIdpDataSchema)` to create a new message.
+ */
+export const JwtIdpDataSchema: GenMessage<JwtIdpData> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_data, 37);
+
+/**
  * What the access tokens of a program are.
  *
  * @generated from enum idsvc.management.v1.AccessTokenType
@@ -1533,4 +1913,148 @@ export type AccessTokenType = (typeof AccessTokenType)[keyof typeof AccessTokenT
  */
 export const AccessTokenTypeSchema: GenEnum<AccessTokenType> = /*@__PURE__*/
   enumDesc(file_idsvc_management_v1_data, 0);
+
+/**
+ * Whether pages are light or dark.
+ *
+ * @generated from enum idsvc.management.v1.ThemeMode
+ */
+export const ThemeMode = {
+  /**
+   * It is inherited.
+   *
+   * @generated from enum value: THEME_MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * What the browser asks for.
+   *
+   * @generated from enum value: THEME_MODE_AUTO = 1;
+   */
+  AUTO: 1,
+
+  /**
+   * Light.
+   *
+   * @generated from enum value: THEME_MODE_LIGHT = 2;
+   */
+  LIGHT: 2,
+
+  /**
+   * Dark.
+   *
+   * @generated from enum value: THEME_MODE_DARK = 3;
+   */
+  DARK: 3,
+} as const;
+
+/**
+ * Whether pages are light or dark.
+ *
+ * @generated from enum idsvc.management.v1.ThemeMode
+ */
+export type ThemeMode = (typeof ThemeMode)[keyof typeof ThemeMode] | UnknownEnum;
+
+/**
+ * Describes the enum idsvc.management.v1.ThemeMode.
+ */
+export const ThemeModeSchema: GenEnum<ThemeMode> = /*@__PURE__*/
+  enumDesc(file_idsvc_management_v1_data, 1);
+
+/**
+ * What counts beside a password.
+ *
+ * @generated from enum idsvc.management.v1.SecondFactorType
+ */
+export const SecondFactorType = {
+  /**
+   * None: where no other one is given people may use no second factor at all.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * One-time passwords of an authenticator app.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_OTP = 1;
+   */
+  OTP: 1,
+
+  /**
+   * Security keys.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_U2F = 2;
+   */
+  U2F: 2,
+
+  /**
+   * Codes by e-mail.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_OTP_EMAIL = 3;
+   */
+  OTP_EMAIL: 3,
+
+  /**
+   * Codes by text message.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_OTP_SMS = 4;
+   */
+  OTP_SMS: 4,
+
+  /**
+   * Recovery codes.
+   *
+   * @generated from enum value: SECOND_FACTOR_TYPE_RECOVERY_CODES = 5;
+   */
+  RECOVERY_CODES: 5,
+} as const;
+
+/**
+ * What counts beside a password.
+ *
+ * @generated from enum idsvc.management.v1.SecondFactorType
+ */
+export type SecondFactorType = (typeof SecondFactorType)[keyof typeof SecondFactorType] | UnknownEnum;
+
+/**
+ * Describes the enum idsvc.management.v1.SecondFactorType.
+ */
+export const SecondFactorTypeSchema: GenEnum<SecondFactorType> = /*@__PURE__*/
+  enumDesc(file_idsvc_management_v1_data, 2);
+
+/**
+ * What is two factors at once.
+ *
+ * @generated from enum idsvc.management.v1.MultiFactorType
+ */
+export const MultiFactorType = {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: MULTI_FACTOR_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Passkeys, which prove who uses them.
+   *
+   * @generated from enum value: MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION = 1;
+   */
+  U2F_WITH_VERIFICATION: 1,
+} as const;
+
+/**
+ * What is two factors at once.
+ *
+ * @generated from enum idsvc.management.v1.MultiFactorType
+ */
+export type MultiFactorType = (typeof MultiFactorType)[keyof typeof MultiFactorType] | UnknownEnum;
+
+/**
+ * Describes the enum idsvc.management.v1.MultiFactorType.
+ */
+export const MultiFactorTypeSchema: GenEnum<MultiFactorType> = /*@__PURE__*/
+  enumDesc(file_idsvc_management_v1_data, 3);
 

@@ -28,6 +28,8 @@ const spoken = (userId: string, code: string): string =>
   `${userId}:${code.replaceAll(/[-\s]/g, "").toLowerCase()}`;
 
 export type RecoveryCodeStore = {
+  /** The rows that recognise codes of another system; one for each that is another one without hyphens, spaces and case. */
+  keep(user: UserRef, codes: readonly string[], createdAt: Date): Promise<RowChange[]>;
   /** New codes, and the rows that recognise them, in the place of those before. */
   make(user: UserRef, createdAt: Date): Promise<{ codes: string[]; changes: RowChange[] }>;
   find(user: UserRef, code: string): Promise<SecretRef | undefined>;
@@ -41,17 +43,18 @@ export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore
     ownerId: userId,
     kind,
   });
+  const keep: RecoveryCodeStore["keep"] = (user, codes, createdAt) => {
+    const all = new Set(codes.map((code) => spoken(user.userId, code)));
+    const changes = [...all].map((code, index) =>
+      secrets.putDigest({ ...ofUser(user), id: String(index + 1) }, code, createdAt),
+    );
+    return Promise.all(changes);
+  };
   return {
+    keep,
     async make(user, createdAt) {
       const codes = Array.from({ length: recoveryCodeCount }, newCode);
-      const changes = codes.map((code, index) =>
-        secrets.putDigest(
-          { ...ofUser(user), id: String(index + 1) },
-          spoken(user.userId, code),
-          createdAt,
-        ),
-      );
-      return { codes, changes: await Promise.all(changes) };
+      return { codes, changes: await keep(user, codes, createdAt) };
     },
     async find(user, code) {
       const found = await secrets.find(user.instanceId, kind, spoken(user.userId, code));

@@ -1,0 +1,37 @@
+import { SecondFactorType, ThemeMode } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { Theme } from "../settings/branding/index.ts";
+import type { SecondFactor } from "../settings/login/index.ts";
+
+const factors: Readonly<Record<SecondFactorType, SecondFactor | undefined>> = {
+  [SecondFactorType.UNSPECIFIED]: undefined,
+  [SecondFactorType.OTP]: "totp",
+  [SecondFactorType.U2F]: "u2f",
+  [SecondFactorType.OTP_EMAIL]: "otp_email",
+  [SecondFactorType.OTP_SMS]: "otp_sms",
+  [SecondFactorType.RECOVERY_CODES]: "recovery_code",
+};
+
+const themes: Readonly<Record<ThemeMode, Theme | undefined>> = {
+  [ThemeMode.UNSPECIFIED]: undefined,
+  [ThemeMode.AUTO]: "auto",
+  [ThemeMode.LIGHT]: "light",
+  [ThemeMode.DARK]: "dark",
+};
+
+/** The second factor of the login settings; undefined for none. */
+export const factorOf = (type: SecondFactorType): SecondFactor | undefined => factors[type];
+export const factorTypeOf = (factor: SecondFactor): SecondFactorType => typesOfFactors[factor];
+
+/** The theme of the branding settings; undefined where it is inherited. */
+export const themeOf = (mode: ThemeMode): Theme | undefined => themes[mode];
+export const themeModeOf = (theme: unknown): ThemeMode | undefined =>
+  modesOfThemes.find((mode) => themes[mode] === theme);
+
+const typesOfFactors: Readonly<Record<SecondFactor, SecondFactorType>> = {
+  totp: SecondFactorType.OTP,
+  u2f: SecondFactorType.U2F,
+  otp_email: SecondFactorType.OTP_EMAIL,
+  otp_sms: SecondFactorType.OTP_SMS,
+  recovery_code: SecondFactorType.RECOVERY_CODES,
+};
+const modesOfThemes = [ThemeMode.AUTO, ThemeMode.LIGHT, ThemeMode.DARK];
