@@ -63,12 +63,72 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
       );
     });
 
+    it("in haste is refused what the unit has taken; the store refuses the unit whole", async () => {
+      await using store = await fresh();
+      await addList(store, "stored", "Groceries");
+      const hasty = (titles: Record<string, string>, judge: boolean) =>
+        store.events.transact(by(), async (tx) => {
+          const told: string[] = [];
+          for (const [id, title] of Object.entries(titles)) {
+            told.push(await refusal(tx.attempt(() => begin(tx, id, title), undefined, true)));
+          }
+          if (judge) await tx.requireClaims();
+          return told;
+        });
+      assert.deepEqual(await hasty({ a: "Books", b: "Books" }, true), ["", "LIST_TITLE_TAKEN"]);
+      for (const judge of [true, false]) {
+        await assert.rejects(hasty({ c: "Records", d: "Groceries" }, judge), {
+          kind: "alreadyExists",
+          reason: "LIST_TITLE_TAKEN",
+        });
+      }
+      const log = await store.events.read({ instanceId: "one" });
+      assert.deepEqual(
+        log.map(({ aggregateId }) => aggregateId),
+        ["stored", "a"],
+      );
+    });
+
     it("has no parts of its own", async () => {
       await using store = await fresh();
       const nested = store.events.transact(by(), (tx) =>
         tx.attempt(() => tx.attempt(async () => 1)),
       );
       await assert.rejects(nested, /no parts of its own/);
+    });
+  });
+
+  describe("loading many objects at once", () => {
+    it("gives each as it is, also those that are not, and holds the unit to it", async () => {
+      await using store = await fresh();
+      await addList(store, "a", "Groceries");
+      await store.events.transact(by(), async (tx) => {
+        tx.record(list, await tx.load(list, "a"), [lineAdded({ line: "milk" })]);
+      });
+      await addList(store, "b", "Books");
+      const all = await store.events.loadAll(list, "one", ["a", "b", "404"]);
+      assert.deepEqual(
+        all.map(({ id, state, version }) => [id, state, version]),
+        [
+          ["a", { title: "Groceries", lines: ["milk"] }, 2n],
+          ["b", { title: "Books", lines: [] }, 1n],
+          ["404", undefined, 0n],
+        ],
+      );
+      let tries = 0;
+      await store.events.transact(by(), async (tx) => {
+        tries += 1;
+        await tx.loadAll(list, ["a", "b"]);
+        const a = await tx.load(list, "a");
+        assert.equal(a.version, tries === 1 ? 2n : 3n);
+        if (tries === 1) {
+          await store.events.transact(by(), async (other) => {
+            other.record(list, await other.load(list, "a"), [lineAdded({ line: "bread" })]);
+          });
+        }
+        tx.record(list, await tx.load(list, "b"), [lineAdded({ line: "one" })]);
+      });
+      assert.equal(tries, 2);
     });
   });
 

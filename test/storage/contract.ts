@@ -2,19 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DomainError } from "../../src/errors.ts";
 import { Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
-import { events, rowCounts, sequences } from "../../src/storage/kernel-tables.ts";
-import {
-  deleteRows,
-  insertRow,
-  PendingSequence,
-  putRow,
-  updateRows,
-} from "../../src/storage/row-change.ts";
+import { events, sequences } from "../../src/storage/kernel-tables.ts";
+import { insertRow, PendingSequence } from "../../src/storage/row-change.ts";
 import { claimContract } from "./claim-contract.ts";
 import { leaseContract } from "./lease-contract.ts";
 import { migrationContract } from "./migration-contract.ts";
-import { happened, logOf, notes, type Place, samples, schema, someSample, unit } from "./place.ts";
+import { happened, logOf, notes, type Place, schema, unit } from "./place.ts";
 import { readContract } from "./read-contract.ts";
+import { rowChangeContract } from "./row-change-contract.ts";
 import { textContract } from "./text-contract.ts";
 
 export type Fresh = AsyncDisposable & { db: MigratableDatabase; place: Place };
@@ -38,7 +33,7 @@ export function storageContract(newPlace: () => Promise<Place>): void {
   expectations(fresh);
   appendOnly(fresh);
   textContract(fresh);
-  rowChanges(fresh);
+  rowChangeContract(fresh);
   closing(newPlace, fresh);
   claimContract(fresh);
   readContract(fresh);
@@ -241,124 +236,6 @@ function appendOnly(fresh: () => Promise<Fresh>): void {
         await assert.rejects(store.place.execute(run), /append-only/);
         assert.deepEqual(await store.db.read.select().from(store.db.table(events)), before);
       });
-  });
-}
-
-function rowChanges(fresh: () => Promise<Fresh>): void {
-  const all = ({ db }: Fresh) => db.read.select().from(db.table(notes)).orderBy(db.table(notes).id);
-  const sequence = new PendingSequence(1);
-  const key = { instanceId: "one", id: "a" };
-  const two = [happened("a", 1n), happened("a", 2n)];
-
-  describe("changing rows", () => {
-    it("inserts, with the sequence of the event that the change names", async () => {
-      await using store = await fresh();
-      await store.db.commit(unit({ events: [happened("z", 1n)] }));
-      const row = insertRow(notes, { ...key, body: "x", sequence });
-      await store.db.commit(unit({ events: two, changes: [row] }));
-      assert.deepEqual(await all(store), [{ ...key, body: "x", sequence: 3n }]);
-    });
-    it("puts: inserts what is new and replaces what is there", async () => {
-      await using store = await fresh();
-      const put = (body: string) => [putRow(notes, { ...key, body, sequence })];
-      await store.db.commit(unit({ events: two, changes: put("x") }));
-      await store.db.commit(
-        unit({ events: [happened("b", 1n), happened("b", 2n)], changes: put("y") }),
-      );
-      assert.deepEqual(await all(store), [{ ...key, body: "y", sequence: 4n }]);
-    });
-    it("updates the columns named of every row that matches, and no other", async () => {
-      await using store = await fresh();
-      await store.db.commit(
-        unit({ events: two, changes: [note("a"), note("b"), note("c", "other")] }),
-      );
-      const where = { instanceId: "one", body: "text" };
-      await store.db.commit(unit({ changes: [updateRows(notes, where, { body: "new" })] }));
-      assert.deepEqual(
-        (await all(store)).map(({ id, body }) => [id, body]),
-        [
-          ["a", "new"],
-          ["b", "new"],
-          ["c", "other"],
-        ],
-      );
-    });
-    it("deletes every row that matches, and no other", async () => {
-      await using store = await fresh();
-      await store.db.commit(
-        unit({ events: two, changes: [note("a"), note("b"), note("c", "other")] }),
-      );
-      const where = { instanceId: "one", body: "text" };
-      await store.db.commit(unit({ changes: [deleteRows(notes, where)] }));
-      assert.deepEqual(
-        (await all(store)).map(({ id }) => id),
-        ["c"],
-      );
-    });
-    it("keeps the number of rows by instance through insert, put, update and delete", async () => {
-      await using store = await fresh();
-      const other = { instanceId: "two", body: "x", sequence: 1n };
-      const changes = [
-        note("a"),
-        note("b"),
-        note("c"),
-        putRow(notes, { ...key, body: "put over an old row", sequence: 1n }),
-        putRow(notes, { ...key, id: "d", body: "put", sequence: 1n }),
-        updateRows(notes, { instanceId: "one" }, { body: "x" }),
-        deleteRows(notes, { instanceId: "one", id: "b" }),
-        insertRow(notes, { ...other, id: "a" }),
-        deleteRows(notes, { instanceId: "two", id: "never there" }),
-      ];
-      await store.db.commit(unit({ events: [happened("a", 1n)], changes }));
-      const counts = await store.db.read.select().from(store.db.table(rowCounts));
-      assert.deepEqual(
-        new Map(counts.map(({ counted, rows }) => [counted, rows])),
-        new Map([
-          ["one", 3n],
-          ["two", 1n],
-        ]),
-      );
-    });
-    it("gives back what it was given, for every kind of column", async () => {
-      await using store = await fresh();
-      const full = {
-        id: "full \u{1F600} e\u0301",
-        int: -2_147_483_648,
-        // NOTE: int64 holds whole numbers up to 2^53 - 1 in size: sequences, versions and counts stay below.
-        int64: BigInt(Number.MAX_SAFE_INTEGER),
-        flag: false,
-        data: { a: [1, "two", null, { b: true }], "\u00fc": 1.5 },
-        at: new Date("2038-01-19T03:14:08.123Z"),
-        raw: Uint8Array.of(0, 1, 127, 128, 255),
-        maybeText: "",
-        maybeData: ["x"],
-        maybeAt: new Date(-1),
-        maybeRaw: new Uint8Array(),
-      };
-      await store.db.commit(
-        unit({ changes: [insertRow(samples, full), insertRow(samples, someSample)] }),
-      );
-      const t = store.db.table(samples);
-      const rows = await store.db.read.select().from(t).orderBy(t.id);
-      const plain = rows.map(({ raw, maybeRaw, ...row }) => ({
-        ...row,
-        raw: Uint8Array.from(raw),
-        maybeRaw: maybeRaw === null ? null : Uint8Array.from(maybeRaw),
-      }));
-      const absent = { maybeText: null, maybeData: null, maybeAt: null, maybeRaw: null };
-      assert.deepEqual(plain, [full, { ...someSample, ...absent }]);
-    });
-    it("empties a column that is set to null", async () => {
-      await using store = await fresh();
-      await store.db.commit(
-        unit({ changes: [insertRow(samples, { ...someSample, maybeText: "x" })] }),
-      );
-      await store.db.commit(
-        unit({ changes: [updateRows(samples, { id: "s" }, { maybeText: null })] }),
-      );
-      const [row] = await store.db.read.select().from(store.db.table(samples));
-      assert.equal(row?.maybeText, null);
-    });
   });
 }
 

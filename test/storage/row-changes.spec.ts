@@ -28,7 +28,8 @@ const old = (id: string) => updateRows(things, at(id), { state: "old" });
 const told = (changes: readonly RowChange[]) =>
   changes.map((change) => {
     const by = "where" in change ? change.where : change.values;
-    return `${change.op} ${by["id"]}:${"values" in change ? change.values["state"] : ""}`;
+    const state = "values" in change ? String(change.values["state"]) : "";
+    return `${change.op} ${String(by["id"])}:${state}`;
   });
 
 describe("joined row changes", () => {
@@ -41,7 +42,10 @@ describe("joined row changes", () => {
     ]);
     assert.deepEqual(told(changes), ["insert x:old", "insert y:new"]);
     const [first] = changes;
-    assert.deepEqual(first && "values" in first && first.values["sequence"], new PendingSequence(2));
+    assert.deepEqual(
+      first && "values" in first && first.values["sequence"],
+      new PendingSequence(2),
+    );
   });
 
   it("join changes of a row that was put, unless they change what it keeps", () => {
@@ -56,7 +60,11 @@ describe("joined row changes", () => {
       updateRows(things, { instanceId: "one" }, { state: "mid" }),
       old("x"),
     ],
-    "the row was deleted between": [insertRow(things, row("x")), deleteRows(things, at("x")), old("x")],
+    "the row was deleted between": [
+      insertRow(things, row("x")),
+      deleteRows(things, at("x")),
+      old("x"),
+    ],
     "the key changes": [insertRow(things, row("x")), updateRows(things, at("x"), { id: "z" })],
     "what cached reads go by changes": [
       insertRow(things, row("x")),
@@ -94,7 +102,11 @@ describe("row changes in groups", () => {
 
   const apart: Record<string, RowChange[]> = {
     "about one row": [putRow(things, row("x")), putRow(things, row("x"))],
-    "of a row and of what made it": [insertRow(things, row("x")), old("x"), insertRow(things, row("y"))],
+    "of a row and of what made it": [
+      insertRow(things, row("x")),
+      old("x"),
+      insertRow(things, row("y")),
+    ],
     "of one row twice": [old("x"), updateRows(things, at("x"), { state: "mid" })],
     "that move rows into each other's condition": [
       updateRows(things, { state: "old" }, { state: "mid" }),

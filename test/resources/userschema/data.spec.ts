@@ -13,6 +13,43 @@ const take = (schema: JsonObject, v: JsonValue) => requireData(value(schema), { 
 const refuse = (schema: JsonObject, v: JsonValue) =>
   refusalOf(() => requireData(value(schema), { v }, "owner"));
 
+describe("what a schema of texts demands", () => {
+  const names = {
+    a: { type: "string", minLength: 2, maxLength: 4, pattern: "^[a-z😀]+$" },
+    b: { type: "string" },
+    c: { type: "integer" },
+  };
+  const texts = schemaOf({ properties: names, additionalProperties: false });
+  const whole: JsonObject[] = [
+    {},
+    { a: "ab" },
+    { a: "😀😀😀😀", b: "" },
+    { b: "x".repeat(1_000), c: 1 },
+  ];
+  const flawed: JsonObject[] = [
+    ...[{ a: "a" }, { a: "😀" }, { a: "abcde" }, { a: "AB" }, { a: 5 }, { a: null }],
+    ...[{ d: "ab" }, { toString: "ab" }, { a: "ab", c: "ab" }],
+  ];
+  for (const data of whole) {
+    it(`lets ${JSON.stringify(data).slice(0, 40)} pass`, () => requireData(texts, data, "owner"));
+  }
+  for (const data of flawed) {
+    it(`refuses ${JSON.stringify(data)}`, () => {
+      const { reason } = refusalOf(() => requireData(texts, data, "owner"));
+      assert.equal(reason, "USER_DATA_INVALID");
+    });
+  }
+  it("refuses a name that cannot be seen", () => {
+    const human = builtInSchemas.get("human");
+    assert.ok(human !== undefined);
+    requireData(human, { given_name: "Ädä" }, "owner");
+    for (const given_name of ["", "A\u200bda", "A\nda"]) {
+      const told = refusalOf(() => requireData(human, { given_name }, "owner"));
+      assert.deepEqual(told, invalid("user.data.given_name"));
+    }
+  });
+});
+
 describe("the keywords of JSON Schema 2020-12", () => {
   const rows: [JsonObject, JsonValue, JsonValue][] = [
     [{ type: "integer" }, 1.0, 1.5],
