@@ -53,6 +53,11 @@ describe("an export (decisions G4)", () => {
     const text = await exported(here, { orgIds: [name] });
     assert.ok(!text.includes(hashOfOld), "secrets are not in it");
     assert.ok(!text.includes("JBSWY3DPEHPK3PXP"));
+    assert.ok(!text.includes("never-exported"));
+    const has = [
+      ...text.matchAll(/"(oidcIdps|jwtIdps|labelPolicy|secondFactors|loginTexts|userLinks)"/g),
+    ];
+    assert.equal(new Set(has.map(([, list]) => list)).size, 6, text.slice(0, 4_000));
 
     await using there = await startPeer();
     const imported = await importPeer(there).raw(text);

@@ -161,6 +161,31 @@ describe("ImportHumanUser (decisions G3)", () => {
     assert.equal(refusal?.reason, "PASSWORD_CHANGE_REQUIRED");
   });
 
+  it("takes recovery codes in clear, each of which counts once, however it is spelled", async () => {
+    const password = "correct horse battery staple";
+    const recoveryCodes = ["ABCD-efgh-12", "abcdefgh12", "zyxw vuts 98"];
+    const { userId } = bodyOf(await call(path, person({ password, recoveryCodes })));
+    const check = async (code: string) => {
+      const checks = {
+        user: { user_id: userId },
+        password: { password },
+        recovery_code: { code },
+      };
+      return (await peer.post("/sessions", { checks })).status;
+    };
+    assert.equal(await check("zyxwvuts99"), 400);
+    assert.equal(await check("abcd-EFGH-12"), 201);
+    assert.equal(await check("abcd-EFGH-12"), 400);
+    assert.equal(await check("ZYXW-VUTS-98"), 201);
+    for (const [wrong, reason] of [
+      ["$2b$10$abcdefgh", "VALIDATION_FAILED"],
+      ["a - b - c", "RECOVERY_CODE_INVALID"],
+    ] as const) {
+      const { status, refusal } = await call(path, person({ password, recoveryCodes: [wrong] }));
+      assert.deepEqual([status, refusal?.reason], [400, reason]);
+    }
+  });
+
   it("links accounts of providers, and makes nothing of a provider that is not there", async () => {
     const events = await peer.eventCount();
     const idps = [{ configId: "404", externalUserId: "1", displayName: "ada" }];
