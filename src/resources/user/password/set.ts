@@ -42,7 +42,9 @@ export function settingOf(
       const at = { instanceId, userId: loaded.id };
       hashed ??= stored();
       tx.record(user, loaded, changePassword(loaded.state, changeRequired));
-      tx.write(await passwords.put(at, await hashed, tx.now), attempts.forgivePassword(at));
+      tx.write(await passwords.put(at, await hashed, tx.now));
+      // Nobody has tried the password of who is new.
+      if (loaded.version > 0n) tx.write(attempts.forgivePassword(at));
     },
   };
 }
