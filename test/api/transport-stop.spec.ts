@@ -92,7 +92,8 @@ describe("a stop (F23)", () => {
       }),
     );
     stream.write(message.subarray(0, 3));
-    await delay(50);
+    // What was sent before it has been read when a ping is answered.
+    await new Promise((resolve) => session.ping(resolve));
     const stopped = app.app[Symbol.asyncDispose]();
     await delay(50);
     assert.equal(goneAway, true);
