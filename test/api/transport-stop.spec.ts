@@ -75,6 +75,7 @@ describe("a stop (F23)", () => {
     let goneAway = false;
     session.on("goaway", () => (goneAway = true));
     session.on("error", () => {});
+    await once(session, "connect");
     const stream = session.request({
       ":method": "POST",
       ":path": pathOf(ActionService.method.searchTargets),
