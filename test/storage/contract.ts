@@ -170,17 +170,15 @@ function units(fresh: () => Promise<Fresh>): void {
       await store.db.commit(unit({ events: [happened("a", 2n)] }));
       assert.deepEqual(heard, ["one", "two"]);
     });
-    it("tells listeners of a table each row that was inserted, events or not, until they leave", async () => {
+    it("tells listeners of a table each row that was inserted, events or not", async () => {
       await using store = await fresh();
       const heard: unknown[] = [];
       const leave = store.db.onInsert(notes, ({ id }) => heard.push(id));
-      await store.db.commit(unit({ changes: [note("a")] }));
-      await store.db.commit(unit({ events: [happened("a", 1n)], changes: [note("b"), note("c")] }));
-      await assert.rejects(store.db.commit(unit({ changes: [note("d"), note("a")] })), Conflict);
-      await store.db.commit(unit({ events: [happened("a", 2n)] }));
+      await store.db.commit(unit({ changes: [note("a"), note("b")] }));
+      await assert.rejects(store.db.commit(unit({ changes: [note("c"), note("a")] })), Conflict);
       leave();
-      await store.db.commit(unit({ changes: [note("e")] }));
-      assert.deepEqual(heard, ["a", "b", "c"]);
+      await store.db.commit(unit({ changes: [note("d")] }));
+      assert.deepEqual(heard, ["a", "b"]);
     });
   });
 }
