@@ -38,6 +38,7 @@ import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
 import type { Config } from "./config.ts";
+import { connectionLimit } from "./connection-limit.ts";
 import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
@@ -183,7 +184,7 @@ export async function startApp(
       config.tlsCert === undefined || config.tlsKey === undefined
         ? undefined
         : { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) },
-    maxConnections: config.maxConnections,
+    maxConnections: connectionLimit(config.maxConnections),
     resolveOrigin: resolveOrigin(
       config.trustedProxies.map(parseNetwork).filter((network) => network !== undefined),
     ),

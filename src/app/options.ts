@@ -185,7 +185,7 @@ export const options = {
     type: type.int(1, 1_000_000),
     default: "10000",
     unit: "connections",
-    why: "Connections open at once; more are refused.",
+    why: "Connections open at once; more are refused. At most three quarters of the files that the process may open.",
   },
   featureMultitenancyResourcesApi: {
     env: "IDSVC_FEATURE_MULTITENANCY_RESOURCES_API",

@@ -4,7 +4,14 @@ import type { Permissions } from "./permissions.ts";
 
 /** Who calls: a user of the instance, or a system caller of the configuration. */
 export type Caller =
-  | { kind: "user"; userId: string; organizationId: string; tokenKind: string }
+  | {
+      kind: "user";
+      userId: string;
+      organizationId: string;
+      tokenKind: string;
+      /** The OAuth client that an access token was issued to; other tokens have none. */
+      clientId?: string;
+    }
   | { kind: "system"; name: string };
 
 /**
@@ -60,11 +67,15 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     instanceId,
     editorId: caller.kind === "user" ? caller.userId : `system:${caller.name}`,
     service: scope.method.slice(0, scope.method.indexOf("/")),
-    clientId: "",
+    clientId: clientOf(caller),
     requestId: scope.requestId,
     ...(scope.signal === undefined ? {} : { signal: scope.signal }),
   };
 }
+
+/** The OAuth client that calls; empty where there is none. */
+export const clientOf = (caller: Caller | undefined): string =>
+  caller?.kind === "user" ? (caller.clientId ?? "") : "";
 
 export const instanceOwner = (scope: Scope): OwnerRef => ({
   type: "instance",

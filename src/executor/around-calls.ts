@@ -14,7 +14,10 @@ export type Around = {
 
 /** One call that has executions. The messages are JSON as the service writes it (decisions A5). */
 export type HookedCall = {
-  facts: CallFacts;
+  facts: Omit<CallFacts, "projectId"> & {
+    /** The OAuth client that calls; empty where there is none. */
+    clientId: string;
+  };
   depth: number;
   signal: AbortSignal | undefined;
   request: () => JsonValue;
@@ -40,6 +43,8 @@ export interface CallExecutions {
 
 export function createCallExecutions(parts: {
   planOf: (instanceId: string) => Plan | Promise<Plan>;
+  /** The project of an OAuth client; empty for what is no app. */
+  projectOf: (instanceId: string, clientId: string) => Promise<string>;
   runTargets: RunTargets;
   start: (instanceId: string, depth: number, later: readonly Later[]) => Promise<void>;
 }): CallExecutions {
@@ -78,8 +83,10 @@ export function createCallExecutions(parts: {
     },
 
     async run({ request, response }, call, work) {
-      const { facts } = call;
+      const { clientId, ...told } = call.facts;
       if (call.depth >= deepest) throw tooDeep((request ?? response)?.id ?? "");
+      const projectId = clientId && (await parts.projectOf(told.instanceId, clientId));
+      const facts: CallFacts = { ...told, projectId };
       const later: Later[] = [];
       try {
         if (request !== undefined) {

@@ -5,6 +5,7 @@ import { service, type ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
+import { appReader } from "../resources/app/index.ts";
 import { cachedActions, signingKeyReader } from "../resources/action/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { current } from "../storage/read-cache.ts";
@@ -56,6 +57,7 @@ export function createExecutor(
   const { events, secrets, newId, now } = deps;
   const { db, logger } = parts;
   const planOf = cachedActions(db, compilePlan);
+  const apps = appReader(db);
   const circuits = createCircuits({ now: () => performance.now(), random: Math.random });
   const meter = createMeter();
   const records = createRecords(deps, (err) =>
@@ -93,6 +95,9 @@ export function createExecutor(
     },
   });
 
+  const projectOf = async (instanceId: string, clientId: string): Promise<string> =>
+    (await apps.byClientId(instanceId, clientId))?.projectId ?? "";
+
   async function start(instanceId: string, depth: number, later: readonly Later[]): Promise<void> {
     const at = { instanceId, newId, now: now() };
     const rows = await Promise.all(later.map((each) => callLater(secrets, at, depth, each)));
@@ -100,7 +105,7 @@ export function createExecutor(
   }
 
   return {
-    calls: createCallExecutions({ planOf, runTargets, start }),
+    calls: createCallExecutions({ planOf, projectOf, runTargets, start }),
     runFunction: createRunFunction({
       planOf,
       runTargets,

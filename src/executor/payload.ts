@@ -7,6 +7,7 @@ export type CallFacts = {
   fullMethod: string;
   instanceId: string;
   organizationId: string;
+  /** Of the app that calls; empty where no app does. */
   projectId: string;
   userId: string;
 };

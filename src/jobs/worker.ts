@@ -79,8 +79,11 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
   const pace = { ...usualPace, ...parts.pace };
   const ending = new AbortController();
   let held = true;
-  const lanes = Object.entries(parts.handlers).map(([kind, handler]) =>
-    createLane({ ...parts, kind, handler, pace, ending: ending.signal, isHeld: () => held }),
+  const lanes = new Map(
+    Object.entries(parts.handlers).map(([kind, handler]) => {
+      const laneParts = { ...parts, kind, handler, pace, ending: ending.signal };
+      return [kind, createLane({ ...laneParts, isHeld: () => held })];
+    }),
   );
   const wake = () => lanes.forEach((lane) => lane.wake());
   const poll = async () => {
@@ -92,6 +95,8 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
     }
   };
 
+  // A unit that enqueues may have no events, as those that deliver some; of other processes only events are told.
+  const forgetOwn = db.onInsert(jobs, ({ kind }) => lanes.get(String(kind))?.wake());
   // Most commits enqueue nothing: the stamp of the table tells.
   const stamps = new Map<string, number>();
   const forget = db.onCommit((instanceId) => {
@@ -105,9 +110,10 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
 
   return {
     async [Symbol.asyncDispose]() {
+      forgetOwn();
       forget();
       clearInterval(timer);
-      const stopped = Promise.all([polling, ...lanes.map((lane) => lane.stop())]);
+      const stopped = Promise.all([polling, ...[...lanes.values()].map((lane) => lane.stop())]);
       if (await within(pace.stopWithinMs, stopped)) return;
       ending.abort();
       await within(lastWordMs, stopped);

@@ -118,6 +118,8 @@ export interface Database extends AsyncDisposable {
   catchUp(): Promise<void>;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
+  /** Called after each commit of this process for each row that it inserted into the table, events or not. */
+  onInsert(table: Table, listener: (row: Readonly<Record<string, unknown>>) => void): () => void;
   /** With `thorough`, the engine checks all it holds, which takes time in proportion. */
   health(thorough?: boolean): Promise<StoreHealth>;
 }

@@ -1,5 +1,6 @@
 import type { Counter, Registry } from "prom-client";
 import { codes, type Kind } from "../errors.ts";
+import { type CallSeries, callSeries, countIn, writeCalls } from "./call-series.ts";
 
 /** The protocols of the one port, as a label. */
 export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
@@ -28,7 +29,6 @@ export type Metrics = {
   render(): Promise<{ contentType: string; body: string }>;
 };
 
-const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest"]);
 const outcomes: ReadonlySet<string> = new Set(["ok", ...Object.keys(codes)]);
 
@@ -41,8 +41,6 @@ export type Timed = {
   upTo: readonly number[];
   bounds: readonly number[];
 };
-/** Calls of one outcome of one method. */
-type Series = Timed & { upTo: number[] };
 type Read = () => Value[] | Promise<Value[]>;
 export type Value = { labels: Labels; value: number; metricName?: string };
 
@@ -53,23 +51,22 @@ export type Value = { labels: Labels; value: number; metricName?: string };
  * that no request can grow the number of series.
  *
  * Calls are counted here, because prom-client makes and sorts a key of all labels each time, which costs more than the
- * log line. It writes the text and knows the process, and is loaded when somebody asks.
+ * log line. They are written here too (call-series.ts). It writes all others and knows the process, and is loaded when
+ * somebody asks.
  */
 export function createMetrics(sets: LabelSets): Metrics {
   const methods = new Map([...sets.methods].map(([name, list]) => [name, new Set(list)]));
   const eventTypes = new Set(sets.eventTypes);
-  const series: Series[] = [];
+  const series: CallSeries[] = [];
   const counters = new Map<string, CountCall>();
   const events = new Map<string, number>();
   const others: [name: string, help: string, type: string, read: Read][] = [];
   let registry: Promise<Registry> | undefined;
 
   function counterOf(service: string, method: string): CountCall {
-    const byOutcome = new Map<string, Series>();
-    const newSeries = (code: string, protocol: string): Series => {
-      const upTo = bounds.map(() => 0);
-      const labels = { service, method, code, protocol };
-      const made: Series = { labels, count: 0, seconds: 0, upTo, bounds };
+    const byOutcome = new Map<string, CallSeries>();
+    const newSeries = (code: string, protocol: string): CallSeries => {
+      const made = callSeries({ service, method, code, protocol });
       series.push(made);
       return made;
     };
@@ -79,10 +76,7 @@ export function createMetrics(sets: LabelSets): Metrics {
       const name = outcome === "ok" ? known : `${known} ${outcome}`;
       let one = byOutcome.get(name);
       if (one === undefined) byOutcome.set(name, (one = newSeries(outcome, known)));
-      one.count += 1;
-      one.seconds += seconds;
-      const at = bounds.findIndex((bound) => seconds <= bound);
-      if (at !== -1) one.upTo[at] = (one.upTo[at] ?? 0) + 1;
+      countIn(one, seconds);
     };
   }
 
@@ -100,18 +94,6 @@ export function createMetrics(sets: LabelSets): Metrics {
       const metric = { name, get: async () => ({ name, help, type, values: await values() }) };
       made.registerMetric(metric as unknown as Counter);
     };
-    add(
-      "idsvc_rpc_calls_total",
-      "RPC calls answered, by service, method, code and protocol.",
-      "counter",
-      () => series.map(({ labels, count }) => ({ labels, value: count })),
-    );
-    add(
-      "idsvc_rpc_duration_seconds",
-      "Time from the whole request to the whole answer of an RPC.",
-      "histogram",
-      () => series.flatMap((one) => histogram("idsvc_rpc_duration_seconds", one)),
-    );
     add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
       [...events].map(([type, value]) => ({ labels: { type }, value })),
     );
@@ -139,7 +121,8 @@ export function createMetrics(sets: LabelSets): Metrics {
     },
     async render() {
       const loaded = await (registry ??= load());
-      return { contentType: loaded.contentType, body: await loaded.metrics() };
+      const body = `${await loaded.metrics()}\n${writeCalls(series)}`;
+      return { contentType: loaded.contentType, body };
     },
   };
 }

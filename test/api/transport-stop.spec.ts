@@ -75,6 +75,7 @@ describe("a stop (F23)", () => {
     let goneAway = false;
     session.on("goaway", () => (goneAway = true));
     session.on("error", () => {});
+    await once(session, "connect");
     const stream = session.request({
       ":method": "POST",
       ":path": pathOf(ActionService.method.searchTargets),
@@ -92,7 +93,8 @@ describe("a stop (F23)", () => {
       }),
     );
     stream.write(message.subarray(0, 3));
-    await delay(50);
+    // What was sent before it has been read when a ping is answered.
+    await new Promise((resolve) => session.ping(resolve));
     const stopped = app.app[Symbol.asyncDispose]();
     await delay(50);
     assert.equal(goneAway, true);

@@ -98,7 +98,7 @@ export function mountDisk(): Disk {
 }
 
 /** Waits until writes are refused; those that still found room count as others do. */
-async function refused(writers: Writers, outcome: Outcome): Promise<void> {
+export async function refused(writers: Writers, outcome: Outcome): Promise<void> {
   const isRefused = ({ reason }: Entry) => reason === "STORE_UNAVAILABLE";
   const before = writers.log.length;
   for (const end = Date.now() + patienceMs; !writers.log.slice(before).some(isRefused); ) {
@@ -112,7 +112,7 @@ async function refused(writers: Writers, outcome: Outcome): Promise<void> {
 }
 
 /** Load balancers hear that the store cannot write, and that it can again. */
-async function readinessIs(url: string, wanted: number, outcome: Outcome): Promise<void> {
+export async function readinessIs(url: string, wanted: number, outcome: Outcome): Promise<void> {
   let seen = 0;
   for (const end = Date.now() + longestRecoveryMs; Date.now() < end; await pause(20, 50)) {
     const answer = await fetch(`${url}/readyz`);
@@ -124,7 +124,11 @@ async function readinessIs(url: string, wanted: number, outcome: Outcome): Promi
   outcome.unexplained.push(`/readyz answered ${seen} where ${wanted} is right`);
 }
 
-async function readsGoOn(url: string, log: readonly Entry[], outcome: Outcome): Promise<void> {
+export async function readsGoOn(
+  url: string,
+  log: readonly Entry[],
+  outcome: Outcome,
+): Promise<void> {
   const made = log.findLast(({ op, outcome: came }) => op === "patch" && came === "acknowledged");
   for (let at = 0; at < reads; at++) {
     const search = { method: "POST", path: "/targets/_search" };

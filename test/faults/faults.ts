@@ -2,7 +2,9 @@ import type { Fault } from "./fault.ts";
 import { killed } from "./f01-kill.ts";
 import { tornWal } from "./f02-torn-wal.ts";
 import { diskFull } from "./f03-disk-full.ts";
+import { readOnly } from "./f04-read-only.ts";
 import { callsFail } from "./f05-failing-calls.ts";
+import { lockContention } from "./f06-lock-contention.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
 import { failedOver } from "./f09-fail-over.ts";
 import { answerLost } from "./f10-lost-answer.ts";
@@ -15,6 +17,7 @@ import { clockJumps } from "./f20-clock-jumps.ts";
 import { gracefulStop } from "./f23-graceful-stop.ts";
 import { migrationKilled } from "./f24-migration.ts";
 import { databaseStuck } from "./f25-stuck-database.ts";
+import { outOfDescriptors } from "./f26-out-of-descriptors.ts";
 import { staleCaches } from "./f28-stale-caches.ts";
 import { importKilled } from "./f29-import.ts";
 import { revokeFails } from "./f30-failing-revoke.ts";
@@ -24,7 +27,9 @@ export const faults: readonly Fault[] = [
   killed,
   tornWal,
   diskFull,
+  readOnly,
   callsFail,
+  lockContention,
   databaseRestarted,
   failedOver,
   answerLost,
@@ -37,6 +42,7 @@ export const faults: readonly Fault[] = [
   gracefulStop,
   migrationKilled,
   databaseStuck,
+  outOfDescriptors,
   staleCaches,
   importKilled,
   revokeFails,

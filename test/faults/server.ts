@@ -34,16 +34,14 @@ export async function freePort(): Promise<number> {
 
 export type Place = { dataDir: string; port: number; env?: Record<string, string> };
 
-/**
- * A command of the service as a process of its own, with this store and none of the tests' environment.
- *
- * @param how.before  what starts it, as `strace` does
- * @param how.quiet  without its words, where a refusal is expected
- */
+/** `before`: what starts it, as `strace` does; `quiet`: without its words, where a refusal is expected. */
+type How = { before?: string[]; quiet?: boolean };
+
+/** A command of the service as a process of its own, with this store and none of the tests' environment. */
 export function spawnCommand(
   place: Omit<Place, "port">,
   command: string[],
-  how: { before?: string[]; quiet?: boolean } = {},
+  how: How = {},
 ): ChildProcess {
   const main = [process.execPath, ...flags, join(root, "src/main.ts"), ...command];
   const [program = "", ...args] = [...(how.before ?? []), ...main];
@@ -54,8 +52,8 @@ export function spawnCommand(
   });
 }
 
-export function spawnServer({ port, env, ...place }: Place): ChildProcess {
-  return spawnCommand({ ...place, env: { ...env, IDSVC_PORT: String(port) } }, ["serve"]);
+export function spawnServer({ port, env, ...place }: Place, how: How = {}): ChildProcess {
+  return spawnCommand({ ...place, env: { ...env, IDSVC_PORT: String(port) } }, ["serve"], how);
 }
 
 /** Ends a process that this test started, and waits until it is gone. */
@@ -68,10 +66,10 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
   return child.exitCode;
 }
 
-export async function startServer(place: Place): Promise<Running> {
+export async function startServer(place: Place, how: How = {}): Promise<Running> {
   const url = `http://localhost:${place.port}`;
   const started = performance.now();
-  const child = spawnServer(place);
+  const child = spawnServer(place, how);
   while (!(await isReady(url))) {
     if (child.exitCode !== null) assert.fail(`the server ended with ${child.exitCode}`);
     if (performance.now() - started > patienceMs) {

@@ -79,6 +79,17 @@ function atWork(fresh: Fresh): void {
       await until(async () => (await stored(store)).length === 0, "the job is gone", 1_000);
       assert.deepEqual(done, ["a a 1"]);
     });
+    it("is done soon after a commit without events too", async () => {
+      await using store = await fresh();
+      const done: string[] = [];
+      const pace = { pollMs: 60_000 };
+      await using _ = startWorker(store, async ({ id }) => (done.push(id), "done"), { pace });
+      await delay(50);
+      const job = enqueue(carry, { instanceId: "one", id: "a", now: new Date() }, { note: "a" });
+      const nothing = { expect: [], claims: [], events: [] };
+      await store.db.commit({ instanceId: "one", ...nothing, changes: [job] });
+      await until(() => done.length === 1, "the job is done", 1_000);
+    });
     it("that was written by another process is seen by looking", async () => {
       await using store = await fresh();
       await using other = await openStore(store.place, () => new Date());

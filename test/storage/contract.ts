@@ -165,6 +165,14 @@ function units(fresh: () => Promise<Fresh>): void {
       await store.db.commit(unit({ events: [happened("a", 2n)] }));
       assert.deepEqual(heard, ["one", "two"]);
     });
+    it("tells listeners of a table each row that was inserted, events or not", async () => {
+      await using store = await fresh();
+      const heard: unknown[] = [];
+      store.db.onInsert(notes, ({ id }) => heard.push(id));
+      await store.db.commit(unit({ changes: [note("a"), note("b")] }));
+      await assert.rejects(store.db.commit(unit({ changes: [note("c"), note("a")] })), Conflict);
+      assert.deepEqual(heard, ["a", "b"]);
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import { clientOf } from "../../authz/context.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { cancelled } from "../../errors.ts";
@@ -92,8 +93,7 @@ function factsOf({ instanceId, context, caller }: Call, { path }: MethodRule) {
     fullMethod: path,
     instanceId,
     organizationId: context.type === "organization" ? context.organizationId : own,
-    // No token that the API takes tells the project of a client yet.
-    projectId: "",
+    clientId: clientOf(caller),
     userId:
       caller === undefined ? "" : caller.kind === "user" ? caller.userId : `system:${caller.name}`,
   };

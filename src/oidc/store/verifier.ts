@@ -21,7 +21,8 @@ export const oidcAccessTokens =
         return whenKnown(ports.users.byId(at, token.userId), (user) => {
           if (user === undefined) return undefined;
           const { id: userId, organizationId } = user;
-          return { kind: "user", userId, organizationId, tokenKind: "access_token" };
+          const { clientId } = token;
+          return { kind: "user", userId, organizationId, tokenKind: "access_token", clientId };
         });
       });
     });

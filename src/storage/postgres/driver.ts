@@ -1,6 +1,7 @@
 import type { MigratableDatabase, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
+import { createListeners } from "../listeners.ts";
 import { createStamps } from "../stamps.ts";
 import { checkServer, createPool } from "./connect.ts";
 import { storeError } from "./errors.ts";
@@ -31,10 +32,7 @@ export async function openPostgres(options: {
   const writing = createPool(url, "write", connections.write);
   const read = createReader(reading);
   const stamps = createStamps();
-  const listeners = new Set<(instanceId: string) => void>();
-  const tell = (instanceId: string) => {
-    for (const listen of listeners) listen(instanceId);
-  };
+  const listeners = createListeners();
   let monitor: Monitor | undefined;
   let closed: Promise<void> | undefined;
 
@@ -43,7 +41,7 @@ export async function openPostgres(options: {
     connections: connections.write,
     onCommitted(unit, firstSequence) {
       stamps.touch(unit);
-      if (firstSequence !== 0n) tell(unit.instanceId);
+      listeners.committed(unit, firstSequence);
     },
     onCounted: (instanceId, before, ours) => monitor?.counted(instanceId, before, ours),
   });
@@ -69,10 +67,8 @@ export async function openPostgres(options: {
     async catchUp() {
       await monitor?.catchUp();
     },
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onCommit: listeners.onCommit,
+    onInsert: listeners.onInsert,
     health: () =>
       asked(async (): Promise<StoreHealth> => {
         const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
@@ -86,7 +82,7 @@ export async function openPostgres(options: {
         url,
         stamps,
         isWriting: (instanceId) => writer.isWriting(instanceId),
-        onForeign: tell,
+        onForeign: listeners.tell,
       });
       await monitor.catchUp();
       return stale;

@@ -12,6 +12,7 @@ import {
   type Unit,
 } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
+import { createListeners } from "../listeners.ts";
 import { createStamps } from "../stamps.ts";
 import type { Schema } from "../schema.ts";
 import { checkTexts } from "../texts.ts";
@@ -67,7 +68,7 @@ export function openSqlite(options: {
   const release = connection.prepare("RELEASE unit");
   const writer = createWriter(connection);
   const stamps = createStamps();
-  const listeners = new Set<(instanceId: string) => void>();
+  const listeners = createListeners();
   let waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
@@ -155,7 +156,7 @@ export function openSqlite(options: {
       return () => {
         stamps.touch(entry.unit);
         entry.resolve({ firstSequence });
-        if (firstSequence !== 0n) for (const listen of listeners) listen(entry.unit.instanceId);
+        listeners.committed(entry.unit, firstSequence);
       };
     } catch (error) {
       if (!connection.inTransaction) throw error;
@@ -189,10 +190,8 @@ export function openSqlite(options: {
           }),
     stamp: stamps.read,
     catchUp: async () => noticeOthers(),
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onCommit: listeners.onCommit,
+    onInsert: listeners.onInsert,
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
       const sound = !thorough || connection.pragma("integrity_check", { simple: true }) === "ok";
