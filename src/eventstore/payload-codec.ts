@@ -12,6 +12,8 @@ import type { SecretStore } from "./secret-store.ts";
 /** The member of a stored payload that holds its personal fields, sealed. */
 const personalMember = "$personal";
 
+const userType = "user";
+
 type Json = Record<string, unknown>;
 const erased = (name: string): [string, string] => [name, ""];
 
@@ -30,10 +32,14 @@ export type PayloadCodec = {
 
 export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): PayloadCodec {
   const rules = new Map<string, AnyPayload>();
+  // Events of users themselves, sealed with the key that the first of them makes.
+  const ofUsers = new Set<string>();
   for (const set of all) {
+    const { aggregateType } = set[definition];
     for (const [type, rule] of set[definition].rules) {
       if (rules.has(type)) throw new Error(`event ${type} is defined twice`);
       rules.set(type, rule);
+      if (aggregateType === userType && rule.subject === undefined) ofUsers.add(type);
     }
   }
   const place = (instance: string, { type: ownerType, id: ownerId }: Subject, type: string) => ({
@@ -44,7 +50,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
   });
   const subjectOf = ({ subject }: AnyPayload, payload: unknown, aggregateId: string): Subject => {
     const named = subject?.(payload, aggregateId) ?? aggregateId;
-    return typeof named === "string" ? { type: "user", id: named } : named;
+    return typeof named === "string" ? { type: userType, id: named } : named;
   };
 
   return {
@@ -62,7 +68,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       const name = `${subject.type}/${subject.id}`;
       const changes: RowChange[] = [];
       // Who has no events has no key: nothing is asked of the store for him.
-      const isFirst = isNew && rule.subject === undefined;
+      const isFirst = isNew && ofUsers.has(event.type);
       let key = newKeys.get(name);
       if (key === undefined && !isFirst) key = await secrets.personalKey(instanceId, subject);
       if (key === undefined) {
