@@ -71,7 +71,6 @@ async function begin() {
 
 const all: Way[] = ["introspect", "userinfo", "v3 call", "PAT", "token exchange", "refresh"];
 const ofLogin: Way[] = ["introspect", "userinfo", "v3 call", "token exchange", "refresh"];
-const ofUse: Way[] = ["token exchange", "refresh"];
 type Done = Promise<{ status: number; refusal?: { message: string } | undefined }>;
 
 const endings: [what: string, end: (place: Place) => Done, ended: Way[]][] = [
@@ -93,9 +92,8 @@ const endings: [what: string, end: (place: Place) => Done, ended: Way[]][] = [
     ({ user }) => post(`/users/${user}/password`, { password: "an entirely different phrase" }),
     ofLogin,
   ],
-  // What he may not use any more gives no more tokens; what was given runs out.
-  ["the grant is deactivated", ({ grant }) => post(`/user_grants/${grant}/_deactivate`), ofUse],
-  ["the grant is deleted", ({ grant }) => service.remove(`/user_grants/${grant}`), ofUse],
+  ["the grant is deactivated", ({ grant }) => post(`/user_grants/${grant}/_deactivate`), ofLogin],
+  ["the grant is deleted", ({ grant }) => service.remove(`/user_grants/${grant}`), ofLogin],
 ];
 
 describe("what ends with what it stands on", () => {

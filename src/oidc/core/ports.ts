@@ -112,7 +112,7 @@ export interface Users {
    */
   roles(at: At, userId: string, projectIds: readonly string[]): Promise<RolesByProject>;
   /** Whether the user may use an app of the project (`authorization_required`, `project_access_required`). */
-  mayUse(at: At, user: User, projectId: string): Promise<boolean>;
+  mayUse(at: At, user: User, projectId: string): boolean | Promise<boolean>;
   /**
    * Whether the user may ask for tokens to the project: it is active, and it is the service's own, his organization's,
    * granted to that, or he has a role in it.

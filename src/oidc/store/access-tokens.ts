@@ -17,7 +17,7 @@ const longestToken = 16_384;
  */
 export function accessTokenReader(
   parts: Pick<Deps, "db" | "secrets" | "now"> & {
-    users: Pick<Users, "byId">;
+    users: Pick<Users, "byId" | "mayUse">;
     clients: Pick<Clients, "byId">;
   },
 ): Tokens["accessToken"] {
@@ -57,7 +57,13 @@ export function accessTokenReader(
         if (!actors) return undefined;
         // Machine users are clients by themselves.
         if (token.oidcSessionId === "") return token;
-        return whenKnown(clients.byId(at, token.clientId), (client) => client && token);
+        return whenKnown(clients.byId(at, token.clientId), (client) => {
+          if (client === undefined) return undefined;
+          // What was granted when it was issued may have been taken away.
+          return whenKnown(users.mayUse(at, user, client.projectId), (may) =>
+            may ? token : undefined,
+          );
+        });
       });
     });
 

@@ -25,7 +25,7 @@ import { writtenBy } from "./write.ts";
 export function tokenStore(
   parts: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
     features: FeatureReader;
-    users: Pick<Users, "byId">;
+    users: Pick<Users, "byId" | "mayUse">;
     clients: Pick<Clients, "byId">;
   },
 ): Tokens {

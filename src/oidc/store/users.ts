@@ -11,6 +11,7 @@ import {
   machineCredentials,
   metadataReader,
   profileReader,
+  whenKnown,
 } from "../../resources/user/index.ts";
 import type { At, Machine, RolesByProject, Settings, User, Users } from "../core/ports.ts";
 import { standardClaims } from "./standard-claims.ts";
@@ -87,18 +88,15 @@ export function userStore(parts: Parts): Users {
       return held;
     },
 
-    async mayUse({ instanceId }, { id, organizationId }: User, projectId) {
-      const project = await projects.byId(instanceId, projectId);
-      if (project?.state !== "active") return false;
-      if (
-        project.projectAccessRequired &&
-        project.organizationId !== organizationId &&
-        !(await isGrantedTo(instanceId, projectId, organizationId))
-      ) {
-        return false;
-      }
-      return !project.authorizationRequired || hasRoleIn(instanceId, id, projectId);
-    },
+    mayUse: ({ instanceId }, { id, organizationId }: User, projectId) =>
+      whenKnown(projects.byId(instanceId, projectId), (project) => {
+        if (project?.state !== "active") return false;
+        const isOpen = !project.projectAccessRequired || project.organizationId === organizationId;
+        const mayEnter = isOpen || isGrantedTo(instanceId, projectId, organizationId);
+        return whenKnown(mayEnter, (may) =>
+          may && project.authorizationRequired ? hasRoleIn(instanceId, id, projectId) : may,
+        );
+      }),
 
     async mayAddress(at, { id, organizationId }: User, projectId) {
       const { instanceId } = at;
