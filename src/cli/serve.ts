@@ -23,8 +23,9 @@ export async function serveCommand(context: Context): Promise<number> {
     },
   });
   const made = await bootstrap(kernel);
-  const app = await startApp(kernel);
+  // Nothing that may fail comes after the first caller.
   const store = await kernel.db.health();
+  const app = await startApp(kernel);
   logger.info(
     {
       version,

@@ -41,3 +41,37 @@ console.log(
   `${wanted} events: ${rate(wanted, written - begun)} written a second, ` +
     `${rate(wanted, seconds * 1000)} delivered a second, the last ${Math.round(performance.now() - written)} ms after it`,
 );
+
+// What calls that no execution concerns take while others wait for a target that hangs.
+const othersMs = 3_000;
+const waiting = 100;
+async function others(): Promise<number> {
+  const path = `GET /resources/v3alpha/organizations/${store.made.organization_id}` as const;
+  const times: number[] = [];
+  const end = performance.now() + othersMs;
+  while (performance.now() < end) {
+    const start = performance.now();
+    await callJson(restSpec(service.port, path, { token }));
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] ?? 0;
+}
+
+receiver.on("/hang", () => {});
+const hanging = { name: "hanging", rest_webhook: { url: receiver.url("/hang") }, timeout: "1s" };
+const { details: hung } = await post("/targets", hanging);
+const languages = "idsvc.settings.language.v3alpha.LanguageService";
+await post("/executions", { condition: { request: { service: languages } }, targets: [hung.id] });
+const idleP99 = await others();
+let isOver = false;
+const callers = Array.from({ length: waiting }, async () => {
+  const spec = restSpec(service.port, "GET /settings/v3alpha/languages", { token });
+  while (!isOver) await callJson(spec);
+});
+const busyP99 = await others();
+isOver = true;
+await Promise.all(callers);
+console.log(
+  `p99 of other calls: ${idleP99.toFixed(1)} ms, ${busyP99.toFixed(1)} ms while ${waiting} callers wait for a target that hangs`,
+);

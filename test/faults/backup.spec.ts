@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,11 +12,9 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Env, idsvc } from "../cli/command.ts";
-import { connect } from "../storage/sqlite-place.ts";
-import { check } from "./checker.ts";
-import type { Entry } from "./client-log.ts";
+import { backedUp, eventsOf } from "./f27-backup.ts";
 import { freePort, type Place, startServer } from "./server.ts";
-import { createWriters } from "./writers.ts";
+import { openArena } from "./store.ts";
 
 const rounds = Number(process.env["IDSVC_TEST_BACKUPS"] ?? 3);
 const token = "token-of-the-fault-tests";
@@ -40,78 +37,11 @@ async function restored(from: Place, backup: string): Promise<Place> {
   return place;
 }
 
-/** What clients know of a store that went back: of an answer that came after the backup had begun, nothing. */
-const knownBefore = (log: readonly Entry[], count: number): Entry[] =>
-  log.map((entry, at) =>
-    at < count || entry.outcome !== "acknowledged" ? entry : { ...entry, outcome: "unknown" },
-  );
-
-function eventsOf(place: Place): string[] {
-  using connection = connect(storeIn(place));
-  const events = "SELECT * FROM events ORDER BY instance_id, sequence";
-  return connection
-    .prepare(events)
-    .raw()
-    .all()
-    .map((row) => JSON.stringify(row));
-}
-
-const headOf = (place: Place): number => {
-  using connection = connect(storeIn(place));
-  return Number(connection.prepare("SELECT max(last) FROM sequences").pluck().get());
-};
-
 describe("a backup that is made while writers write (F27)", () => {
   it(`is a prefix of history, and goes on above it when it is restored, in ${rounds} rounds`, async () => {
-    const place = await newPlace();
-    const writers = createWriters(8, token);
-    const server = await startServer(place);
-    const running = writers.run(server.url);
-    await writers.answered();
-    const backups: { file: string; before: number; events: number }[] = [];
-    for (let round = 0; round < rounds; round++) {
-      await delay(100);
-      const file = join(place.dataDir, `backup-${round}`);
-      const before = writers.log.length;
-      const { code, out, err } = await idsvc(["db", "backup", file, "--json"], envOf(place));
-      assert.equal(code, 0, err);
-      const told = JSON.parse(out);
-      assert.equal(told.bytes, statSync(file).size);
-      assert.ok(writers.log.length > before, "writers went on meanwhile");
-      backups.push({ file, before, events: Number(told.events) });
-    }
-    await running.stop();
-    assert.equal(await server.stop(), 0);
-    const internal = writers.log.filter(({ status }) => status >= 500);
-    assert.deepEqual(internal, []);
-    const history = eventsOf(place);
-
-    for (const { file, before, events } of backups) {
-      assert.equal(statSync(file).mode & 0o777, 0o600);
-      const copy = await restored(place, file);
-      const log = knownBefore(writers.log, before);
-      assert.deepEqual(await check(copy, log), []);
-      const prefix = eventsOf(copy);
-      assert.equal(prefix.length, events);
-      assert.deepEqual(prefix, history.slice(0, events));
-      const { code } = await idsvc(["projections", "verify"], envOf(copy));
-      assert.equal(code, 0);
-
-      const head = headOf(copy);
-      const later = createWriters(4, token);
-      const again = await startServer(copy);
-      const writing = later.run(again.url);
-      await later.answered();
-      await delay(150);
-      await writing.stop();
-      assert.equal(await again.stop(), 0);
-      const written = later.log.filter(
-        ({ op, outcome }) => op !== "read" && outcome === "acknowledged",
-      );
-      assert.ok(written.length > 0);
-      for (const { sequence } of written) assert.ok(sequence > head, `${sequence} after ${head}`);
-      assert.deepEqual(eventsOf(copy).slice(0, events), prefix);
-    }
+    await using arena = await openArena("sqlite");
+    const { rounds: done, lost, unexplained } = await backedUp.run(arena, rounds);
+    assert.deepEqual({ done, lost, unexplained }, { done: rounds, lost: [], unexplained: [] });
   });
 
   it("does not begin its jobs by itself once it is restored", async () => {

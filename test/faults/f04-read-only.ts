@@ -73,7 +73,8 @@ export const readOnly: Fault = {
 const remount = (folder: string, how: "ro" | "rw") =>
   execFileSync("mount", ["-o", `remount,${how}`, folder]);
 
-async function refusesToStart({ place }: Store): Promise<boolean> {
+/** Whether a server ends by itself instead of serving this store. */
+export async function refusesToStart({ place }: Store): Promise<boolean> {
   const child = spawnServer(place, { quiet: true });
   for (const late = Date.now() + refusalMs; child.exitCode === null && Date.now() < late; )
     await delay(10);

@@ -5,6 +5,7 @@ import { diskFull } from "./f03-disk-full.ts";
 import { readOnly } from "./f04-read-only.ts";
 import { callsFail } from "./f05-failing-calls.ts";
 import { lockContention } from "./f06-lock-contention.ts";
+import { wrongFiles } from "./f07-wrong-files.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
 import { failedOver } from "./f09-fail-over.ts";
 import { answerLost } from "./f10-lost-answer.ts";
@@ -18,6 +19,7 @@ import { gracefulStop } from "./f23-graceful-stop.ts";
 import { migrationKilled } from "./f24-migration.ts";
 import { databaseStuck } from "./f25-stuck-database.ts";
 import { outOfDescriptors } from "./f26-out-of-descriptors.ts";
+import { backedUp } from "./f27-backup.ts";
 import { staleCaches } from "./f28-stale-caches.ts";
 import { importKilled } from "./f29-import.ts";
 import { revokeFails } from "./f30-failing-revoke.ts";
@@ -30,6 +32,7 @@ export const faults: readonly Fault[] = [
   readOnly,
   callsFail,
   lockContention,
+  wrongFiles,
   databaseRestarted,
   failedOver,
   answerLost,
@@ -43,6 +46,7 @@ export const faults: readonly Fault[] = [
   migrationKilled,
   databaseStuck,
   outOfDescriptors,
+  backedUp,
   staleCaches,
   importKilled,
   revokeFails,

@@ -73,6 +73,24 @@ describe("opening an SQLite file", () => {
     await using restored = await place.open(schema);
     assert.equal((await logOf(restored)).length, 1);
   });
+  it("refuses a file whose log was taken away with what was committed last (F07)", async () => {
+    await using place = await filePlace();
+    await using killed = await place.open(schema);
+    await killed.migrate();
+    await killed.commit(unit({ events: [happened("a", 1n)] }));
+    const path = `${place.path}.copy`;
+    const copy = (...ends: string[]) =>
+      ends.forEach((end) => writeFileSync(path + end, readFileSync(place.path + end)));
+    copy("", "-shm");
+    const names = new RegExp(`${path}-wal is missing.*put it back`);
+    assert.throws(
+      () => openSqlite({ path, schema }),
+      refused("failedPrecondition", "STORE_LOG_MISSING", names),
+    );
+    copy("-wal");
+    await using whole = openSqlite({ path, schema });
+    assert.equal((await logOf(whole)).length, 1);
+  });
   it("finds a damaged page when it checks thoroughly (F07)", async () => {
     await using place = await filePlace();
     const first = await place.open(schema);

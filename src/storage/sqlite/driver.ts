@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { failedPrecondition, unavailable } from "../../errors.ts";
@@ -238,6 +238,12 @@ function open(path: string, alone: boolean): Sqlite.Database {
       `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
     );
   }
+  if (hasLostLog(path)) {
+    throw failedPrecondition(
+      "STORE_LOG_MISSING",
+      `${path}-wal is missing, and with it what was committed last: put it back; or, to go without, restore a backup or move ${path}-shm away`,
+    );
+  }
   let connection: Sqlite.Database;
   try {
     connection = new Sqlite(path);
@@ -293,6 +299,21 @@ function hasStrayLog(path: string): boolean {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Whether the write-ahead log was taken away while it held what the file lacks. Its index, which stays behind when a process
+ * is killed, tells how many frames there were and how many of them stand in the file.
+ *
+ * Source: sqlite.org/walformat.html, section 2.1: mxFrame at 16, nBackfill at 96, in the byte order of the machine.
+ */
+function hasLostLog(path: string): boolean {
+  const [log, index] = [`${path}-wal`, `${path}-shm`];
+  if (!existsSync(index) || (existsSync(log) && statSync(log).size > 0)) return false;
+  const header = readFileSync(index).subarray(0, 136);
+  if (header.length < 136) return false;
+  const words = new Uint32Array(header.buffer.slice(header.byteOffset, header.byteOffset + 136));
+  return (words[4] ?? 0) > (words[24] ?? 0);
 }
 
 /** Compiled statements by text, as many as a service has queries; the oldest make room. */
