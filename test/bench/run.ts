@@ -27,6 +27,8 @@ import { newStore, startService } from "./store.ts";
 const { values: flags } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
+    /** With a million users: to seed them takes minutes. */
+    full: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     record: { type: "boolean", default: false },
     gate: { type: "boolean", default: false },
@@ -134,8 +136,12 @@ function searches(wanted: Wanted) {
 
 function directories(wanted: Wanted) {
   const ids = ["user-get", "user-search", "user-create", "rss-users"];
-  const sizes = [{ label: "10k", users: 10_000, memberships: 1_000 }];
+  const sizes = [
+    { label: "1k", users: 1_000, memberships: 10 },
+    { label: "10k", users: 10_000, memberships: 1_000 },
+  ];
   if (!flags.quick) sizes.push({ label: "100k", users: 100_000, memberships: 100_000 });
+  if (flags.full) sizes.push({ label: "1M", users: 1_000_000, memberships: 100_000 });
   return sizes.filter(({ label }) => ids.some((id) => wanted(`${id}-${label}`)));
 }
 
