@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { imports as importTable } from "../../src/management/import/tables.ts";
 import { type ResourcePeer, startPeer } from "../support/peer.ts";
 import { human, importPeer, newName, publicKey } from "./import-peer.ts";
 
@@ -186,6 +187,14 @@ describe("a record that is refused", () => {
 });
 
 describe("an import that cannot be read", () => {
+  /** How many imports there are. */
+  const kept = () => {
+    const { db } = peer.app.kernel;
+    return db.read
+      .select({ id: db.table(importTable).id })
+      .from(db.table(importTable))
+      .then((rows) => rows.length);
+  };
   const record = (size: number) => human("a", { password: "x".repeat(size) });
   const cases: Record<string, [body: string, reason: string]> = {
     empty: ["", "IMPORT_EMPTY"],
@@ -220,12 +229,14 @@ describe("an import that cannot be read", () => {
   };
   for (const [what, [body, reason]] of Object.entries(cases)) {
     it(`${what} is refused whole`, async () => {
-      const events = await peer.eventCount();
+      const [events, before] = [await peer.eventCount(), await kept()];
       const answer = await imports.raw(body);
       assert.equal(answer.status, 400, JSON.stringify(answer.json));
       assert.equal(answer.reason, reason, JSON.stringify(answer.json));
       assert.match(String(answer.violation.field), /^data/);
       assert.equal(await peer.eventCount(), events);
+      // Nothing of it happens later either.
+      assert.equal(await kept(), before);
     });
   }
 

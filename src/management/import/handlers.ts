@@ -10,7 +10,7 @@ import {
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import { deadlineExceeded, failedPrecondition, invalidField, notFound } from "../../errors.ts";
+import { deadlineExceeded, failedPrecondition, notFound } from "../../errors.ts";
 import { enqueue } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { Conflict } from "../../storage/database.ts";
@@ -23,6 +23,7 @@ import type { RankedKind } from "./kinds.ts";
 import { payloadOwner } from "./payload.ts";
 import { receiver } from "./receive.ts";
 import { outcomesOf } from "./outcomes.ts";
+import { spanMs } from "./span.ts";
 import { type ImportState as StoredState, imports } from "./tables.ts";
 
 type Import = Row<typeof imports>;
@@ -124,12 +125,12 @@ export function importHandlers(
     async import(request, scope) {
       const body = scope.body ?? inOne(request.data);
       // Before the body: a wrong time is told at once.
-      if (request.timeout !== "") toMs(request.timeout, "timeout");
+      if (request.timeout !== "") spanMs(request.timeout, "timeout");
       const by = writeContext(scope);
       const { id, options } = await receive(by, body, { dryRun: request.dryRun });
       const awaits = request.awaitResponse ?? options.awaitResponse ?? true;
       const timeout = request.timeout || (options.timeout ?? "");
-      const withinMs = timeout === "" ? usualTimeoutMs : toMs(timeout, "data.timeout");
+      const withinMs = timeout === "" ? usualTimeoutMs : spanMs(timeout, "data.timeout");
       const row = awaits ? await ended(scope, id, withinMs) : await find(scope.instanceId, id);
       const told = awaits ? await answerOf(outcomesOf(db, row)) : {};
       return { job: toJob(row), ...told } satisfies MessageInitShape<typeof ImportResponseSchema>;
@@ -163,26 +164,6 @@ export function importHandlers(
 
 async function* inOne(data: Uint8Array): AsyncIterable<Uint8Array> {
   yield data;
-}
-
-const units: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-};
-
-/** @throws INVALID_ARGUMENT IMPORT_OPTION_INVALID */
-function toMs(text: string, field: string): number {
-  if (!/^(?:\d{1,9}(?:ns|us|ms|s|m|h))+$/.test(text)) {
-    throw invalidField(field, "IMPORT_OPTION_INVALID", "must be a time such as 90s, 30m or 1h30m");
-  }
-  return [...text.matchAll(/(\d+)([a-z]+)/g)].reduce(
-    (sum, [, number, unit = ""]) => sum + Number(number) * (units[unit] ?? 0),
-    0,
-  );
 }
 
 function toJob(row: Import): MessageInitShape<typeof ImportJobSchema> {

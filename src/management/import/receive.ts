@@ -7,6 +7,7 @@ import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
 import { packRecords, payloadId, payloadRef, type Received } from "./payload.ts";
 import { type Piece, splitter } from "./split.ts";
+import { spanMs } from "./span.ts";
 import { forgetting } from "./sweep.ts";
 import { importBatches, imports } from "./tables.ts";
 
@@ -117,6 +118,9 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
 function toOption({ name, json }: Piece & { is: "option" }): DocumentOptions {
   const value: unknown = parsed(json);
   const isFlag = name === "awaitResponse" || name === "dryRun";
+  // Looked at before anything begins: what is refused has changed nothing.
+  if (name === "timeout" && typeof value === "string" && value !== "")
+    spanMs(value, "data.timeout");
   if (typeof value === (isFlag ? "boolean" : "string")) return { [name]: value };
   if (value === null) return {};
   const right = isFlag ? "true or false" : "a text such as 30m";
