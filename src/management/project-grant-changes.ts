@@ -5,6 +5,7 @@ import type { ManagementService } from "#gen/idsvc/management/v1/management_serv
 import type { Handlers } from "../authz/service.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
+import { eventTeller } from "../resources/event/index.ts";
 import { projectGrantNotFound } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 import { createTenancy } from "../resources/org/index.ts";
@@ -12,7 +13,6 @@ import { profileReader, userNamesReader } from "../resources/user/index.ts";
 import { and, asc, desc, eq, gt, gte, inArray, lt, or } from "../storage/drizzle.ts";
 import { events as log } from "../storage/kernel-tables.ts";
 import { current } from "../storage/read-cache.ts";
-import { changeText } from "./change-texts.ts";
 import { textIn } from "./convert.ts";
 
 const grantType = "project_grant";
@@ -35,6 +35,7 @@ export function listProjectGrantChanges(
   const retention = current(db, retentionReader(db));
   const names = userNamesReader(db);
   const profiles = profileReader(db);
+  const tellerFor = eventTeller(db);
 
   /** The grant as it was made: what it belongs to never changes. */
   async function grantOf(instanceId: string, id: string) {
@@ -105,12 +106,13 @@ export function listProjectGrantChanges(
     for (const { editorId } of rows) {
       if (!editors.has(editorId)) editors.set(editorId, await editorOf(instanceId, editorId));
     }
+    const tell = await tellerFor(scope);
     const result = rows.map(
       (row): MessageInitShape<typeof ChangeSchema> => ({
         changeDate: timestampFromDate(row.createdAt),
         eventType: {
           key: row.type,
-          localizedMessage: changeText(row.type, scope.acceptLanguage),
+          localizedMessage: tell(row.type),
         },
         sequence: row.sequence,
         resourceOwnerId: row.ownerId,

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { EventSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+import type { TellEvent } from "../../texts/event-texts.ts";
 
 const ownerTypes = {
   system: OwnerType.SYSTEM,
@@ -13,6 +14,7 @@ const ownerTypes = {
 /** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (decisions C7). */
 export const toEvent = (
   event: LoggedEvent & { isPayloadOmitted?: boolean },
+  tell: TellEvent,
 ): MessageInitShape<typeof EventSchema> => ({
   sequence: event.sequence,
   type: event.type,
@@ -30,6 +32,7 @@ export const toEvent = (
     requestId: event.requestId,
   },
   revision: event.revision,
+  localizedMessage: tell(event.type),
   ...(event.isPayloadOmitted === true
     ? { payloadOmitted: true }
     : { payload: event.payload as JsonObject }),

@@ -4,6 +4,7 @@ import type { Module } from "../../projection/module.ts";
 import { eventHandlers } from "./handlers.ts";
 
 export { toEvent } from "./convert.ts";
+export { eventTeller } from "./teller.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed (resources, Events). It records nothing and keeps nothing. */

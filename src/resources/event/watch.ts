@@ -6,6 +6,7 @@ import type {
 } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Database } from "../../storage/database.ts";
+import type { TellEvent } from "../../texts/event-texts.ts";
 import { position } from "./conditions.ts";
 import { toEvent } from "./convert.ts";
 import { type eventQueries, logOf } from "./queries.ts";
@@ -18,6 +19,7 @@ const freshMs = 500;
 const [fewest, mostAtOnce] = [4, 64];
 const signOfLifeMs = 30_000;
 
+type Parts = { db: Database; queries: ReturnType<typeof eventQueries>; tell: TellEvent };
 type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
 
 /**
@@ -26,8 +28,7 @@ type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
  * step that is older than half a second, or than his permissions, is thrown away and read again.
  */
 export async function* watch(
-  db: Database,
-  queries: ReturnType<typeof eventQueries>,
+  { db, queries, tell }: Parts,
   { afterSequence, filters }: WatchEventsRequest,
   scope: Scope,
 ): AsyncGenerator<Message> {
@@ -47,7 +48,7 @@ export async function* watch(
       for (const event of events) {
         isCurrent = scope.permissions === permissions && performance.now() - readAt < freshMs;
         if (!isCurrent) break;
-        yield { sequence: event.sequence, event: toEvent(event) };
+        yield { sequence: event.sequence, event: toEvent(event, tell) };
         after = event.sequence;
         quietSince = performance.now();
       }

@@ -6,7 +6,7 @@ import { type Authorize, authorizeById, type Handlers } from "../../authz/servic
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { objectHistory, toEvent } from "../event/index.ts";
+import { eventTeller, objectHistory, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
@@ -82,6 +82,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
   const history = objectHistory(deps);
+  const tellerFor = eventTeller(db);
 
   return {
     async createUser({ user: wanted }, scope) {
@@ -166,10 +167,12 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toListDetails(found), sortingColumn, result };
     },
 
-    async searchUserEvents({ id, query }, { instanceId }) {
-      const of = { instanceId, aggregate: { type: user.type, id } };
+    async searchUserEvents({ id, query }, scope) {
+      const of = { instanceId: scope.instanceId, aggregate: { type: user.type, id } };
       const found = await history(of, toPage(query));
-      return { details: toListDetails(found), result: found.rows.map(toEvent) };
+      const tell = await tellerFor(scope);
+      const result = found.rows.map((row) => toEvent(row, tell));
+      return { details: toListDetails(found), result };
     },
   };
 

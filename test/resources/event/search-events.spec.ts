@@ -61,6 +61,7 @@ describe("searching events", () => {
     const { sequence, creation_date, editor, payload, ...rest } = event;
     assert.deepEqual(rest, {
       type: "target.added",
+      localized_message: "Target added",
       aggregate: { type: "target", id, version: "1" },
       owner: { type: "OWNER_TYPE_INSTANCE", id: app.made.instance_id },
       revision: 1,

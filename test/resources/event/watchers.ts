@@ -25,18 +25,23 @@ export type Watcher = {
 };
 
 export type Ask = Partial<Pick<WatchEventsRequest, "afterSequence" | "filters" | "ctx">>;
-type To = { port: number; token: string };
+type To = { port: number; token: string; language?: string };
 type Open = (to: To, request: WatchEventsRequest, tell: Tell) => () => void;
 type Tell = { message(message: WatchEventsResponse): void; end(end: End): void };
 
 const ok: End = { code: 0, reason: undefined };
 
-const overRest: Open = ({ port, token }, request, tell) => {
+const headersOf = ({ token, language }: To): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  ...(language === undefined ? {} : { "accept-language": language }),
+});
+
+const overRest: Open = (to, request, tell) => {
   const leave = new AbortController();
   const run = async () => {
-    const answer = await fetch(`http://localhost:${port}/resources/v3alpha/events/_watch`, {
+    const answer = await fetch(`http://localhost:${to.port}/resources/v3alpha/events/_watch`, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { ...headersOf(to), "content-type": "application/json" },
       body: JSON.stringify(toJson(WatchEventsRequestSchema, request)),
       signal: leave.signal,
     });
@@ -60,10 +65,10 @@ const overRest: Open = ({ port, token }, request, tell) => {
   return () => leave.abort();
 };
 
-const overGrpc: Open = ({ port, token }, request, tell) => {
-  const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createInsecure());
+const overGrpc: Open = (to, request, tell) => {
+  const client = new grpc.Client(`localhost:${to.port}`, grpc.credentials.createInsecure());
   const metadata = new grpc.Metadata();
-  metadata.set("authorization", `Bearer ${token}`);
+  for (const [name, value] of Object.entries(headersOf(to))) metadata.set(name, value);
   const call = client.makeServerStreamRequest(
     `/${EventService.typeName}/WatchEvents`,
     (wanted: WatchEventsRequest) => Buffer.from(toBinary(WatchEventsRequestSchema, wanted)),
@@ -83,10 +88,10 @@ const overGrpc: Open = ({ port, token }, request, tell) => {
 
 const overTransport =
   (transportTo: (baseUrl: string) => Transport): Open =>
-  ({ port, token }, request, tell) => {
+  (to, request, tell) => {
     const leave = new AbortController();
-    const client = createClient(EventService, transportTo(`http://localhost:${port}`));
-    const headers = { authorization: `Bearer ${token}` };
+    const client = createClient(EventService, transportTo(`http://localhost:${to.port}`));
+    const headers = headersOf(to);
     const run = async () => {
       for await (const message of client.watchEvents(request, { headers, signal: leave.signal })) {
         tell.message(message);

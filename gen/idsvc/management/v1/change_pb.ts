@@ -66,7 +66,8 @@ export type ChangeType = Message<"idsvc.management.v1.ChangeType"> & {
   key: string;
 
   /**
-   * What it says, in a language that the caller accepts.
+   * What happened, for people, not for programs: in the first language of `Accept-Language` that the service speaks, else
+   * in the default language of the instance.
    *
    * @generated from field: string localized_message = 2;
    */

@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/event/v3alpha/event.proto.
  */
 export const file_idsvc_resources_event_v3alpha_event: GenFile = /*@__PURE__*/
-  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudC5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEizwIKBUV2ZW50EhAKCHNlcXVlbmNlGAEgASgEEgwKBHR5cGUYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoJYWdncmVnYXRlGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuQWdncmVnYXRlEioKBW93bmVyGAUgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXISNQoGZWRpdG9yGAYgASgLMiUuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRWRpdG9yEhAKCHJldmlzaW9uGAcgASgNEigKB3BheWxvYWQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3BheWxvYWRfb21pdHRlZBgJIAEoCCI2CglBZ2dyZWdhdGUSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEIlEKBkVkaXRvchIPCgd1c2VyX2lkGAEgASgJEg8KB3NlcnZpY2UYAiABKAkSEQoJY2xpZW50X2lkGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAliBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
+  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudC5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEi6gIKBUV2ZW50EhAKCHNlcXVlbmNlGAEgASgEEgwKBHR5cGUYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoJYWdncmVnYXRlGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuQWdncmVnYXRlEioKBW93bmVyGAUgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXISNQoGZWRpdG9yGAYgASgLMiUuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRWRpdG9yEhAKCHJldmlzaW9uGAcgASgNEigKB3BheWxvYWQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3BheWxvYWRfb21pdHRlZBgJIAEoCBIZChFsb2NhbGl6ZWRfbWVzc2FnZRgKIAEoCSI2CglBZ2dyZWdhdGUSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEIlEKBkVkaXRvchIPCgd1c2VyX2lkGAEgASgJEg8KB3NlcnZpY2UYAiABKAkSEQoJY2xpZW50X2lkGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAliBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
 
 /**
  * One thing that happened to one object. Events are never changed; only what they tell of a person is erased with him.
@@ -88,6 +88,14 @@ export type Event = Message<"idsvc.resources.event.v3alpha.Event"> & {
    * @generated from field: bool payload_omitted = 9;
    */
   payloadOmitted: boolean;
+
+  /**
+   * What happened, for people, not for programs: in the first language of `Accept-Language` that the service speaks, else
+   * in the default language of the instance (English for events of the system).
+   *
+   * @generated from field: string localized_message = 10;
+   */
+  localizedMessage: string;
 };
 
 /**
