@@ -229,14 +229,14 @@ describe("an import that cannot be read", () => {
   };
   for (const [what, [body, reason]] of Object.entries(cases)) {
     it(`${what} is refused whole`, async () => {
-      const [events, before] = [await peer.eventCount(), await kept()];
+      const [events, known] = [await peer.eventCount(), await kept()];
       const answer = await imports.raw(body);
       assert.equal(answer.status, 400, JSON.stringify(answer.json));
       assert.equal(answer.reason, reason, JSON.stringify(answer.json));
       assert.match(String(answer.violation.field), /^data/);
       assert.equal(await peer.eventCount(), events);
       // Nothing of it happens later either.
-      assert.equal(await kept(), before);
+      assert.equal(await kept(), known);
     });
   }
 
