@@ -21,6 +21,8 @@ const bounds = {
   maxHeaderPairs: 100,
   maxStreams: 256,
   sessionMemoryMiB: 16,
+  /** Connections that wait to be accepted: where a crowd overruns the usual 511, the system resets some. */
+  backlog: 4_096,
 };
 
 type NodeRequest = http.IncomingMessage | http2.Http2ServerRequest;
@@ -152,7 +154,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     server.on("tlsClientError", (_: Error, socket: tls.TLSSocket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen({ port: options.port, host: options.host, backlog: bounds.backlog }, resolve);
   });
   server.on("error", (error) => logger.error({ err: error }, "listener failed"));
 
