@@ -3,6 +3,7 @@ import { browserTargets } from "./browser.ts";
 import { know } from "./messages.ts";
 import { rpcTargets } from "./rpc.ts";
 import type { Target } from "./target.ts";
+import { tenants } from "./tenants.ts";
 import { textTargets } from "./texts.ts";
 
 /** Makes what messages may name by its id. */
@@ -14,4 +15,9 @@ export async function populate(peer: OidcPeer): Promise<void> {
   know([organizationId, userId, machineId, machineClient, appId, projectId, clientId]);
 }
 
-export const targets: readonly Target[] = [...rpcTargets, ...browserTargets, ...textTargets];
+export const targets: readonly Target[] = [
+  ...rpcTargets,
+  ...browserTargets,
+  ...textTargets,
+  tenants,
+];
