@@ -113,7 +113,7 @@ const create = (kind: Kind) =>
     .record({ text, at: fc.tuple(place, place, place, place), keys, byGrant: fc.boolean() })
     .map((drawn) =>
       command(
-        `create ${kind} ${drawn.text} ${drawn.at} ${drawn.keys}${drawn.byGrant ? " by grant" : ""}`,
+        `create ${kind} ${drawn.text} ${drawn.at.join()} ${drawn.keys.join()}${drawn.byGrant ? " by grant" : ""}`,
         (model) => wantedOf(model, kind, drawn) !== undefined,
         async (model, real) => {
           const wanted = wantedOf(model, kind, drawn);
@@ -152,7 +152,7 @@ const named: Readonly<Partial<Record<Kind, string>>> = {
 
 const patch = (kind: Kind) =>
   fc.tuple(place, text, keys).map(([at, name, given]) =>
-    onOne(`patch to ${name} ${given}`, kind, at, async (thing, model, real) => {
+    onOne(`patch to ${name} ${given.join()}`, kind, at, async (thing, model, real) => {
       const member = named[kind];
       const members = memberRoles[thing.context?.kind ?? kind]?.slice(name === "a" ? 1 : 0) ?? [];
       const roles = member !== undefined ? [] : kind === "memberships" ? members : given;

@@ -37,7 +37,7 @@ function filterOf({ kind, filter, text, method, at }: Asked, model: TenantModel,
     return { json: { state: { state } }, keeps: ({ isActive }: Thing) => isActive === wanted };
   }
   if (filter === "text" && isNamed) {
-    const [name, compare] = methods[method % 4] ?? ["EQUALS", () => false];
+    const [name, holds] = methods[method % 4] ?? ["EQUALS", () => false];
     const ignores = method >= 4;
     const before = kind === "project_roles" ? "" : prefix;
     const wanted = name === "ENDS_WITH" || name === "CONTAINS" ? text : `${before}${text}`;
@@ -46,7 +46,7 @@ function filterOf({ kind, filter, text, method, at }: Asked, model: TenantModel,
       method: `TEXT_FILTER_METHOD_${name}${ignores ? "_IGNORE_CASE" : ""}`,
     };
     const as = (value: string) => (ignores ? folded(value) : value);
-    const keeps = (thing: Thing) => compare(as(`${before}${thing.text}`), as(wanted));
+    const keeps = (thing: Thing) => holds(as(`${before}${thing.text}`), as(wanted));
     return { json: { [kind === "project_roles" ? "key" : "name"]: given }, keeps };
   }
   const projects = model.of("projects");
@@ -101,7 +101,7 @@ function read(kind: Kind, json: JsonObject) {
   return {
     id: details.id,
     text: inner.name ?? inner.username ?? inner.key ?? "",
-    roles: [...(inner.role_keys ?? inner.roles ?? [])].toSorted(),
+    roles: Array.from<string>(inner.role_keys ?? inner.roles ?? []).toSorted(),
     isActive:
       kind === "project_roles" || kind === "memberships" || !String(state).endsWith("INACTIVE"),
   };
