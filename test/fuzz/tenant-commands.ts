@@ -108,25 +108,41 @@ async function expect(
   return json;
 }
 
+const createOf = (kind: Kind, drawn: Drawn) =>
+  command(
+    `create ${kind} ${drawn.text} ${drawn.at.join()} ${drawn.keys.join()}${drawn.byGrant ? " by grant" : ""}`,
+    (model) => wantedOf(model, kind, drawn) !== undefined,
+    async (model, real) => {
+      const wanted = wantedOf(model, kind, drawn);
+      assert.ok(wanted);
+      const [query, body] = createCall(real, wanted);
+      const refused = model.refuseCreate(wanted);
+      const made = await expect(real, refused, () => real.peer.post(`/${kind}${query}`, body));
+      if (refused !== undefined) return;
+      const id = String(Object(made).details.id);
+      model.things.push({ ...wanted, id, isAlive: true, isActive: true });
+    },
+  );
+
 const create = (kind: Kind) =>
   fc
     .record({ text, at: fc.tuple(place, place, place, place), keys, byGrant: fc.boolean() })
-    .map((drawn) =>
-      command(
-        `create ${kind} ${drawn.text} ${drawn.at.join()} ${drawn.keys.join()}${drawn.byGrant ? " by grant" : ""}`,
-        (model) => wantedOf(model, kind, drawn) !== undefined,
-        async (model, real) => {
-          const wanted = wantedOf(model, kind, drawn);
-          assert.ok(wanted);
-          const [query, body] = createCall(real, wanted);
-          const refused = model.refuseCreate(wanted);
-          const made = await expect(real, refused, () => real.peer.post(`/${kind}${query}`, body));
-          if (refused !== undefined) return;
-          const id = String(Object(made).details.id);
-          model.things.push({ ...wanted, id, isAlive: true, isActive: true });
-        },
-      ),
-    );
+    .map((drawn) => createOf(kind, drawn));
+
+const first = { text: "a", at: [0, 0, 0, 0], keys: [], byGrant: false };
+/** What most scripts begin with, or they would seldom come as far as a grant: one of each kind, with roles to lose. */
+export const tenantWorld: readonly Command[] = [
+  createOf("organizations", first),
+  createOf("organizations", { ...first, text: "b" }),
+  createOf("projects", first),
+  createOf("users", first),
+  createOf("project_roles", first),
+  createOf("project_roles", { ...first, text: "b" }),
+  createOf("project_grants", { ...first, at: [1, 0, 0, 0], keys: ["a", "b"] }),
+  createOf("user_grants", { ...first, keys: ["a"] }),
+  createOf("user_grants", { ...first, keys: ["a", "b"], byGrant: true }),
+  createOf("memberships", { ...first, at: [0, 0, 0, 2] }),
+];
 
 const onOne = (
   told: string,

@@ -3,7 +3,7 @@ import { uniqueName } from "../support/peer.ts";
 import { noticesSent } from "../support/notices.ts";
 import { requireCleanPrototypes } from "./oracle.ts";
 import type { Target } from "./target.ts";
-import { type Real, tenantCommands } from "./tenant-commands.ts";
+import { type Real, tenantCommands, tenantWorld } from "./tenant-commands.ts";
 import { TenantModel } from "./tenant-model.ts";
 import { compareAll } from "./tenant-search.ts";
 
@@ -13,11 +13,13 @@ export const tenants: Target = {
   share: 0.25,
   property: (peer) =>
     fc.asyncProperty(
+      fc.boolean(),
       fc.commands(tenantCommands, { maxCommands: 60, size: "max" }),
-      async (script) => {
+      async (isBare, script) => {
         await noticesSent(peer.app);
         const model = new TenantModel();
         const real: Real = { peer, prefix: `${uniqueName("t")} ` };
+        if (!isBare) for (const step of tenantWorld) await step.run(model, real);
         await fc.asyncModelRun(() => ({ model, real }), script);
         await compareAll(model, real);
         requireCleanPrototypes();
