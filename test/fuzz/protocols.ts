@@ -73,8 +73,8 @@ export const protocolsAgree: Target = {
     );
     return fc.asyncProperty(asked, async ({ method, json, isKnown }) => {
       const message = messageOf(method, json);
-      // What JSON may not name at all, binary messages can.
-      if (message === undefined || JSON.stringify(json).includes("__proto__")) return;
+      // What JSON may not name at all, binary messages can; half of a pair is no text of theirs.
+      if (message === undefined || /__proto__|\\ud/.test(JSON.stringify(json))) return;
       await compare(peer, method, message, isKnown);
       requireCleanPrototypes();
     });
