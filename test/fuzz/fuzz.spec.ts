@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import type { OidcPeer } from "../support/oidc.ts";
 import { regressions } from "./regressions.ts";
-import { populate, targets } from "./targets.ts";
+import { startTried, targets } from "./targets.ts";
 
 const runs = 60;
 const seed = 20_261_121;
 
 let peer: OidcPeer;
 before(async () => {
-  peer = await startOidc();
-  await populate(peer);
+  peer = await startTried();
 });
 after(() => peer[Symbol.asyncDispose]());
 

@@ -7,6 +7,10 @@ const meant = new Set([501, 503, 504]);
 const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype];
 const before = prototypes.map((each) => Reflect.ownKeys(each).length);
 
+const secrets: string[] = [];
+/** Names what nobody may be told who did not ask for it: it was given out once, to another. */
+export const keepSecret = (...values: string[]): void => void secrets.push(...values);
+
 /** What no answer may be, whatever was asked (faults 5.3): a failure of ours, or a refusal that says nothing. */
 export function judgeAnswer({ status, headers, body }: RawAnswer): void {
   assert.ok(status >= 200, `the answer has the status ${status}`);
@@ -15,10 +19,16 @@ export function judgeAnswer({ status, headers, body }: RawAnswer): void {
   // INTERNAL, UNKNOWN and DATA_LOSS.
   assert.ok(![2, 13, 15].includes(grpc), `grpc-status ${grpc}: ${headers["grpc-message"]}`);
   const text = body.toString("latin1");
+  const told = text + JSON.stringify(headers);
+  assert.ok(!secrets.some((each) => told.includes(each)), "a secret was told");
+  assert.doesNotMatch(told, /\$argon2id\$v=\d+\$m=/, "a hash was told");
   assert.doesNotMatch(text, /\n\s+at .*\.ts:\d+/, "a trace of the stack was told");
   if (status >= 400 && headers["content-type"]?.startsWith("application/json") === true) {
-    const told = Object(JSON.parse(body.toString("utf8")));
-    assert.ok("code" in told || "error" in told, `a refusal without a code: ${text.slice(0, 300)}`);
+    const refusal = Object(JSON.parse(body.toString("utf8")));
+    assert.ok(
+      "code" in refusal || "error" in refusal,
+      `a refusal without a code: ${text.slice(0, 300)}`,
+    );
   }
   requireCleanPrototypes();
 }

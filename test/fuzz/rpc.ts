@@ -5,9 +5,8 @@ import { pathOf, restPlaceOf } from "../support/protocols.ts";
 import { framed } from "../support/wire.ts";
 import { messageJson, mutated } from "./messages.ts";
 import { judgeAnswer } from "./oracle.ts";
-import { bearer, damaged, host, json, methodsOf, mostly, type Target } from "./target.ts";
+import { bearer, damaged, host, json, leftOut, methodsOf, mostly, type Target } from "./target.ts";
 
-const leftOut = new Set(["DeleteInstance", "LimitInstance", "BulkLimitInstances", "Import"]);
 const called = (peer: OidcPeer) =>
   fc.constantFrom(...methodsOf(peer).filter(({ name }) => !leftOut.has(name)));
 

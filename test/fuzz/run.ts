@@ -1,9 +1,9 @@
 // `npm run fuzz`: inputs that nobody would send, over the whole service (faults 5.3). Ends with 1 when one breaks it; what
 // is found belongs into regressions.ts.
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
-import { startOidc } from "../support/oidc.ts";
-import { populate, targets } from "./targets.ts";
+import { startTried, targets } from "./targets.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -26,22 +26,27 @@ process.on("unhandledRejection", (error) => strays.push(error));
 process.on("uncaughtException", (error) => strays.push(error));
 
 console.log(`seed ${seed}, ${flags.seconds} s`);
-await using peer = await startOidc();
-await populate(peer);
+await using peer = await startTried();
+// Of this process: what inputs are made of is among it.
+const held = monitorEventLoopDelay({ resolution: 1 });
+held.enable();
+const inMs = (nanoseconds: number) => `${Math.round(nanoseconds / 1e6)} ms`;
 for (const target of chosen) {
+  held.reset();
   const found = await fc.check(target.property(peer) as fc.IAsyncProperty<unknown>, {
     seed,
     numRuns: 1_000_000_000,
     plugins: [fc.interruptAfterTimeLimit(eachMs)],
   });
   console.log(
-    `${target.name.padEnd(12)} ${String(found.numRuns).padStart(7)} runs ${found.failed ? "FAILED" : "ok"}`,
+    `${target.name.padEnd(12)} ${String(found.numRuns).padStart(7)} runs ${found.failed ? "FAILED" : "ok"}, event loop p99 ${inMs(held.percentile(99))}, worst ${inMs(held.max)}`,
   );
   if (found.failed) {
     console.log(
       `  { target: "${target.name}", seed: ${found.seed}, path: "${found.counterexamplePath}" }`,
     );
     console.log(fc.defaultReportMessage(found));
+    console.log(found.errorInstance);
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { assertRefused, type MadeKey, paths, startOidc } from "../support/oidc.ts";
@@ -53,12 +53,37 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
     const { keyId } = await addKey(svc.id, { public_key });
     const privateKey = String(pair.privateKey.export({ type: "pkcs8", format: "pem" }));
     const header = { alg: "EdDSA", kid: keyId };
-    const { sign, createPrivateKey } = await import("node:crypto");
     const input = [header, claimsOf(svc.id)]
       .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
       .join(".");
     const signature = sign(null, Buffer.from(input), createPrivateKey(privateKey));
     assert.equal((await ask(`${input}.${signature.toString("base64url")}`)).status, 200);
+  });
+
+  it("D30: an assertion without a jti is spent, also when its signature is spelled or made anew", async () => {
+    const { jti: _, ...claims } = claimsOf(svc.id);
+    const jwt = signed(svcKey, claims);
+    // Of the last character of 256 bytes four bits say nothing.
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const respelled = jwt.slice(0, -1) + alphabet[alphabet.indexOf(jwt.at(-1) ?? "") ^ 1];
+    for (const other of [respelled, `${jwt}==`]) {
+      assertRefused(await ask(other), 400, "invalid_grant");
+    }
+    assert.equal((await ask(jwt)).status, 200);
+    for (const other of [jwt, respelled, `${jwt}==`]) {
+      assertRefused(await ask(other), 400, "invalid_grant");
+    }
+    // ECDSA draws anew for each signature, and takes the negative of one too.
+    const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const public_key = String(pair.publicKey.export({ type: "spki", format: "pem" }));
+    const { keyId } = await addKey(svc.id, { public_key });
+    const input = [{ alg: "ES256", kid: keyId }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+      .join(".");
+    const key = { key: pair.privateKey, dsaEncoding: "ieee-p1363" as const };
+    const again = () => `${input}.${sign("sha256", Buffer.from(input), key).toString("base64url")}`;
+    assert.equal((await ask(again())).status, 200);
+    assertRefused(await ask(again()), 400, "invalid_grant");
   });
 
   it("D29: iat +5 s is within the tolerance", async () => {

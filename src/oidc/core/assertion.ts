@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { isCanonical } from "./jwt.ts";
 
 /** The algorithms that assertions may be signed with, by the kind of key. */
 const algorithms: Record<string, readonly string[]> = {
@@ -16,7 +17,10 @@ const longestKid = 200;
 const toleranceSeconds = 10;
 const longestLifeSeconds = 60 * 60;
 
-/** What a verified assertion says. Without a `jti` of its own it goes by a digest of itself. */
+/**
+ * What a verified assertion says. Without a `jti` of its own it goes by a digest of what is signed: of an ECDSA signature
+ * anybody can make another one that holds.
+ */
 export type Assertion = {
   issuer: string | undefined;
   subject: string;
@@ -64,7 +68,7 @@ export async function verifyAssertion(
 ): Promise<Assertion | undefined> {
   const kid = kidOf(jwt);
   const pem = kid === undefined ? undefined : await by.keyOf(kid);
-  if (pem === undefined) return undefined;
+  if (pem === undefined || !isCanonical(jwt)) return undefined;
   const key = keyObject(pem);
   const { asymmetricKeyType, asymmetricKeyDetails } = key;
   const fitting = algorithms[asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? ""];
@@ -94,7 +98,9 @@ export async function verifyAssertion(
     issuer: typeof iss === "string" ? iss : undefined,
     subject: sub,
     jti,
-    digest: createHash("sha256").update(jwt).digest("base64url"),
+    digest: createHash("sha256")
+      .update(jwt.slice(0, jwt.lastIndexOf(".")))
+      .digest("base64url"),
     // It must be remembered for as long as it is taken.
     expiresAt: new Date((exp + toleranceSeconds + 1) * 1000),
   };

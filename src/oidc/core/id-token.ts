@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { kidOf } from "./assertion.ts";
-import { seconds } from "./jwt.ts";
+import { isCanonical, seconds } from "./jwt.ts";
 import type { Actor, At, Ports } from "./ports.ts";
 
 /** What an ID token of this instance says. */
@@ -29,7 +29,7 @@ export async function readIdToken(
   at: At,
   jwt: string,
 ): Promise<IdToken | undefined> {
-  if (jwt.length > longest) return undefined;
+  if (jwt.length > longest || !isCanonical(jwt)) return undefined;
   const kid = kidOf(jwt);
   const published = (await keys.publicKeys(at)).find((each) => each.kid === kid);
   if (published === undefined) return undefined;

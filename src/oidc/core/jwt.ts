@@ -25,6 +25,13 @@ export async function signJwt(
   return `${input}.${signature.toString("base64url")}`;
 }
 
+/**
+ * Whether each part of a JWT is the one base64url spelling of its bytes (RFC 4648 section 3.5). Decoders forgive more, in
+ * the signature too: a text that was changed there would still hold, and be another text.
+ */
+export const isCanonical = (jwt: string): boolean =>
+  jwt.split(".").every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
+
 const inPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
 const mostTogether = 16;
 let gathering: Promise<Buffer>[] | undefined;

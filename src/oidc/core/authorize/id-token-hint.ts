@@ -1,4 +1,5 @@
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
+import { isCanonical } from "../jwt.ts";
 import type { At, Keys } from "../ports.ts";
 
 /** What an ID token says that was sent back to us: its user, his session, and whom it was made for. */
@@ -16,7 +17,7 @@ export async function readIdTokenHint(
   at: At,
   token: string | undefined,
 ): Promise<Hint | undefined> {
-  if (token === undefined || token.length > longest) return undefined;
+  if (token === undefined || token.length > longest || !isCanonical(token)) return undefined;
   try {
     const { kid, alg, typ = "JWT" } = decodeProtectedHeader(token);
     if (typ !== "JWT") return undefined;
