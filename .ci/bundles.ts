@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, "..");
 const together =
   /^test\/(?:api|app|crypto|egress|executor|federation|login|management|notify|oidc|resources|settings)\//;
 // They stop things, fill things, watch the process, or keep it for long.
-const alone = /browser|flood|growth|kill|limits|matrix|replicas|transport/;
+const alone = /browser|event-texts|flood|growth|kill|limits|matrix|replicas|transport/;
 const mostTogether = 8;
 
 /** What the test runner starts as a process each: specs, and files that load several in turn. */

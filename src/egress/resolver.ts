@@ -55,6 +55,8 @@ export function systemResolver(options: ResolverOptions = {}): NameResolver {
       return ask(signal, async (resolver) => {
         const v4 = resolver.resolve4(host);
         const v6 = resolver.resolve6(host);
+        // Refused before the other is answered, when nobody waits for it yet.
+        v6.catch(() => undefined);
         // Some servers never answer for IPv6: who has an address does not wait long for more.
         const v6InTime = v4.then(
           () => Promise.race([v6, delay(lateFamilyMs, [])]),

@@ -17,6 +17,7 @@ const dns = await nameServer({
   "inside.test": { a: ["127.0.0.1"] },
   "two.test": { a: ["127.9.9.1", "127.9.9.2"] },
   "nothing.test": {},
+  "late.test": { a: ["127.9.9.3"], aAfterMs: 50 },
   "_check.test": { txt: [["idsvc=", "1234"], ["v=spf1 -all"]] },
 });
 const resolver = systemResolver({ servers: [dns.address], hostsFile });
@@ -41,6 +42,14 @@ describe("resolving a host", () => {
     assert.deepEqual(await resolver.addresses("localhost", soon()), ["127.0.0.1", "::1"]);
     assert.deepEqual(await resolver.addresses("a.Localhost.", soon()), ["127.0.0.1", "::1"]);
     assert.ok(!dns.asked.some((name) => /localhost/i.test(name)));
+  });
+  it("survives that one family is refused before the other is answered", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", note);
+    assert.deepEqual(await resolver.addresses("late.test", soon()), ["127.9.9.3"]);
+    process.off("unhandledRejection", note);
+    assert.deepEqual(unhandled, []);
   });
   it("fails for a name that is not there, or has no address", async () => {
     await fails(resolver.addresses("missing.test", soon()), "dns", "ENOTFOUND");

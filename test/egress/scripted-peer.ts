@@ -78,6 +78,8 @@ export function certificateFor(name: string): { cert: string; key: string } {
 
 export type Records = {
   a?: string[];
+  /** How long they take: answers of other types come before. */
+  aAfterMs?: number;
   /** Each record as its pieces. */
   txt?: string[][];
 };
@@ -116,7 +118,10 @@ export async function nameServer(names: Record<string, Records | "silent">) {
     head.writeUInt16BE(records === undefined ? 0x8183 : 0x8180, 2);
     head.writeUInt16BE(answers.length, 6);
     head.writeUInt32BE(0, 8);
-    socket.send(Buffer.concat([head, question, ...answers]), from.port, from.address);
+    const send = () =>
+      socket.send(Buffer.concat([head, question, ...answers]), from.port, from.address);
+    if (type === 1 && records?.aAfterMs !== undefined) setTimeout(send, records.aAfterMs);
+    else send();
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
