@@ -67,6 +67,16 @@ export interface Transaction {
   ): Promise<T>;
   /** Judges what hasty parts claim against the store, by one read. @throws the refusal of a claim that is taken */
   requireClaims(): Promise<void>;
+  /**
+   * States which rows the decision took as "all rows where", by what a column of text holds in each; others at commit
+   * mean: decide again. As many others are others too.
+   */
+  expectAll<T extends Table>(
+    table: T,
+    where: Partial<Row<T>>,
+    column: string,
+    values: readonly string[],
+  ): void;
   /** States how many rows the decision took as "all rows where"; another number at commit means: decide again. */
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
   /** Rows that are no projection: secrets and short-lived state. */
@@ -204,6 +214,11 @@ function createTransaction(parts: Parts, at: WriteContext) {
       } catch (error) {
         throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
       }
+    },
+    expectAll(table, where, column, values) {
+      const all = { kind: "rows", table, where, count: values.length } as const;
+      expect.push(all);
+      if (values.length > 0) expect.push({ ...all, where: { ...where, [column]: values } });
     },
     expectRows(table, where, count) {
       expect.push({ kind: "rows", table, where, count });

@@ -38,8 +38,8 @@ export async function countIds(
 }
 
 /**
- * The ids of all rows whose columns equal `where`. That they are all still holds at the commit: another number then
- * makes the decision be taken anew.
+ * The ids of all rows whose columns equal `where`. That these are all still holds at the commit: others then make the
+ * decision be taken anew.
  */
 export async function allIds<T extends Table>(
   db: Database,
@@ -49,8 +49,9 @@ export async function allIds<T extends Table>(
   idColumn = "id",
 ): Promise<string[]> {
   const rows = await idsWhere(db, table, where, idColumn);
-  tx.expectRows(table, where, rows.length);
-  return rows.map(({ id }) => id);
+  const ids = rows.map(({ id }) => id);
+  tx.expectAll(table, where, idColumn, ids);
+  return ids;
 }
 
 /** Reads a row by its id, where the key is instance and id: one statement, which the database prepares once. */

@@ -23,7 +23,7 @@ export type StoredEvent = {
 
 /**
  * What must still hold when the unit commits: the versions of streams that the decision only read, and the number of
- * rows that a decision took as "all of them".
+ * rows that a decision took as "all of them". A list in `where`, of a text column, stands for any of its members.
  */
 export type Expectation =
   | { kind: "stream"; aggregateType: string; aggregateId: string; version: bigint }

@@ -121,13 +121,15 @@ if (engine === "sqlite") {
   const world = await makeWorld(peer, { ...first, system, texts }, condition);
 
   describe("two replicas behind a proxy that leads each connection to either (H5)", () => {
-    for (const { rule, kind } of first.app.endpoints) {
+    for (const [nth, { rule, kind }] of first.app.endpoints.entries()) {
       const sample = samples[rule.path];
       if (kind !== "unary" || sample === undefined) continue;
       const { method } = rule;
-      it(`serve ${method.parent.name}.${method.name} over every protocol`, async () => {
+      // That all protocols answer alike is the matrix's to show.
+      const two = [nth, nth + 3].map((place) => protocols[place % protocols.length] ?? "rest");
+      it(`serve ${method.parent.name}.${method.name} over ${two.join(" and ")}`, async () => {
         const token = sample.caller === "system" ? system : first.token;
-        for (const [turn, protocol] of protocols.entries()) {
+        for (const [turn, protocol] of two.entries()) {
           const request = fromJson(method.input, await sample.valid(world, turn));
           messageOf(await peer.call(protocol, method, request, { token }));
         }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DomainError, type Kind } from "../../src/errors.ts";
 import { execute } from "../../src/eventstore/transaction.ts";
+import { allIds } from "../../src/projection/ids.ts";
 import { claims, cursors } from "../../src/storage/kernel-tables.ts";
 import { putRow } from "../../src/storage/row-change.ts";
 import type { Place } from "../storage/place.ts";
@@ -259,6 +260,27 @@ function racing(fresh: NewStore): void {
         tx.record(list, await tx.load(list, "a"), [line(`${rows.length} lists`)]);
       });
       assert.deepEqual(counts, [1, 2]);
+    });
+    it("decides anew when there are other rows than it took as all of them, be they as many", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      await addList(store, "b");
+      const seen: string[][] = [];
+      await store.events.transact(by(), async (tx) => {
+        const ids = await allIds(store.db, tx, titles, { instanceId: "one" });
+        seen.push(ids.toSorted());
+        if (seen.length === 1) {
+          await execute(store.events.transact, by(), list, { id: "a" }, () => [
+            listEvents.removed({}),
+          ]);
+          await addList(store, "c");
+        }
+        tx.record(list, await tx.load(list, "b"), [line(`beside ${ids.join()}`)]);
+      });
+      assert.deepEqual(seen, [
+        ["a", "b"],
+        ["b", "c"],
+      ]);
     });
     it("decides anew when an object that it took for new is there", async () => {
       await using store = await fresh();

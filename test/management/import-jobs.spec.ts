@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { holdJobs, releaseJobs } from "../../src/jobs/hold.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
 import { beside } from "../support/beside.ts";
 import { hashOfOld, human, importPeer, newName } from "./import-peer.ts";
@@ -77,6 +79,24 @@ describe("an import that is not waited for", () => {
     for (const act of ["_pause", "_resume", "_cancel"]) {
       const { refusal } = await imports.call("POST", `/import/${id}/${act}`);
       assert.equal(refusal?.reason, "IMPORT_STATE_WRONG", act);
+    }
+  });
+
+  it("when it is cancelled before it has begun ends at once, and without a failure", async () => {
+    const { db } = peer.app.kernel;
+    await holdJobs(db, new Date());
+    // From within a second on nothing is begun.
+    await delay(1_200);
+    const { id } = await begin(newName("early"), 3);
+    const { job } = bodyOf(await imports.call("POST", `/import/${id}/_cancel`));
+    assert.equal(job.state, "IMPORT_STATE_CANCELLED");
+    await releaseJobs(db);
+    const left = `select last_error from jobs where kind = 'management.import' and key = '${id}'`;
+    for (const end = Date.now() + 10_000; ; await delay(50)) {
+      const { rows } = await beside(peer.app.kernel, left);
+      if (rows.length === 0) break;
+      assert.equal(rows[0]?.[0], null);
+      assert.ok(Date.now() < end, "the job is there");
     }
   });
 

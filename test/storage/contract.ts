@@ -216,6 +216,17 @@ function expectations(fresh: () => Promise<Fresh>): void {
       }
       assert.deepEqual(await logOf(store.db), []);
     });
+    it("takes a list in a condition for any of its members", async () => {
+      await using store = await fresh();
+      await store.db.commit(unit({ changes: [note("a"), note("b"), note("c")] }));
+      const anyOf = (id: string[], count: number) =>
+        ({ kind: "rows", table: notes, where: { instanceId: "one", id }, count }) as const;
+      const right = [anyOf(["a", "b", "other"], 2), anyOf([], 0), anyOf(['"', "'c', 'a'"], 0)];
+      await store.db.commit(unit({ expect: right }));
+      for (const wrong of [anyOf(["a", "b"], 1), anyOf(["a", "other"], 2), anyOf([], 3)]) {
+        await assert.rejects(store.db.commit(unit({ expect: [wrong] })), Conflict);
+      }
+    });
     it("lets one of two units win that were decided on the same state", async () => {
       await using store = await fresh();
       const decide = () =>

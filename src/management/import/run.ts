@@ -86,7 +86,14 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
       using pace = paces.measure();
       const next = async () => {
         const { done, value: batch } = await all.next();
-        return done === true ? undefined : batches.prepare(isDryRun, batch);
+        if (done === true) return undefined;
+        try {
+          return await batches.prepare(isDryRun, batch);
+        } catch (error) {
+          // Of an import that was stopped meanwhile the records are gone; the next look at it tells.
+          if ((await read(job.instanceId, job.key))?.state === "running") throw error;
+          return undefined;
+        }
       };
       let ready = await next();
       while (!job.signal.aborted && now().getTime() < end) {

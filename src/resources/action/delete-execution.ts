@@ -14,11 +14,8 @@ export async function removeExecution(
     const loaded = await tx.load(execution, id);
     tx.record(execution, loaded, deleteExecution(loaded.state));
     const including = await executionsIncluding(db, at.instanceId, id);
-    tx.expectRows(
-      executionIncludes,
-      { instanceId: at.instanceId, includeId: id },
-      including.length,
-    );
+    const where = { instanceId: at.instanceId, includeId: id };
+    tx.expectAll(executionIncludes, where, "executionId", including);
     for (const other of including) {
       const includer = await tx.load(execution, other);
       tx.record(execution, includer, withoutInclude(includer.state, id));

@@ -19,7 +19,8 @@ export async function removeTarget(
     const loaded = await tx.load(target, id);
     tx.record(target, loaded, deleteTarget(loaded.state));
     const users = await executionsOfTarget(db, at.instanceId, id);
-    tx.expectRows(executionTargets, { instanceId: at.instanceId, targetId: id }, users.length);
+    const where = { instanceId: at.instanceId, targetId: id };
+    tx.expectAll(executionTargets, where, "executionId", users);
     for (const user of users) {
       const caller = await tx.load(execution, user);
       tx.record(execution, caller, withoutTarget(caller.state, id));

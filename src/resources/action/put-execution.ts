@@ -76,7 +76,7 @@ async function loadIncluding(db: Deps["db"], tx: Transaction, instanceId: string
     for (const id of level) {
       if (includedBy.has(id)) continue;
       const parents = await executionsIncluding(db, instanceId, id);
-      tx.expectRows(executionIncludes, { instanceId, includeId: id }, parents.length);
+      tx.expectAll(executionIncludes, { instanceId, includeId: id }, "executionId", parents);
       includedBy.set(id, parents);
       for (const parent of parents) next.add(parent);
     }

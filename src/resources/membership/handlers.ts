@@ -19,6 +19,7 @@ import type { MemberContext } from "./events.ts";
 import {
   addMember,
   changeRoles,
+  lastingRole,
   membership,
   membershipNotFound,
   newRoles,
@@ -27,7 +28,6 @@ import {
   requireMayGive,
 } from "./membership.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";
-import { memberships } from "./projection.ts";
 
 type Service = typeof MembershipService;
 
@@ -132,11 +132,14 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     },
   };
 
-  // How many others own the instance, held until the commit: two owners cannot remove each other at once.
+  // Whether another owns the instance. He is held until the commit: two owners cannot take the role from each other at once.
   async function otherOwners(tx: Transaction, { instanceId }: Scope, id: string) {
-    const { owners, members } = await queries.instanceOwners(instanceId, "IAM_OWNER", id);
-    tx.expectRows(memberships, { instanceId, contextType: "instance" }, members);
-    return { instanceOwners: owners };
+    for (const other of await queries.instanceOwners(instanceId, lastingRole)) {
+      if (other === id) continue;
+      const { state } = await tx.load(membership, other);
+      if (state?.roles.includes(lastingRole)) return { isOwner: true };
+    }
+    return { isOwner: false };
   }
 }
 

@@ -90,7 +90,7 @@ const eventsOf = ({ type }: MemberContext) =>
 export function changeRoles(
   state: State,
   roles: string[],
-  others: { instanceOwners: number },
+  others: { isOwner: boolean },
 ): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
   requireRoles(state.context.type, roles, "membership.roles");
@@ -99,7 +99,7 @@ export function changeRoles(
   return [eventsOf(state.context).changed({ roles })];
 }
 
-export function removeMember(state: State, others: { instanceOwners: number }): MemberEvent[] {
+export function removeMember(state: State, others: { isOwner: boolean }): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
   requireOtherOwner(state, others);
   return [eventsOf(state.context).removed({ userId: state.userId })];
@@ -116,11 +116,11 @@ export function cascadeMember(state: State): MemberEvent[] {
 export const newRoles = (state: State, roles: readonly string[]): string[] =>
   roles.filter((role) => state?.roles.includes(role) !== true);
 
-const lastingRole = "IAM_OWNER";
+export const lastingRole = "IAM_OWNER";
 
-function requireOtherOwner({ roles, context }: Membership, others: { instanceOwners: number }) {
+function requireOtherOwner({ roles, context }: Membership, others: { isOwner: boolean }) {
   if (context.type !== "instance" || !roles.includes(lastingRole)) return;
-  if (others.instanceOwners > 0) return;
+  if (others.isOwner) return;
   throw failedPrecondition(
     "LAST_OWNER",
     "the instance would be without an IAM_OWNER: make somebody else one first",

@@ -103,14 +103,13 @@ export function membershipQueries(
   return {
     find: rowById(db, memberships),
 
-    /** The members of the instance who hold a role there, but for one membership; and how many members there are. */
-    async instanceOwners(instanceId: string, role: string, but: string) {
+    /** The ids of the memberships of the instance that hold a role. */
+    async instanceOwners(instanceId: string, role: string): Promise<string[]> {
       const rows = await db.read
         .select({ id: t.id, roles: t.roles })
         .from(t)
         .where(and(eq(t.instanceId, instanceId), eq(t.contextType, "instance")));
-      const owners = rows.filter(({ id, roles }) => id !== but && roles.includes(role));
-      return { owners: owners.length, members: rows.length };
+      return rows.filter(({ roles }) => roles.includes(role)).map(({ id }) => id);
     },
 
     async search(

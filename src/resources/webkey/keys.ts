@@ -1,8 +1,9 @@
 import { newSigningKey, type SigningKey, type SigningKeyConfig } from "../../crypto/signing-key.ts";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { eq } from "../../storage/drizzle.ts";
 import { webKeys } from "./projection.ts";
 import { activateWebKey, addWebKey, deactivateWebKey, removeWebKey, webKey } from "./web-key.ts";
 
@@ -53,14 +54,9 @@ export function webKeyChanges({ db, newId, secrets }: Pick<Deps, "db" | "newId" 
     async activate(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
       const loaded = await tx.load(webKey, id);
       tx.record(webKey, loaded, activateWebKey(loaded.state));
-      const active = await db.read
-        .select({ id: t.id })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.state, "active")));
       // Of two activations at once the second is decided anew: there is never more than one active key, nor none.
-      tx.expectRows(webKeys, { instanceId, state: "active" }, active.length);
-      for (const before of active) {
-        const old = await tx.load(webKey, before.id);
+      for (const before of await allIds(db, tx, webKeys, { instanceId, state: "active" })) {
+        const old = await tx.load(webKey, before);
         tx.record(webKey, old, deactivateWebKey(old.state));
       }
       return tx.written(loaded);

@@ -1,5 +1,6 @@
 import { newSigningKey, type SigningKeyConfig } from "../../crypto/signing-key.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { asc, gt } from "../../storage/drizzle.ts";
 import { type Held, holdLease } from "../../storage/lease.ts";
@@ -138,9 +139,9 @@ async function decisionOf(
   switch (step.do) {
     case "start": {
       const made = await newDefaultWebKey();
-      return (tx) => {
-        tx.expectRows(webKeys, { instanceId, state: "active" }, 0);
-        return addFirstWebKey(deps, tx, instanceId, made);
+      return async (tx) => {
+        const active = await allIds(deps.db, tx, webKeys, { instanceId, state: "active" });
+        if (active.length === 0) await addFirstWebKey(deps, tx, instanceId, made);
       };
     }
     case "publish": {

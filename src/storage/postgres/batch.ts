@@ -177,8 +177,11 @@ const conditions = (
 ): string =>
   Object.keys(where)
     .map((key, nth) => {
-      const value = input(table, key, where[key], from, at + nth);
-      return `${of}${quote(columnName(key))} = ${value}`;
+      const column = `${of}${quote(columnName(key))}`;
+      if (Array.isArray(where[key])) {
+        return `${column} IN (SELECT jsonb_array_elements_text(${from}->${at + nth}))`;
+      }
+      return `${column} = ${input(table, key, where[key], from, at + nth)}`;
     })
     .join(" AND ");
 

@@ -9,6 +9,8 @@ type Mappable = { mapToDriverValue(value: unknown): unknown };
 
 const quote = (name: string): string => `"${name}"`;
 const equals = (key: string): string => `${quote(columnName(key))} = ?`;
+const isAnyOf = (key: string): string =>
+  `${quote(columnName(key))} IN (SELECT value FROM json_each(?))`;
 
 function isUniqueViolation(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -79,8 +81,8 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
         }
       } else {
         const rows = prepared(
-          `SELECT count(*) AS rows FROM ${quote(expected.table.name)} WHERE ${allEqual(expected.where)}`,
-        ).get(bind([], encodersOf(expected.table, expected.where), expected.where, 0n));
+          `SELECT count(*) AS rows FROM ${quote(expected.table.name)} WHERE ${allMeet(expected.where)}`,
+        ).get(conditionValues(expected.table, expected.where));
         if (rows !== expected.count) {
           throw new Conflict(`rows of ${expected.table.name} have changed`);
         }
@@ -172,6 +174,16 @@ function bind(values: unknown[], encoders: Encoders, part: Part, firstSequence: 
   return values;
 }
 
+/** What a condition is bound to; a list as JSON. */
+function conditionValues(table: AnyTable, where: Part): unknown[] {
+  const lists = Object.entries(where).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? JSON.stringify(value) : value,
+  ]);
+  const plain: Part = Object.fromEntries(lists);
+  return bind([], encodersOf(table, plain), plain, 0n);
+}
+
 /** Two changes of a table with equal shapes differ in nothing but values. */
 function shapeOf(row: RowChange, name: string): string {
   let shape = `${row.op} ${name}`;
@@ -199,3 +211,8 @@ function statementText(row: RowChange, table: string): string {
 }
 
 const allEqual = (where: Part): string => Object.keys(where).map(equals).join(" AND ");
+
+const allMeet = (where: Part): string =>
+  Object.keys(where)
+    .map((key) => (Array.isArray(where[key]) ? isAnyOf(key) : equals(key)))
+    .join(" AND ");

@@ -57,7 +57,7 @@ export const managementSamples: Record<string, Sample> = ofService(ManagementSer
     unknown: undefined,
     writes: true,
   },
-  GetImport: ofImport(async (world) => (ended ??= world.bring(1, "_cancel")), false),
+  GetImport: ofImport(async (world) => (ended ??= world.bring(1_000, "_cancel")), false),
   PauseImport: ofImport((world) => world.bring(1_000)),
   ResumeImport: ofImport((world) => world.bring(1_000, "_pause")),
   CancelImport: ofImport((world) => world.bring(1_000)),

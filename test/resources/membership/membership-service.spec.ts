@@ -187,6 +187,28 @@ describe("changing and ending a membership", () => {
     }
   });
 
+  it("leaves the instance an owner, also where two lose the role at once", async () => {
+    const peer = await startPeer();
+    try {
+      const by = await addCaller(peer.app, ["IAM_LOGIN_CLIENT"]);
+      const owners = [{ role: { role: "IAM_OWNER" } }];
+      const { result } = bodyOf(await peer.post("/memberships/_search", owners));
+      assert.equal(result.length, 2);
+      const answers: Awaited<ReturnType<typeof patch>>[] = await Promise.all(
+        result.map(({ details }: { details: { id: string } }) =>
+          peer.patch(`/memberships/${details.id}`, { roles: ["IAM_LOGIN_CLIENT"] }, by),
+        ),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400]);
+      for (const { status, refusal } of answers) {
+        if (status !== 200) assertRefused(refusal, { code: 9, reason: "LAST_OWNER" });
+      }
+      assert.equal(bodyOf(await peer.post("/memberships/_search", owners, by)).result.length, 1);
+    } finally {
+      await peer[Symbol.asyncDispose]();
+    }
+  });
+
   it("answers 404 for an unknown one, and for one the caller may not read", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     const { token } = await addMember(mine, ["ORG_OWNER"]);
