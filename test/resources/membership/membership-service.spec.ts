@@ -199,7 +199,8 @@ describe("changing and ending a membership", () => {
           peer.patch(`/memberships/${details.id}`, { roles: ["IAM_LOGIN_CLIENT"] }, by),
         ),
       );
-      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400]);
+      const statuses = answers.map(({ status }) => status);
+      assert.deepEqual(new Set(statuses), new Set([200, 400]));
       for (const { status, refusal } of answers) {
         if (status !== 200) assertRefused(refusal, { code: 9, reason: "LAST_OWNER" });
       }
