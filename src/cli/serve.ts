@@ -14,6 +14,10 @@ export async function serveCommand(context: Context): Promise<number> {
   const started = performance.now();
   const config = configOf(context);
   const logger = createLogger(config.logLevel);
+  // One call's defect is no reason to end those of everybody else.
+  process.on("unhandledRejection", (err) => {
+    logger.error({ err }, "a failure that nobody waited for: report it as a defect");
+  });
   await using kernel = await openKernel(config, {
     logger,
     onBroken(err) {

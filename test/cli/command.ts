@@ -28,7 +28,10 @@ export async function idsvc(args: string[], env: Env = {}): Promise<Result> {
 }
 
 /** Runs `serve` until it is ready and `work` is done, then asks it to stop; gives all it printed. */
-export async function serve(env: Env, work: () => Promise<void> = async () => {}): Promise<Result> {
+export async function serve(
+  env: Env,
+  work: (server: ChildProcess) => Promise<void> = async () => {},
+): Promise<Result> {
   const child = spawnCommand(["serve"], env);
   const printed = Promise.all([
     child.stdout === null ? "" : text(child.stdout),
@@ -37,7 +40,7 @@ export async function serve(env: Env, work: () => Promise<void> = async () => {}
   const gone = new Promise<number | null>((done) => child.once("exit", done));
   try {
     while (child.exitCode === null && !(await isReady(env))) await delay(10);
-    if (child.exitCode === null) await work();
+    if (child.exitCode === null) await work(child);
   } finally {
     child.kill("SIGTERM");
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -99,6 +100,27 @@ describe("serving for the first time with secrets of one's own", () => {
     assert.deepEqual(
       [code, made.admin.password, made.machine.token],
       [0, "Password-of-mine-1", "token-of-mine"],
+    );
+  });
+});
+
+describe("serving with a defect", () => {
+  it("goes on when a failure is left unhandled, and logs it", async () => {
+    const defect = "process.on('SIGUSR2',()=>void(Promise.reject(new Error('left-alone'))))";
+    const preload = `--import=data:text/javascript,${encodeURIComponent(defect)}`;
+    const env = { ...(await newEnv()), NODE_OPTIONS: preload };
+    const { code, out, err } = await serve(env, async (server) => {
+      const told = once(server.stdout ?? server, "data", { signal: AbortSignal.timeout(10_000) });
+      server.kill("SIGUSR2");
+      await told;
+      const { machine } = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));
+      assert.equal((await searchTargets(env.IDSVC_PORT, machine.token)).status, 200);
+    });
+    assert.equal(code, 0);
+    const line = `${out}${err}`.split("\n").find((each) => each.includes("left-alone"));
+    assert.equal(
+      JSON.parse(line ?? "{}").msg,
+      "a failure that nobody waited for: report it as a defect",
     );
   });
 });
