@@ -6,7 +6,7 @@ import type { EgressClient } from "../egress/client.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
-import { cachedActions, signingKeyReader } from "../resources/action/index.ts";
+import { cachedActions, signingKeyReader, targetReader } from "../resources/action/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { current } from "../storage/read-cache.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -57,6 +57,7 @@ export function createExecutor(
   const { events, secrets, newId, now } = deps;
   const { db, logger } = parts;
   const planOf = cachedActions(db, compilePlan);
+  const targetOf = targetReader(db);
   const apps = appReader(db);
   const circuits = createCircuits({ now: () => performance.now(), random: Math.random });
   const meter = createMeter();
@@ -115,10 +116,10 @@ export function createExecutor(
     services: [
       service(
         DeliveryService,
-        deliveryHandlers(deps, { planOf: current(db, planOf), callTarget, tell }),
+        deliveryHandlers(deps, { planOf: current(db, planOf), targetOf, callTarget, tell }),
       ),
     ],
-    jobs: deliveryJobs({ events, secrets, newId, now, planOf, callTarget, circuits, tell }),
+    jobs: deliveryJobs({ events, secrets, newId, now, targetOf, callTarget, circuits, tell }),
     measure(metrics) {
       metrics.counter(
         "idsvc_target_calls_total",

@@ -19,7 +19,6 @@ export type Plan = {
    * With `at`, only of those that stood in the log before.
    */
   find(candidates: readonly string[], at?: bigint): PlannedExecution | undefined;
-  target(id: string): StoredTarget | undefined;
 };
 
 /** Whoever includes lists in lists may name a thousand million targets: so many of one execution are called. */
@@ -53,7 +52,6 @@ export function compilePlan({ executions, targets }: StoredActions): Plan {
       }
       return undefined;
     },
-    target: (id) => targets.get(id),
   };
 }
 

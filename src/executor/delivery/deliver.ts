@@ -2,11 +2,11 @@ import { unavailable } from "../../errors.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import type { TargetOf } from "../../resources/action/index.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import type { CallTarget, Outcome } from "../call-target.ts";
 import type { Circuits } from "../circuit.ts";
 import { eventPayload } from "../payload.ts";
-import type { Plan } from "../plan.ts";
 import type { Told } from "../run.ts";
 import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
 import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
@@ -16,7 +16,7 @@ const parallel = 64;
 const perTarget = 8;
 
 type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
-  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  targetOf: TargetOf;
   callTarget: CallTarget;
   circuits: Circuits;
   tell: (told: Told) => void;
@@ -27,7 +27,7 @@ type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
  * success has taken it; what it says besides is not read.
  */
 export function deliveryJobs(parts: Parts): JobHandlers {
-  const { events, secrets, now, newId } = parts;
+  const { events, secrets, now, newId, targetOf } = parts;
 
   async function bodyOf(
     job: RunningJob<DeliveryWork>,
@@ -58,8 +58,7 @@ export function deliveryJobs(parts: Parts): JobHandlers {
   async function work(job: RunningJob<DeliveryWork>): Promise<"done"> {
     const { instanceId, id, attempt, signal, payload } = job;
     const { targetId, executionId, cause, depth } = payload;
-    const plan = await parts.planOf(instanceId);
-    const target = plan.target(targetId);
+    const target = await targetOf(instanceId, targetId);
     const told = await bodyOf(job);
     // The target was deleted, or the instance: there is nobody to tell, or nothing.
     if (target === undefined || told === undefined) {
@@ -76,7 +75,8 @@ export function deliveryJobs(parts: Parts): JobHandlers {
       });
       throw deliveryFailed(outcome);
     }
-    const next = payload.behind.flatMap((each) => plan.target(each) ?? []);
+    const behind = await Promise.all(payload.behind.map((each) => targetOf(instanceId, each)));
+    const next = behind.filter((each) => each !== undefined);
     const at = { instanceId, newId, now: now() };
     await end(job, [
       noteAttempt(job, { attempt, outcome, end: "delivered" }, now()),

@@ -8,6 +8,7 @@ import {
   requireKnown,
   targetNotFound,
   toCondition,
+  type TargetOf,
 } from "../../resources/action/index.ts";
 import { toListDetails } from "../../resources/object/details.ts";
 import { toPage } from "../../resources/object/list.ts";
@@ -23,6 +24,7 @@ import { addTried } from "./table.ts";
 type Parts = {
   /** What is stored now, on whichever replica. */
   planOf: (instanceId: string) => Promise<Plan>;
+  targetOf: TargetOf;
   callTarget: CallTarget;
   tell: (told: Told) => void;
 };
@@ -32,7 +34,7 @@ export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof Deli
 
   async function test(targetId: string, scope: Scope): Promise<string> {
     const { instanceId, caller, signal, requestId } = scope;
-    const target = (await parts.planOf(instanceId)).target(targetId);
+    const target = await parts.targetOf(instanceId, targetId);
     if (target === undefined) throw targetNotFound();
     const deliveryId = newId();
     const userID = caller.kind === "user" ? caller.userId : `system:${caller.name}`;
@@ -56,8 +58,8 @@ export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof Deli
     },
 
     async redeliverDelivery({ id }, scope) {
-      const plan = await parts.planOf(scope.instanceId);
-      return { delivery: toDelivery(await redeliver(deps, plan, writeContext(scope), id)) };
+      const at = writeContext(scope);
+      return { delivery: toDelivery(await redeliver(deps, parts.targetOf, at, id)) };
     },
 
     async testTarget({ id }, scope) {

@@ -3,11 +3,11 @@ import { failedPrecondition } from "../../errors.ts";
 import { revive } from "../../jobs/dead-letters.ts";
 import { enqueue, type JobRow, jobs } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import type { TargetOf } from "../../resources/action/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
-import type { Plan } from "../plan.ts";
 import { getDelivery } from "./queries.ts";
 import { changeDelivery, type DeliveryRow, deliveries } from "./table.ts";
 import { deliveryKind, eventAt } from "./work.ts";
@@ -21,7 +21,7 @@ import { deliveryKind, eventAt } from "./work.ts";
  */
 export async function redeliver(
   { db, events }: Pick<Deps, "db" | "events">,
-  plan: Plan,
+  targetOf: TargetOf,
   at: WriteContext,
   id: string,
 ): Promise<DeliveryRow> {
@@ -31,7 +31,7 @@ export async function redeliver(
     const same = { instanceId, id, state: row.state };
     tx.expectRows(deliveries, same, 1);
     const waits = { state: "waiting", attempts: 0, changeDate: tx.now, expiresAt: null };
-    if (plan.target(row.targetId) === undefined) throw notRepeatable();
+    if ((await targetOf(instanceId, row.targetId)) === undefined) throw notRepeatable();
     switch (row.state) {
       case "waiting": {
         const job = await jobOf(db, instanceId, id);

@@ -21,6 +21,8 @@ export {
   type StoredActions,
   type StoredExecution,
   type StoredTarget,
+  type TargetOf,
+  targetReader,
 } from "./stored.ts";
 export { signingKeyReader } from "./target/signing-key.ts";
 export { targetNotFound } from "./target/target.ts";

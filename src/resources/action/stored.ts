@@ -1,12 +1,14 @@
 import type { Database } from "../../storage/database.ts";
-import { eq } from "../../storage/drizzle.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import { executions } from "./execution/projection.ts";
+import { rowById } from "../../projection/ids.ts";
+import { executions, executionTargets } from "./execution/projection.ts";
 import type { TargetConfig } from "./target/events.ts";
 import { targets } from "./target/projection.ts";
 
 /** A target as calls need it. */
 export type StoredTarget = Omit<TargetConfig, "name"> & { id: string };
+type KeptRow = Omit<StoredTarget, "kind"> & { kind: string };
 
 /** An execution as it is stored: its includes are not expanded. `creationSequence` is its place in the log. */
 export type StoredExecution = {
@@ -16,7 +18,7 @@ export type StoredExecution = {
   creationSequence: bigint;
 };
 
-/** All executions and targets of an instance. */
+/** All executions of an instance, and the targets that they list. */
 export type StoredActions = {
   executions: readonly StoredExecution[];
   targets: ReadonlyMap<string, StoredTarget>;
@@ -36,6 +38,23 @@ export function cachedActions<P>(
   return (instanceId) => read(instanceId, "");
 }
 
+export type TargetOf = (instanceId: string, id: string) => Promise<StoredTarget | undefined>;
+
+/** Reads one target as it is now, whether an execution lists it or not. */
+export function targetReader(db: Database): TargetOf {
+  const read = rowById(db, targets);
+  return async (instanceId, id) => {
+    const row = await read(instanceId, id);
+    return row && toStored(row);
+  };
+}
+
+const toStored = ({ id, url, kind, ...row }: KeptRow): StoredTarget => ({
+  ...{ id, url, timeoutMs: row.timeoutMs, isAsync: row.isAsync },
+  interruptOnError: row.interruptOnError,
+  kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response",
+});
+
 async function storedActions(db: Database, instanceId: string): Promise<StoredActions> {
   const e = db.table(executions);
   const found = await db.read
@@ -47,6 +66,9 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
     })
     .from(e)
     .where(eq(e.instanceId, instanceId));
+  if (found.length === 0) return { executions: [], targets: new Map() };
+  const l = db.table(executionTargets);
+  const listed = db.read.select({ id: l.targetId }).from(l).where(eq(l.instanceId, instanceId));
   const t = db.table(targets);
   const rows = await db.read
     .select({
@@ -58,10 +80,6 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
       interruptOnError: t.interruptOnError,
     })
     .from(t)
-    .where(eq(t.instanceId, instanceId));
-  const known = rows.map(({ kind, ...row }): [string, StoredTarget] => [
-    row.id,
-    { ...row, kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response" },
-  ]);
-  return { executions: found, targets: new Map(known) };
+    .where(and(eq(t.instanceId, instanceId), inArray(t.id, listed)));
+  return { executions: found, targets: new Map(rows.map((row) => [row.id, toStored(row)])) };
 }
