@@ -143,7 +143,12 @@ export async function listen(options: ServerOptions): Promise<Listening> {
           });
         })
       : tls.createServer(
-          { ...options.tls, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" },
+          {
+            ...options.tls,
+            ALPNProtocols: ["h2", "http/1.1"],
+            minVersion: "TLSv1.2",
+            handshakeTimeout: bounds.firstByteMs,
+          },
           (socket) => {
             accept(socket);
             (socket.alpnProtocol === "h2" ? two : one).emit("connection", socket);

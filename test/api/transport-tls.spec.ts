@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import https from "node:https";
@@ -20,17 +19,13 @@ import {
   type ListAvailableExecutionFunctionsResponse,
 } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { startTestApp } from "../support/app.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { pathOf } from "../support/protocols.ts";
 import { exchangeTwo } from "../support/wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "idsvc-tls-"));
 const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-execFileSync("openssl", [
-  ...["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
-  ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
-  ...["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-  ...["-keyout", keyFile, "-out", certFile],
-]);
+makeCertificate(certFile, keyFile);
 const ca = readFileSync(certFile);
 const env = {
   IDSVC_TLS_CERT: certFile,

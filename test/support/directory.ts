@@ -13,6 +13,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeCertificate } from "./certificate.ts";
 import { freePort } from "./free-port.ts";
 
 /** A directory server of its own, on ports of its own. */
@@ -114,18 +115,6 @@ function entries(baseDn: string, people: readonly Person[]): string {
     ].join("\n");
   const root = `dn: ${baseDn}\nobjectClass: dcObject\nobjectClass: organization\no: test\ndc: directory`;
   return `${[root, ...people.map(entry)].join("\n\n")}\n`;
-}
-
-function makeCertificate(cert: string, key: string): void {
-  execFileSync(
-    "openssl",
-    [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
-      ...["-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-      ...["-keyout", key, "-out", cert],
-    ],
-    { stdio: "pipe" },
-  );
 }
 
 function unprivileged(): { uid: number; gid: number } | undefined {

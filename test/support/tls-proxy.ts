@@ -1,20 +1,16 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeCertificate } from "./certificate.ts";
 
 /** Speaks TLS before a service that does not, as proxies do; its certificate is of nobody. */
 export async function startTlsProxy(port: number, servicePort: number): Promise<AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-proxy-"));
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  execFileSync("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
-    ...["-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-    ...["-keyout", key, "-out", cert],
-  ]);
+  makeCertificate(cert, key);
   const server = https.createServer(
     { cert: readFileSync(cert), key: readFileSync(key) },
     (request, response) => {
