@@ -12,6 +12,7 @@ import {
   sql,
 } from "../storage/drizzle.ts";
 import { invalidField } from "../errors.ts";
+import { isMetByFew, narrowed } from "./narrow.ts";
 import { caseFold } from "../storage/case-fold.ts";
 import type { Database } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
@@ -72,6 +73,12 @@ function nearby(folded: Column, text: string): SQL | undefined {
   return /^[\x20-\x7e]+$/.test(text) && begin !== "" ? startsWith(folded, begin) : undefined;
 }
 
+/** Conditions that no index finds: each row must be looked at. */
+const exhausting = new WeakSet<SQL>();
+const byLooking = (condition: SQL): SQL => {
+  exhausting.add(condition);
+  return condition;
+};
 /** Matches a text column literally: `%`, `_` and `\` have no meaning. */
 export function matchesText(
   db: Database,
@@ -83,10 +90,12 @@ export function matchesText(
   const text = ignoreCase ? caseFold(wanted) : wanted;
   if (how === "equals") return eq(column, text);
   if (text === "") return undefined;
-  if (how === "contains") return db.contains(column, text);
+  if (how === "contains") return byLooking(db.contains(column, text));
   if (how === "startsWith") return and(startsWith(column, text), nearby(columns.folded, text));
   const length = [...text].length;
-  return sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`;
+  return byLooking(
+    sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`,
+  );
 }
 
 export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
@@ -118,17 +127,21 @@ export async function search<T extends Table>(
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
   const direction = page.asc ? asc : desc;
+  const inOrder = [direction(order), direction(columns.id)];
+  const isRare = filters.some((each) => exhausting.has(each)) && (await isMetByFew(db, t, where));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;
+  const offset = Number(page.offset < largestOffset ? page.offset : largestOffset);
+  const shown = narrowed(db, table, { where, inOrder, limit, offset, isRare });
   const [rows, totals, head] = await db.snapshot((read) => [
     read
       .select()
       .from(t)
-      .where(where)
-      .orderBy(direction(order), direction(columns.id))
+      .where(shown.where)
+      .orderBy(...inOrder)
       .limit(limit)
-      .offset(Number(page.offset < largestOffset ? page.offset : largestOffset)),
+      .offset(shown.offset),
     ofInstance && filters.length === 0 && table.countedBy === "instanceId"
       ? read
           .select({ total: counts.rows })

@@ -4,6 +4,7 @@ import type * as PgCore from "drizzle-orm/pg-core";
 import type * as SqliteCore from "drizzle-orm/sqlite-core";
 
 export type { Column, SQL } from "drizzle-orm";
+export type { AnyPgTable, PgColumn } from "drizzle-orm/pg-core";
 
 /**
  * drizzle, loaded the quick way: this is the only file that may load it.
