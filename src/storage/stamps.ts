@@ -33,6 +33,13 @@ export function createStamps() {
         }
       }
     },
+    /** Counts what `partsOf` told of a commit elsewhere. */
+    touchParts(instanceId: string, parts: readonly string[]): void {
+      const tables = new Set(parts.map((part) => part.slice(0, part.indexOf("/"))));
+      for (const scope of [instanceId, everyInstance]) {
+        for (const name of [...tables, ...parts]) count(scope, name);
+      }
+    },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
       for (const scope of [instanceId, everyInstance]) count(scope, anyTable);
@@ -57,6 +64,20 @@ export function createStamps() {
       return sum;
     },
   };
+}
+
+const mostParts = 100;
+
+/** What units change, for those who cannot see the units; undefined where that is too much to tell. */
+export function partsOf(units: readonly Unit[]): string[] | undefined {
+  const parts = new Set<string>();
+  for (const { changes } of units) {
+    for (const change of changes) {
+      parts.add(partName(change.table.name, partOf(change)));
+      if (parts.size > mostParts) return undefined;
+    }
+  }
+  return [...parts];
 }
 
 const unknownPart = "";

@@ -9,7 +9,7 @@ import { cachedRead } from "../../src/storage/read-cache.ts";
 import { insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
 import { openPostgres } from "../../src/storage/postgres/driver.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
-import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { happened, logOf, notes, samples, schema, someSample, unit } from "./place.ts";
 import { databasePlace } from "./postgres-place.ts";
 
 /** Two processes on one database, as far as a store can tell. */
@@ -33,6 +33,7 @@ async function twoReplicas() {
   };
 }
 
+const sample = (id: string) => putRow(samples, { ...someSample, id });
 const note = (id: string, body = "x") =>
   putRow(notes, { instanceId: "one", id, body, sequence: 1n });
 
@@ -97,6 +98,41 @@ describe("two replicas on one database", () => {
     const cached = cachedBody(pair.two);
     for (const end = Date.now() + 1_500; Date.now() < end; await delay(5)) await cached.read();
     assert.ok(cached.reads() < 10, `${cached.reads()} reads`);
+  });
+  it("answer from memory what the other has not touched, and read anew what it has", async () => {
+    await using pair = await twoReplicas();
+    await pair.one.commit(unit({ changes: [note("a", "v")] }));
+    await pair.two.catchUp();
+    const cached = cachedBody(pair.two);
+    await cached.read();
+    for (let round = 0; round < 100; round++) {
+      await pair.one.commit(
+        unit({ changes: [sample(`${round}`)], events: [happened(`${round}`, 1n)] }),
+      );
+      await pair.two.catchUp();
+      assert.equal(await cached.read(), "v");
+    }
+    assert.equal(cached.reads(), 1);
+    await pair.one.commit(unit({ changes: [note("a", "w")] }));
+    await pair.two.catchUp();
+    assert.deepEqual([await cached.read(), cached.reads()], ["w", 2]);
+  });
+  it("take everything for changed when they cannot tell what was", async () => {
+    await using pair = await twoReplicas();
+    const cached = cachedBody(pair.two);
+    await pair.one.commit(unit({ changes: [note("a", "v")] }));
+    for (const loss of ["RETURN NULL", "NEW.parts := NULL; RETURN NEW"]) {
+      await pair.place.query(`
+        CREATE OR REPLACE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${loss}; END $$;
+        CREATE OR REPLACE TRIGGER lose BEFORE INSERT OR UPDATE ON commit_parts
+          FOR EACH ROW EXECUTE FUNCTION lose()`);
+      await pair.two.catchUp();
+      await cached.read();
+      const before = cached.reads();
+      await pair.one.commit(unit({ changes: [sample(loss)] }));
+      await pair.two.catchUp();
+      assert.deepEqual([await cached.read(), cached.reads()], ["v", before + 1]);
+    }
   });
   it("see at once what was acknowledged elsewhere, when they catch up first (C2, F15)", async () => {
     await using pair = await twoReplicas();

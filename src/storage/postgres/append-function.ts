@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { claims, events, sequences } from "../kernel-tables.ts";
-import { appendBatches, commitCounters } from "./ddl.ts";
+import { appendBatches, commitCounters, commitParts, toldBatches } from "./ddl.ts";
 
 /**
  * Appends a batch of units in one round trip and one transaction.
  *
  * `batch` is the key under which the outcome is kept. `shapes` are the statements of the row changes. `work` is
- * `[[instance, [unit, ...]], ...]`, ordered by instance; a unit is `{x: expectations, c: claims, e: events, t: time,
+ * `[[instance, [unit, ...], parts], ...]`, ordered by instance; `parts` are what they change, for other replicas; a unit is `{x: expectations, c: claims, e: events, t: time,
  * r: changes}`. The answer is `[[commits before, [result, ...]], ...]`: a first sequence, or what stood in the way.
  *
  * The counter row of an instance is its lock: it is taken before anything of the instance is read, so units of an
@@ -85,6 +85,9 @@ BEGIN
       INSERT INTO ${sequences.name} (instance_id, last, changed_at) VALUES (instance, head, moment)
         ON CONFLICT (instance_id) DO UPDATE SET last = excluded.last, changed_at = excluded.changed_at;
     END IF;
+    INSERT INTO ${commitParts} AS p VALUES (instance, counter % ${toldBatches}, counter, units, NULLIF(part->2, 'null'))
+      ON CONFLICT (instance_id, slot) DO UPDATE
+        SET commits = excluded.commits, units = excluded.units, parts = excluded.parts;
     answer := answer || jsonb_build_array(jsonb_build_array(counter - units, results));
   END LOOP;
   -- Whoever has lost sight of this batch makes this row himself: then the batch can never commit.

@@ -2,6 +2,7 @@ import { ClaimTaken, type Committed, Conflict, type Unit } from "../database.ts"
 import { PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, type ColumnKind, columnName } from "../table.ts";
 import { claimTakenState, conflictStates } from "./append-function.ts";
+import { partsOf } from "../stamps.ts";
 import { quote } from "./ddl.ts";
 import { grouped } from "./groups.ts";
 
@@ -111,6 +112,7 @@ export function encodeBatch(parts: Part[]): Batch {
   const work = parts.map(({ instanceId, units }) => [
     instanceId,
     units.map((unit) => encodeUnit(unit, shapes)),
+    partsOf(units) ?? null,
   ]);
   return { shapes: shapes.texts, work: JSON.stringify(work) };
 }

@@ -14,7 +14,11 @@ export const types: Record<ColumnKind, string> = {
 
 /** Tables of this driver alone: they are no part of what the store holds. */
 export const commitCounters = "commit_counters";
+export const commitParts = "commit_parts";
 export const appendBatches = "append_batches";
+
+/** So many of the last batches of an instance tell what they changed. */
+export const toldBatches = 61;
 
 const longestName = 63;
 
@@ -115,10 +119,16 @@ const guardEvents: Trigger = [
      FOR EACH STATEMENT EXECUTE FUNCTION events_append_only()`,
 ];
 
-/** What the driver keeps for itself: how many units each instance has seen, and what became of each batch. */
+/**
+ * What the driver keeps for itself: how many units each instance has seen, what the last of them changed, and what became of
+ * each batch. What they changed may be lost: whoever misses it takes everything for changed.
+ */
 export const ownTables = [
   `CREATE TABLE IF NOT EXISTS ${commitCounters} (
      instance_id text COLLATE "C" PRIMARY KEY, commits bigint NOT NULL) WITH (fillfactor = 50)`,
+  `CREATE UNLOGGED TABLE IF NOT EXISTS ${commitParts} (
+     instance_id text COLLATE "C", slot int, commits bigint NOT NULL, units int NOT NULL, parts jsonb,
+     PRIMARY KEY (instance_id, slot)) WITH (fillfactor = 50)`,
   `CREATE TABLE IF NOT EXISTS ${appendBatches} (
      key uuid PRIMARY KEY, results jsonb, at timestamptz NOT NULL DEFAULT now())`,
   `CREATE INDEX IF NOT EXISTS ${appendBatches}_at ON ${appendBatches} (at)`,

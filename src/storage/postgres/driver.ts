@@ -81,7 +81,6 @@ export async function openPostgres(options: {
       monitor ??= createMonitor({
         url,
         stamps,
-        isWriting: (instanceId) => writer.isWriting(instanceId),
         onForeign: listeners.tell,
       });
       await monitor.catchUp();

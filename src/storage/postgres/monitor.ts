@@ -4,7 +4,7 @@ import type pg from "pg";
 import { sequences } from "../kernel-tables.ts";
 import type { createStamps } from "../stamps.ts";
 import { connect } from "./connect.ts";
-import { commitCounters } from "./ddl.ts";
+import { commitCounters, commitParts } from "./ddl.ts";
 import { storeError } from "./errors.ts";
 
 const pollMs = 250;
@@ -12,8 +12,6 @@ const notifyMs = 20;
 const answerMs = 1_000;
 /** A poll is trusted this long from the moment it was sent; with the pause below, under the second of decisions B7. */
 const trustMs = 700;
-/** A commit seen while a batch of ours is under way may be that batch: its own answer tells, unless it is late. */
-const doubtMs = 200;
 const channel = "idsvc_commits";
 
 export type Monitor = AsyncDisposable & {
@@ -26,17 +24,20 @@ export type Monitor = AsyncDisposable & {
 };
 
 type Seen = { commits: number; head: number };
-type Poll = { promise: Promise<void>; sent: boolean; exact: boolean };
+type Poll = { promise: Promise<void>; sent: boolean };
+/** A batch of some replica: what the instance had seen with it, its units, and what they changed, if that is known. */
+type ToldBatch = { instanceId: string; commits: number; units: number; changes: string[] | null };
 
 /**
  * Notices commits of other replicas: each instance has a counter in the database, which every unit moves. Polling it is
  * the truth; notifications only make the next poll come sooner. They are sent apart from the commits, since PostgreSQL
- * lets commits that notify go one after the other.
+ * lets commits that notify go one after the other. What the commits changed is told beside the counter; where a part of
+ * that is missing, everything of the instance counts as changed. A batch of ours that has not been answered yet is taken
+ * for one of others.
  */
 export function createMonitor(parts: {
   url: string;
   stamps: ReturnType<typeof createStamps>;
-  isWriting: (instanceId: string) => boolean;
   /** Another replica has written events of the instance. */
   onForeign: (instanceId: string) => void;
 }): Monitor {
@@ -52,7 +53,7 @@ export function createMonitor(parts: {
   async function open(): Promise<pg.Client> {
     const client = await connect(parts.url, "watch");
     client.on("notification", ({ payload }) => {
-      if (payload !== replica) void poll(false).catch(() => undefined);
+      if (payload !== replica) void poll().catch(() => undefined);
     });
     await client.query(`LISTEN ${channel}`);
     // Nothing is known of what happened meanwhile, not even that it is the same server.
@@ -62,19 +63,16 @@ export function createMonitor(parts: {
   }
 
   /** One query at a time; one that has not been sent yet serves everybody who asks. */
-  function poll(exact: boolean): Promise<void> {
+  function poll(): Promise<void> {
     const next = polls.find(({ sent }) => !sent);
-    if (next !== undefined) {
-      next.exact ||= exact;
-      return next.promise;
-    }
+    if (next !== undefined) return next.promise;
     const before = polls.at(-1)?.promise;
-    const own: Poll = { sent: false, exact, promise: Promise.resolve() };
+    const own: Poll = { sent: false, promise: Promise.resolve() };
     own.promise = (async () => {
       try {
         await before?.catch(() => undefined);
         own.sent = true;
-        await ask(own);
+        await ask();
       } finally {
         polls = polls.filter((each) => each !== own);
       }
@@ -83,7 +81,7 @@ export function createMonitor(parts: {
     return own.promise;
   }
 
-  async function ask({ exact }: Poll): Promise<void> {
+  async function ask(): Promise<void> {
     const sentAt = performance.now();
     const total = [...seen.values()].reduce((sum, { commits }) => sum + commits, 0);
     const opening = (connection ??= open());
@@ -101,9 +99,15 @@ export function createMonitor(parts: {
         }),
         late,
       );
-      for (const [instanceId, commits, head] of rows) {
-        notice(instanceId, { commits: Number(commits), head: Number(head) }, exact);
-      }
+      const changed = rows
+        .map(([instanceId, commits, head]) => ({
+          instanceId,
+          now: { commits: Number(commits), head: Number(head) },
+        }))
+        .filter(({ instanceId, now }) => now.commits > seenOf(instanceId).commits);
+      const told = await within(toldOf(client, changed), late);
+      for (const { instanceId, now } of changed)
+        notice(instanceId, now, told.get(instanceId) ?? []);
       trustedUntil = sentAt + trustMs;
     } catch (error) {
       connection = undefined;
@@ -113,26 +117,55 @@ export function createMonitor(parts: {
     }
   }
 
-  function notice(instanceId: string, now: Seen, exact: boolean): void {
-    const before = seen.get(instanceId) ?? { commits: 0, head: 0 };
-    if (now.commits <= before.commits) return;
-    if (exact || !parts.isWriting(instanceId)) return foreign(instanceId, now);
-    setTimeout(() => {
-      if (now.commits > (seen.get(instanceId)?.commits ?? 0)) foreign(instanceId, now);
-    }, doubtMs).unref();
+  const seenOf = (instanceId: string): Seen => seen.get(instanceId) ?? { commits: 0, head: 0 };
+
+  /** What batches that we have not seen tell of themselves. Of an instance that is new to us nothing is cached. */
+  async function toldOf(
+    client: pg.Client,
+    changed: readonly { instanceId: string; now: Seen }[],
+  ): Promise<Map<string, ToldBatch[]>> {
+    const known = changed.filter(({ instanceId }) => seen.has(instanceId));
+    if (known.length === 0) return new Map();
+    const { rows } = await client.query<[string, string, number, string[] | null]>({
+      name: "poll_parts",
+      text: `SELECT p.instance_id, p.commits, p.units, p.parts FROM ${commitParts} p
+             JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS k(id, after, upto)
+               ON p.instance_id = k.id AND p.commits > k.after AND p.commits <= k.upto`,
+      values: [
+        known.map(({ instanceId }) => instanceId),
+        known.map(({ instanceId }) => seenOf(instanceId).commits),
+        known.map(({ now }) => now.commits),
+      ],
+      rowMode: "array",
+    });
+    const batches = rows.map(([instanceId, commits, units, changes]) => ({
+      ...{ instanceId, units, changes },
+      commits: Number(commits),
+    }));
+    return Map.groupBy(batches, ({ instanceId }) => instanceId);
   }
 
-  function foreign(instanceId: string, now: Seen): void {
-    const before = seen.get(instanceId)?.head ?? 0;
+  function notice(instanceId: string, now: Seen, told: readonly ToldBatch[]): void {
+    // Batches of ours may have been answered since it was asked.
+    const before = seenOf(instanceId);
+    if (now.commits <= before.commits) return;
+    const missed = told.filter(({ commits }) => commits > before.commits);
+    const units = missed.reduce((sum, each) => sum + each.units, 0);
+    const isWhole = units === now.commits - before.commits;
     seen.set(instanceId, now);
-    stamps.touchInstance(instanceId);
-    if (now.head > before) parts.onForeign(instanceId);
+    if (isWhole && missed.every(({ changes }) => changes !== null)) {
+      for (const { changes } of missed) stamps.touchParts(instanceId, changes ?? []);
+    } else {
+      stamps.touchInstance(instanceId);
+    }
+    if (now.head > before.head) parts.onForeign(instanceId);
   }
 
   function counted(instanceId: string, before: number, ours: number): void {
-    const known = seen.get(instanceId) ?? { commits: 0, head: 0 };
-    if (before > known.commits) stamps.touchInstance(instanceId);
-    seen.set(instanceId, { ...known, commits: Math.max(known.commits, before + ours) });
+    const known = seenOf(instanceId);
+    if (before === known.commits) seen.set(instanceId, { ...known, commits: before + ours });
+    // Others have committed meanwhile: what it was is to be asked.
+    else if (before > known.commits) void poll().catch(() => undefined);
     toNotify ??= setTimeout(notify, notifyMs).unref();
   }
 
@@ -145,7 +178,7 @@ export function createMonitor(parts: {
 
   const keepPolling = async () => {
     while (!closed) {
-      await poll(false).catch(() => undefined);
+      await poll().catch(() => undefined);
       await delay(pollMs, undefined, { ref: false });
     }
   };
@@ -153,7 +186,7 @@ export function createMonitor(parts: {
 
   return {
     isFresh: () => performance.now() < trustedUntil,
-    catchUp: () => poll(true),
+    catchUp: poll,
     counted,
     async [Symbol.asyncDispose]() {
       closed = true;

@@ -44,8 +44,6 @@ export type OnCounted = (instanceId: string, before: number, ours: number) => vo
 
 export type Writer = AsyncDisposable & {
   commit(unit: Unit): Promise<Committed>;
-  /** Whether a batch with units of the instance is under way. */
-  isWriting(instanceId: string): boolean;
 };
 
 /**
@@ -174,7 +172,6 @@ export function createWriter(parts: {
             else queue.push(entry);
             schedule();
           }),
-    isWriting: (instanceId) => flying.has(instanceId),
     async [Symbol.asyncDispose]() {
       closed = true;
       while (queues.size > 0 || flights.size > 0) {
