@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { bundled } from "./bundles.ts";
 
@@ -20,6 +29,9 @@ const engines = ["sqlite", "postgres"] as const;
 // Half of the start of a process is to compile the sources.
 const cache = { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile") };
 
+const folder = temporaryFolder();
+process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
 const isLong = process.argv.includes("--long");
 const [flag, wanted, ...files] = process.argv.slice(2).filter((each) => each !== "--long");
 const chosen = flag === "--engine" ? engines.filter((engine) => engine === wanted) : engines;
@@ -31,11 +43,38 @@ for (const engine of chosen) {
   console.log(`\n${specs.length} specs on ${engine}`);
   const { status } = spawnSync(
     process.execPath,
-    // What fails may leave a server behind: its process would never end.
+    // What fails may leave a server behind: its process would never end. A third process would use what two leave while
+    // they wait, and take from what F22 measures.
     [...hardening, "--test", "--test-concurrency=2", "--test-timeout=400000", ...processes],
-    { cwd: root, stdio: "inherit", env: { ...process.env, ...cache, IDSVC_TEST_ENGINE: engine } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, ...cache, TMPDIR: folder, IDSVC_TEST_ENGINE: engine },
+    },
   );
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/**
+ * Where the specs keep their stores: in memory where there is room, as a commit on a disk takes as long as the rest of a
+ * call. What a killed process has written is there all the same, and every flush is still asked for.
+ */
+function temporaryFolder(): string {
+  const memory = "/dev/shm";
+  const isRoomy = (path: string): boolean => {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize >= 2 * 1024 ** 3;
+  };
+  const parent = existsSync(memory) && isRoomy(memory) ? memory : tmpdir();
+  // A run that was killed could not tidy up.
+  for (const left of globSync("idsvc-tests-*", { cwd: parent })) {
+    const [, , pid = ""] = left.split("-");
+    if (!existsSync(`/proc/${pid}`)) rmSync(join(parent, left), { recursive: true, force: true });
+  }
+  const path = mkdtempSync(join(parent, `idsvc-tests-${process.pid}-`));
+  // PostgreSQL runs as another user.
+  chmodSync(path, 0o1777);
+  return path;
 }
 
 function specsOf(engine: (typeof engines)[number]): string[] {

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { exitCodes } from "./context.ts";
-import { migrateAuth0, migrateKeycloak, type MigrateOptions } from "./migrate.ts";
-import { verifyImport } from "./verify-import.ts";
+import type { MigrateOptions } from "./migrate.ts";
 
 type Done = (code: number) => void;
 
@@ -40,6 +39,7 @@ export function addImportCommands(program: Command, env: NodeJS.ProcessEnv, done
     )
     .action(async () => {
       const { realm, idp } = keycloak.opts<{ realm: string[]; idp: string[] }>();
+      const { migrateKeycloak } = await import("./migrate.ts");
       done(await migrateKeycloak(optionsOf(keycloak), realm, idp));
     });
 
@@ -50,6 +50,7 @@ export function addImportCommands(program: Command, env: NodeJS.ProcessEnv, done
     .option("--email-verified <true|false>", "whether the addresses are known to be theirs", "true")
     .action(async () => {
       const { users, passwords, emailVerified } = auth0.opts<Record<string, string>>();
+      const { migrateAuth0 } = await import("./migrate.ts");
       const files = { users: users ?? "", passwords: passwords ?? "" };
       done(
         await migrateAuth0(optionsOf(auth0), {
@@ -73,6 +74,7 @@ export function addImportCommands(program: Command, env: NodeJS.ProcessEnv, done
         password?: string;
         json: boolean;
       }>();
+      const { verifyImport } = await import("./verify-import.ts");
       const { holds, result, words } = await verifyImport({ file, user, password });
       process.stdout.write(`${json ? JSON.stringify(result) : words}\n`);
       done(holds ? exitCodes.done : exitCodes.no);

@@ -2,18 +2,27 @@ import { Command, CommanderError } from "commander";
 import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
 import { DomainError } from "../errors.ts";
-import { configCommand } from "./config.ts";
-import { backupCommand, migrateCommand, promoteCommand, vacuumCommand } from "./db.ts";
-import { rotateCommand } from "./keys.ts";
-import { doctorCommand } from "./doctor.ts";
 import { type Context, exitCodes } from "./context.ts";
 import { addImportCommands } from "./import-commands.ts";
-import { holdCommand, releaseCommand } from "./jobs.ts";
-import { rebuildCommand, verifyCommand } from "./projections.ts";
-import { readyCommand } from "./ready.ts";
-import { serveCommand } from "./serve.ts";
 
 type Action = (context: Context) => Promise<number>;
+
+// To load the whole service takes a second: only a command that needs it does.
+const actions = {
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  config: async () => (await import("./config.ts")).configCommand,
+  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  ready: async () => (await import("./ready.ts")).readyCommand,
+  migrate: async () => (await import("./db.ts")).migrateCommand,
+  vacuum: async () => (await import("./db.ts")).vacuumCommand,
+  backup: async () => (await import("./db.ts")).backupCommand,
+  promote: async () => (await import("./db.ts")).promoteCommand,
+  hold: async () => (await import("./jobs.ts")).holdCommand,
+  release: async () => (await import("./jobs.ts")).releaseCommand,
+  verify: async () => (await import("./projections.ts")).verifyCommand,
+  rebuild: async () => (await import("./projections.ts")).rebuildCommand,
+  rotate: async () => (await import("./keys.ts")).rotateCommand,
+} satisfies Record<string, () => Promise<Action>>;
 
 const exitCodeHelp = `
 Exit codes:
@@ -34,7 +43,12 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .showHelpAfterError()
     .addHelpText("after", exitCodeHelp);
 
-  const add = (parent: Command, name: string, description: string, action: Action): Command => {
+  const add = (
+    parent: Command,
+    name: string,
+    description: string,
+    load: () => Promise<Action>,
+  ): Command => {
     const command = parent
       .command(name)
       .description(description)
@@ -47,6 +61,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     }
     command.addHelpText("after", exitCodeHelp).action(async () => {
       const { config, json, to = "", ...flags } = command.opts<Record<string, unknown>>();
+      const action = await load();
       code = await action({
         argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
@@ -59,53 +74,53 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     return command;
   };
 
-  add(program, "serve", "run the service; the first start makes an instance", serveCommand);
+  add(program, "serve", "run the service; the first start makes an instance", actions.serve);
   add(
     program,
     "config",
     "print every option, its value in force and where it comes from",
-    configCommand,
+    actions.config,
   );
-  add(program, "doctor", "check the store and say what is wrong", doctorCommand);
-  add(program, "ready", "ask a running service whether it is ready", readyCommand);
+  add(program, "doctor", "check the store and say what is wrong", actions.doctor);
+  add(program, "ready", "ask a running service whether it is ready", actions.ready);
   const db = program.command("db").description("work on the database").exitOverride();
-  add(db, "migrate", "bring the store to the schema of this build", migrateCommand);
+  add(db, "migrate", "bring the store to the schema of this build", actions.migrate);
   add(
     db,
     "vacuum",
     "write the store anew, so that its files hold nothing deleted; writers wait meanwhile",
-    vacuumCommand,
+    actions.vacuum,
   );
   add(
     db,
     "backup <file>",
     "copy the SQLite store into a new file, also while it serves",
-    backupCommand,
+    actions.backup,
   );
   add(
     db,
     "promote",
     "copy the SQLite store, which must be stopped, into an empty PostgreSQL database",
-    promoteCommand,
+    actions.promote,
   ).requiredOption("--to <url>", "the database: postgres://user:password@host:5432/name");
   const jobs = program
     .command("jobs")
     .description("work that is due after a commit")
     .exitOverride();
-  add(jobs, "hold", "let no process begin a job until they are released", holdCommand);
-  add(jobs, "release", "let the jobs go that were held, as those of a backup are", releaseCommand);
+  add(jobs, "hold", "let no process begin a job until they are released", actions.hold);
+  add(jobs, "release", "let the jobs go that were held, as those of a backup are", actions.release);
   const projections = program
     .command("projections")
     .description("tables that follow from the event log")
     .exitOverride();
-  add(projections, "verify", "compare projections with a fresh fold of the log", verifyCommand);
-  add(projections, "rebuild", "fold the log anew and put the result in place", rebuildCommand);
+  add(projections, "verify", "compare projections with a fresh fold of the log", actions.verify);
+  add(projections, "rebuild", "fold the log anew and put the result in place", actions.rebuild);
   const keys = program.command("keys").description("what seals the secrets").exitOverride();
   add(
     keys,
     "rotate",
     "wrap all keys under IDSVC_MASTER_KEY that are under IDSVC_MASTER_KEY_PREVIOUS; services may run",
-    rotateCommand,
+    actions.rotate,
   );
   addImportCommands(program, env, (given) => (code = given));
   program

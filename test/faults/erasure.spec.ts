@@ -8,6 +8,7 @@ import { engine, storeEnv } from "../support/app.ts";
 import { beside } from "../support/beside.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
 import { found, rawStore } from "../support/raw-store.ts";
+import { roundsOf } from "../support/rounds.ts";
 
 /** A person all of whose values can be told from everything else, and from those of others. */
 function person(turn: number) {
@@ -99,7 +100,7 @@ describe("deleting a user erases him (C7, faults.md 5.5)", () => {
     assert.deepEqual(found(await rawStore(config), values), []);
   });
 
-  const people = 150;
+  const people = 3 * roundsOf(20);
   it(`also of ${people} people from a store that is written anew while it serves`, async () => {
     const { dataDir, env } = await newFolder();
     const all = Array.from({ length: people }, (_, turn) => person(turn));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { paletteOf, surfaceOf } from "../../src/settings/branding/palette.ts";
 import { contrast, parseColour } from "../../src/settings/branding/colours.ts";
@@ -9,16 +10,25 @@ const cube = parts.flatMap((red) =>
   parts.flatMap((green) => parts.map((blue) => `#${red}${green}${blue}`)),
 );
 
+const styles = readFileSync(new URL("../../src/login/assets/login.css", import.meta.url), "utf8");
+const [light, dark] = [...styles.matchAll(/--sunken: (#\w+)/g)].map(([, text = ""]) =>
+  parseColour(text),
+);
+const sunken = { light, dark };
+
 describe("the colours of a brand", () => {
   for (const theme of themes) {
     it(`can be read, whatever the owner gives: ${theme}`, () => {
       const surface = surfaceOf(theme);
+      const back = sunken[theme];
+      assert.ok(back !== undefined);
       for (const colour of cube) {
         const branding = { productName: "", theme: "auto", primaryColor: colour } as const;
         const palette = paletteOf({ ...branding, backgroundColor: colour }, theme);
         assert.ok(contrast(palette.onBrand, palette.brand) >= 4.5, `${colour} on a button`);
         assert.ok(contrast(palette.brand, surface) >= 3, `${colour} of a button`);
         assert.ok(contrast(palette.accent, surface) >= 4.5, `${colour} as text`);
+        assert.ok(contrast(palette.accent, back) >= 4.5, `${colour} as text that stands back`);
         assert.ok(contrast(palette.onGround, palette.ground) >= 4.5, `${colour} as ground`);
       }
     });

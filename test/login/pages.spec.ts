@@ -16,6 +16,8 @@ const desktop = { width: 1280, height: 800 };
 // Pages on which all uses of the brand's colours are seen.
 const colourful = ["login-name", "password-wrong", "accounts", "setup-totp", "logged-out"];
 const themes = ["light", "dark"] as const;
+// A colour that is on its way from one theme to the other is none that anybody has chosen.
+const unmoved = { viewport: desktop, reducedMotion: "reduce" } as const;
 
 let server: PageServer;
 let browser: TestBrowser;
@@ -71,24 +73,16 @@ describe("every page of the login", () => {
     });
   });
 
-  for (const colorScheme of themes) {
-    it(`has nothing that axe calls serious: ${colorScheme}`, async () => {
-      await using visit = await browser.visit({ colorScheme, viewport: desktop });
-      await eachPage(visit, {}, async (name, page) => {
-        assert.deepEqual(await violations(page), [], name);
-      });
-    });
-  }
+  it("has nothing that axe calls serious, in both themes", async () => {
+    await using visit = await browser.visit(unmoved);
+    await eachPage(visit, {}, expectNoViolations);
+  });
 
   for (const primaryColor of ["#ffeb3b", "#ffffff", "#000000", "#808080", "#e11d48"]) {
-    it(`can be read in the brand colour ${primaryColor}`, async () => {
-      for (const colorScheme of themes) {
-        await using visit = await browser.visit({ colorScheme, viewport: desktop });
-        const branding = { primaryColor, backgroundColor: primaryColor };
-        await eachPage(visit, { branding, only: colourful }, async (name, page) => {
-          assert.deepEqual(await violations(page), [], `${colorScheme} ${name}`);
-        });
-      }
+    it(`can be read in the brand colour ${primaryColor}, in both themes`, async () => {
+      await using visit = await browser.visit(unmoved);
+      const branding = { primaryColor, backgroundColor: primaryColor };
+      await eachPage(visit, { branding, only: colourful }, expectNoViolations);
     });
   }
 });
@@ -172,13 +166,29 @@ async function eachPage(
 
 type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
 
-async function violations(page: Page): Promise<string[]> {
+/** Runs in a page: axe judges no contrast on what a decoration lies behind, and here one lies behind everything. */
+function hideDecoration(): void {
+  document.styleSheets[0]?.insertRule(".sheet::before { display: none !important }");
+}
+
+async function expectNoViolations(name: string, page: Page): Promise<void> {
   await page.evaluate(axe);
+  await page.evaluate(hideDecoration);
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await violations(page), [], `${colorScheme} ${name}`);
+  }
+}
+
+async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: Violation[] }> };
+      axe: { run(options: object): Promise<Record<"violations" | "passes", Violation[]>> };
     };
-    return (await checker.run()).violations;
+    const { violations: bad, passes } = await checker.run({ resultTypes: ["violations"] });
+    if (!passes.some(({ id }) => id === "color-contrast"))
+      throw new Error("no contrast was judged");
+    return bad;
   });
   return found
     .filter(({ impact }) => ["serious", "critical", "moderate"].includes(impact))

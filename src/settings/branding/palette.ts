@@ -15,15 +15,16 @@ export type Palette = {
   onGround: Colour;
   brand: Colour;
   onBrand: Colour;
-  /** The brand as a colour of text on a surface. */
+  /** The brand as a colour of text on a surface, sunken or not. */
   accent: Colour;
 };
 
 const pine = "#17594a" as Colour;
-type Base = { surface: Colour; ground: Colour; edge: Colour };
+/** `sunken` is what stands back from a surface, and is nearer to its text. */
+type Base = { surface: Colour; sunken: Colour; ground: Colour; edge: Colour };
 const bases: Record<PaletteTheme, Base> = {
-  light: baseOf("#ffffff", "#f4f2ec", "#000000"),
-  dark: baseOf("#191e1c", "#0f1312", "#ffffff"),
+  light: baseOf("#ffffff", "#f7f6f3", "#f4f2ec", "#000000"),
+  dark: baseOf("#191e1c", "#212725", "#0f1312", "#ffffff"),
 };
 
 /** The surfaces on which forms stand; the style sheet has the same. */
@@ -31,7 +32,7 @@ export const surfaceOf = (theme: PaletteTheme): Colour => bases[theme].surface;
 
 /** Buttons keep 3:1 to the surface they stand on, and accents 4.5:1: a brand that does not is mixed until it does. */
 export function paletteOf(branding: Colours, theme: PaletteTheme): Palette {
-  const { surface, edge } = bases[theme];
+  const { surface, sunken, edge } = bases[theme];
   const primary = parseColour(branding.primaryColor) ?? pine;
   const ground = groundOf(branding, theme);
   const brand = apart(primary, surface, 3, edge);
@@ -40,7 +41,7 @@ export function paletteOf(branding: Colours, theme: PaletteTheme): Palette {
     onGround: readableOn(ground),
     brand,
     onBrand: readableOn(brand),
-    accent: apart(primary, surface, 4.6, edge),
+    accent: apart(primary, sunken, 4.6, edge),
   };
 }
 
@@ -58,6 +59,12 @@ function apart(colour: Colour, from: Colour, least: number, towards: Colour): Co
   return steps.find((step) => contrast(step, from) >= least) ?? towards;
 }
 
-function baseOf(surface: string, ground: string, edge: string): Base {
-  return { surface: surface as Colour, ground: ground as Colour, edge: edge as Colour };
+function baseOf(surface: string, sunken: string, ground: string, edge: string): Base {
+  const colour = (text: string) => text as Colour;
+  return {
+    surface: colour(surface),
+    sunken: colour(sunken),
+    ground: colour(ground),
+    edge: colour(edge),
+  };
 }
