@@ -69,12 +69,21 @@ function temporaryFolder(): string {
   // A run that was killed could not tidy up.
   for (const left of globSync("idsvc-tests-*", { cwd: parent })) {
     const [, , pid = ""] = left.split("-");
-    if (!existsSync(`/proc/${pid}`)) rmSync(join(parent, left), { recursive: true, force: true });
+    if (!isAlive(Number(pid))) rmSync(join(parent, left), { recursive: true, force: true });
   }
   const path = mkdtempSync(join(parent, `idsvc-tests-${process.pid}-`));
   // PostgreSQL runs as another user.
   chmodSync(path, 0o1777);
   return path;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Somebody else's is alive too.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 function specsOf(engine: (typeof engines)[number]): string[] {
