@@ -5,6 +5,7 @@ import { know } from "./messages.ts";
 import { keepSecret } from "./oracle.ts";
 import { protocolsAgree } from "./protocols.ts";
 import { rpcTargets } from "./rpc.ts";
+import { sql } from "./sql.ts";
 import type { Target } from "./target.ts";
 import { tenants } from "./tenants.ts";
 import { textTargets } from "./texts.ts";
@@ -28,4 +29,5 @@ export const targets: readonly Target[] = [
   tenants,
   jwts,
   protocolsAgree,
+  sql,
 ];
