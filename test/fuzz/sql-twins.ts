@@ -61,7 +61,7 @@ async function make({ app, peer, ids }: Twin, path: string, body?: JsonObject): 
   const method = path.includes("/metadata/") ? "PUT" : "POST";
   const at = `/resources/v3alpha${String(withIds(path, ids))}`;
   const { json, refusal } = await peer.rest(method, at, told, { token: app.token });
-  ids.push(refusal === undefined ? String(Object(Object(json).details).id) : "404");
+  ids.push(refusal === undefined ? String(Object(Object(json).details).id) : "none");
   return refusal?.reason ?? "";
 }
 
@@ -84,7 +84,7 @@ function withIds(value: JsonValue, ids: readonly string[], from = new Date(0)): 
   if (typeof value !== "string") return mapped(value, (inner) => withIds(inner, ids, from));
   const [, after] = /^@after (-?\d+)$/.exec(value) ?? [];
   if (after !== undefined) return new Date(from.getTime() + Number(after)).toISOString();
-  return value.replaceAll(/@(\d+)/g, (_, at) => ids[at] ?? "404");
+  return value.replaceAll(/@(\d+)/g, (_, at) => ids[at] ?? "none");
 }
 
 // What was drawn at random by each for itself.

@@ -4,6 +4,7 @@ import { jwts } from "./jwts.ts";
 import { know } from "./messages.ts";
 import { keepSecret } from "./oracle.ts";
 import { protocolsAgree } from "./protocols.ts";
+import { raceTarget } from "./races.ts";
 import { rpcTargets } from "./rpc.ts";
 import { sql } from "./sql.ts";
 import type { Target } from "./target.ts";
@@ -30,4 +31,5 @@ export const targets: readonly Target[] = [
   jwts,
   protocolsAgree,
   sql,
+  raceTarget,
 ];
