@@ -1,5 +1,6 @@
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { browserTargets } from "./browser.ts";
+import { httpFrames } from "./http.ts";
 import { jwts } from "./jwts.ts";
 import { know } from "./messages.ts";
 import { keepSecret } from "./oracle.ts";
@@ -32,4 +33,5 @@ export const targets: readonly Target[] = [
   protocolsAgree,
   sql,
   raceTarget,
+  httpFrames,
 ];
