@@ -5,7 +5,7 @@ import type { WriteContext } from "../eventstore/transaction.ts";
 import type { AuthorizationRequest, User } from "../oidc/core/ports.ts";
 import { on, projection } from "../projection/projection.ts";
 import { projectGrantReader } from "../resources/grant/index.ts";
-import { userEvents } from "../resources/user/index.ts";
+import { requireUser, userEvents } from "../resources/user/index.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import { deleteRows, putRow } from "../storage/row-change.ts";
 import { json, table, text } from "../storage/table.ts";
@@ -82,6 +82,8 @@ export function createConsents(parts: LoginPorts): Consents {
     async give(at, user, { clientId, scope }) {
       const id = createHash("sha256").update(`${user.id}\n${clientId}`).digest("base64url");
       await events.transact(at, async (tx) => {
+        // Who is gone by now leaves no consent behind.
+        await requireUser(tx, user.id);
         const loaded = await tx.load(consent, id);
         const given = { userId: user.id, clientId, scope: [...scope] };
         const owner = { type: "org", id: user.organizationId } as const;

@@ -8,6 +8,7 @@ import {
   gte,
   inArray,
   lt,
+  parametersOf,
   type SQL,
   sql,
 } from "../storage/drizzle.ts";
@@ -98,6 +99,26 @@ export function matchesText(
   );
 }
 
+// Where an order has no value it is the smallest. What always has one is ordered as its index is.
+function ordered(column: Column, isAscending: boolean): SQL {
+  const by = (isAscending ? asc : desc)(column);
+  return column.notNull ? by : sql`${by} nulls ${sql.raw(isAscending ? "first" : "last")}`;
+}
+
+/** The most values that the filters of one search name, as each of them is a parameter: SQLite takes 32,766 of these. */
+const mostValues = 30_000;
+
+function requireFewValues(filters: readonly SQL[]): void {
+  const values = parametersOf(filters);
+  if (values <= mostValues) return;
+  throw invalidField(
+    "filters",
+    "FILTER_VALUES_TOO_MANY",
+    `name ${values} values, at most ${mostValues} are right: search for fewer at once`,
+    { metadata: { given: String(values), maximum: String(mostValues) } },
+  );
+}
+
 export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
   // An empty list keeps nothing; drizzle's inArray refuses one.
   values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
@@ -105,6 +126,8 @@ export const isOneOf = (column: Column, values: readonly (string | bigint)[]): S
 /**
  * Finds one page of a projection table, the exact total and the head of the log, all in one state of the store.
  * Ties of the order are broken by id, so that pages neither overlap nor leave gaps (decisions A9).
+ *
+ * @throws INVALID_ARGUMENT FILTER_VALUES_TOO_MANY
  */
 export async function search<T extends Table>(
   db: Database,
@@ -124,10 +147,10 @@ export async function search<T extends Table>(
   const t = db.table(table);
   const columns = t as unknown as { instanceId: Column; id: Column };
   const filters = asked.filters.filter((filter) => filter !== undefined);
+  requireFewValues(filters);
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
-  const direction = page.asc ? asc : desc;
-  const inOrder = [direction(order), direction(columns.id)];
+  const inOrder = [ordered(order, page.asc), ordered(columns.id, page.asc)];
   const isRare = filters.some((each) => exhausting.has(each)) && (await isMetByFew(db, t, where));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);

@@ -38,3 +38,12 @@ export const {
 } = orm;
 export const pgCore: typeof PgCore = loadDrizzle("drizzle-orm/pg-core");
 export const sqliteCore: typeof SqliteCore = loadDrizzle("drizzle-orm/sqlite-core");
+
+/** How many parameters a condition sends to the database; those of queries inside it are not counted. */
+export function parametersOf(condition: unknown): number {
+  if (Array.isArray(condition)) {
+    return condition.reduce((sum: number, part) => sum + parametersOf(part), 0);
+  }
+  if (condition instanceof orm.SQL) return parametersOf(condition.queryChunks);
+  return condition instanceof orm.Param ? 1 : 0;
+}

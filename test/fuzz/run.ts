@@ -38,6 +38,7 @@ for (const target of chosen) {
     numRuns: 1_000_000_000,
     plugins: [fc.interruptAfterTimeLimit(eachMs)],
   });
+  await target.close?.();
   console.log(
     `${target.name.padEnd(12)} ${String(found.numRuns).padStart(7)} runs ${found.failed ? "FAILED" : "ok"}, event loop p99 ${inMs(held.percentile(99))}, worst ${inMs(held.max)}`,
   );

@@ -6,6 +6,10 @@ export type Target = {
   name: string;
   /** Of the usual number of runs; some take long. */
   share?: number;
+  /** It starts services of its own, which is too much for each run of the tests. */
+  isLong?: true;
+  /** Ends what it started. */
+  close?(): Promise<void>;
   property(peer: OidcPeer): fc.IAsyncProperty<unknown> | fc.IProperty<unknown>;
 };
 

@@ -1,10 +1,13 @@
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { browserTargets } from "./browser.ts";
+import { httpFrames } from "./http.ts";
 import { jwts } from "./jwts.ts";
 import { know } from "./messages.ts";
 import { keepSecret } from "./oracle.ts";
 import { protocolsAgree } from "./protocols.ts";
+import { raceTarget } from "./races.ts";
 import { rpcTargets } from "./rpc.ts";
+import { sql } from "./sql.ts";
 import type { Target } from "./target.ts";
 import { tenants } from "./tenants.ts";
 import { textTargets } from "./texts.ts";
@@ -28,4 +31,7 @@ export const targets: readonly Target[] = [
   tenants,
   jwts,
   protocolsAgree,
+  sql,
+  raceTarget,
+  httpFrames,
 ];

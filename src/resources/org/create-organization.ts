@@ -2,10 +2,12 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
+import { and, eq } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { organizationRecorder } from "./domain-claims.ts";
 import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
+import { organizationDomains } from "./projection.ts";
 
 /**
  * Creates an organization in the caller's unit. It begins with the domain that is wished, or with a generated one where
@@ -13,11 +15,8 @@ import { addOrganization, generatedDomain, type Organization, organization } fro
  *
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
  */
-export function organizationCreator({
-  db,
-  organizations,
-  newId,
-}: Pick<Deps, "db" | "organizations" | "newId">) {
+export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
+  const t = db.table(organizationDomains);
   const loginOf = current(db, loginSettingsReader(db));
   const recordAll = organizationRecorder({ db, newId });
 
@@ -25,8 +24,15 @@ export function organizationCreator({
     const { state } = await tx.load(instance, instanceId);
     const below = state?.primaryDomain ?? "";
     const domain = generatedDomain(name, below);
-    const holder = await organizations.byDomain(instanceId, domain);
-    return holder === undefined ? domain : generatedDomain(name, below, `-${id}`);
+    const held = { instanceId, domain, isVerified: true };
+    const [holder] = await db.read
+      .select({ id: t.organizationId })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.domain, domain), eq(t.isVerified, true)));
+    if (holder !== undefined) return generatedDomain(name, below, `-${id}`);
+    // Who takes it meanwhile, under a name that makes the same domain, lets this one look again.
+    tx.expectRows(organizationDomains, held, 0);
+    return domain;
   }
 
   return async (

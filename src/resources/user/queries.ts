@@ -5,19 +5,17 @@ import {
 } from "#gen/idsvc/resources/user/v3alpha/query_pb.ts";
 import { UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import type { Scope } from "../../authz/context.ts";
-import { invalidField } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
-import { and, type Column, eq, not, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { and, type Column, eq, not, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId, hasName } from "../object/filters.ts";
+import { type FilterNode, filterTree } from "../object/filter-tree.ts";
+import { hasId, hasName, isOfOrganization } from "../object/filters.ts";
 import type { Tenancy } from "../org/index.ts";
 import { loginNameReader } from "./login-name.ts";
 import { users } from "./projection.ts";
 
 export type UserRow = Row<typeof users>;
-
-const deepest = 3;
 
 export type UserQueries = {
   find(instanceId: string, id: string): Promise<UserRow | undefined>;
@@ -63,30 +61,31 @@ export function userQueries(
 
   const byLoginName = loginNameReader({ db, organizations });
 
-  async function condition(
-    scope: Scope,
-    { filter }: UserSearchFilter,
-    depth = 1,
+  const read =
+    ({ instanceId }: Scope) =>
+    async ({ filter }: UserSearchFilter): Promise<FilterNode<UserSearchFilter>> => {
+      switch (filter.case) {
+        case "or":
+        case "and":
+          return { kind: filter.case, filters: listed(filter.case, filter.value.filters) };
+        case "not":
+          return { kind: "not", filters: [{ filter: filter.value, field: "not" }] };
+        default:
+          return { kind: "leaf", condition: await compare(instanceId, filter) };
+      }
+    };
+
+  async function compare(
+    instanceId: string,
+    filter: UserSearchFilter["filter"],
   ): Promise<SQL | undefined> {
-    if (depth > deepest) {
-      throw invalidField("filters", "FILTER_TOO_DEEP", `filters nest ${deepest} deep at most`);
-    }
-    const all = ({ filters }: { filters: UserSearchFilter[] }) =>
-      Promise.all(filters.map((each) => condition(scope, each, depth + 1)));
-    const { instanceId } = scope;
     switch (filter.case) {
       case "inIds":
         return hasId(t.id, filter.value);
       case "inSchemaIds":
         return hasId(t.schemaId, filter.value);
-      case "organization": {
-        const { case: by, value = "" } = filter.value.org;
-        const found =
-          by === "orgDomain"
-            ? await organizations.byDomain(instanceId, value.toLowerCase())
-            : { id: value };
-        return found === undefined ? nobody : eq(t.organizationId, found.id);
-      }
+      case "organization":
+        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
       case "username":
         return hasName(db, { exact: t.username, folded: t.usernameFolded }, filter.value);
       case "displayName":
@@ -103,15 +102,6 @@ export function userQueries(
         const id = await byLoginName(instanceId, filter.value.loginName);
         return id === undefined ? nobody : eq(t.id, id);
       }
-      case "or":
-        return or(...(await all(filter.value)));
-      case "and":
-        return and(...(await all(filter.value)));
-      case "not": {
-        const inner = await condition(scope, filter.value, depth + 1);
-        // A column without value matches nothing; what does not match is kept all the same.
-        return inner === undefined ? nobody : sql`not coalesce(${inner}, ${sql`1 = 0`})`;
-      }
       default:
         return undefined;
     }
@@ -126,7 +116,7 @@ export function userQueries(
       });
       return search(db, users, {
         instanceId: scope.instanceId,
-        filters: [...visible, ...(await Promise.all(filters.map((one) => condition(scope, one))))],
+        filters: [...visible, ...(await filterTree(filters, read(scope)))],
         order: columns[sortingColumn] ?? t.creationDate,
         page,
         limits,
@@ -134,3 +124,6 @@ export function userQueries(
     },
   };
 }
+
+const listed = (kind: "or" | "and", filters: UserSearchFilter[]) =>
+  filters.map((filter, index) => ({ filter, field: `${kind}.filters[${index}]` }));

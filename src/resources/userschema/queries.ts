@@ -8,7 +8,7 @@ import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import { type Column, eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { type FilterNode, filterTree } from "./filter-tree.ts";
+import { type FilterNode, filterTree } from "../object/filter-tree.ts";
 import { hasId, matches } from "../object/filters.ts";
 import { userSchemas } from "./projection.ts";
 import { userSchemaNotFound } from "./userschema.ts";
@@ -81,7 +81,7 @@ export function userSchemaQueries({ db, limits }: Pick<Deps, "db" | "limits">): 
     search: async (instanceId, { filters, sortingColumn, page }) =>
       search(db, userSchemas, {
         instanceId,
-        filters: filterTree(filters, read),
+        filters: await filterTree(filters, read),
         order: columns[sortingColumn] ?? t.creationDate,
         page,
         limits,

@@ -58,7 +58,7 @@ export async function openPostgres(options: {
     table: (table) => table.postgres,
     read,
     contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
-    hasMember: (column, text) => sql`${column} @> ${JSON.stringify([text])}::jsonb`,
+    hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
     snapshot: async (build) => (await readSnapshot(reading, build)) as never,
     commit: (unit) => writer.commit(unit),
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).

@@ -35,6 +35,17 @@ describe("creating an organization", () => {
     });
   });
 
+  it("gives each of many at once a domain, also where their names make the same one", async () => {
+    const name = uniqueName("alike");
+    const names = [1, 2, 3].map((spaces) => name.replaceAll(" ", " ".repeat(spaces)));
+    const answers = await Promise.all(names.map((each) => post("/organizations", { name: each })));
+    const made = await Promise.all(
+      answers.map((each) => organizationOf(bodyOf(each, 201).details.id)),
+    );
+    const domains = made.map(({ organization }) => organization.domain);
+    assert.equal(new Set(domains).size, 3, domains.join());
+  });
+
   it("takes a domain, in any case, and makes it the primary one", async () => {
     const id = await addOrganization({ domain: "Taken.Example.COM" });
     assert.equal((await organizationOf(id)).organization.domain, "taken.example.com");

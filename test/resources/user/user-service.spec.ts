@@ -361,6 +361,7 @@ describe("searching users", () => {
   it("refuses filters that nest deeper than three", async () => {
     const deep = { not: { not: { not: { in_ids: { ids: [] } } } } };
     const { refusal } = await post("/users/_search", [deep]);
-    assertRefused(refusal, { code: 3, reason: "FILTER_TOO_DEEP", field: "filters" });
+    const field = "filters[0].not.not.not";
+    assertRefused(refusal, { code: 3, reason: "FILTER_TOO_DEEP", field });
   });
 });

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors.ts";
-import { and, not, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { and, or, type SQL, sql } from "../../storage/drizzle.ts";
 
 /** The most filters of a search, those inside others included, and how many stand in each other (decisions A8). */
 const maxFilters = 100;
@@ -12,19 +12,29 @@ export type FilterNode<F> =
   | { kind: "leaf"; condition: SQL | undefined };
 
 /**
- * Makes conditions of filters that hold other filters.
+ * Makes conditions of filters that hold other filters. What a filter says of a value that is not there is no: then the
+ * filter that turns it round keeps the object.
  *
  * @param read says what a filter is; the fields of those inside are relative to it
  * @throws INVALID_ARGUMENT FILTER_TOO_DEEP, FILTERS_TOO_MANY naming the field
  */
 export function filterTree<F>(
   filters: readonly F[],
-  read: (filter: F) => FilterNode<F>,
-): (SQL | undefined)[] {
+  read: (filter: F) => FilterNode<F> | Promise<FilterNode<F>>,
+): Promise<(SQL | undefined)[]> {
   let count = 0;
-  return filters.map((filter, index) => toCondition(filter, `filters[${index}]`, 1));
+  const all = async (inside: readonly { filter: F; field: string }[], level: number) => {
+    const conditions: (SQL | undefined)[] = [];
+    for (const { filter, field } of inside)
+      conditions.push(await toCondition(filter, field, level));
+    return conditions;
+  };
+  return all(
+    filters.map((filter, index) => ({ filter, field: `filters[${index}]` })),
+    1,
+  );
 
-  function toCondition(filter: F, field: string, level: number): SQL | undefined {
+  async function toCondition(filter: F, field: string, level: number): Promise<SQL | undefined> {
     count += 1;
     if (count > maxFilters) {
       throw invalidField(
@@ -40,12 +50,10 @@ export function filterTree<F>(
         `is at level ${level}: filters stand in each other at most ${maxNesting} deep`,
       );
     }
-    const node = read(filter);
+    const node = await read(filter);
     if (node.kind === "leaf") return node.condition;
-    const inside = node.filters.map((one) =>
-      toCondition(one.filter, `${field}.${one.field}`, level + 1),
-    );
-    return combine(node.kind, inside);
+    const inside = node.filters.map((one) => ({ ...one, field: `${field}.${one.field}` }));
+    return combine(node.kind, await all(inside, level + 1));
   }
 }
 
@@ -54,5 +62,5 @@ function combine(kind: "or" | "and" | "not", inside: (SQL | undefined)[]): SQL |
   const conditions = inside.map((one) => one ?? everything);
   if (kind === "or") return or(...conditions);
   const all = and(...conditions) ?? everything;
-  return kind === "and" ? all : not(all);
+  return kind === "and" ? all : sql`not coalesce(${all}, ${sql`1 = 0`})`;
 }

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { startApp } from "../../src/app/app.ts";
+import { loadConfig } from "../../src/app/config.ts";
+import { openKernel } from "../../src/app/kernel.ts";
+import { jobs } from "../../src/jobs/job.ts";
+import { and, type Column, count, eq, inArray, isNull, ne, or } from "../../src/storage/drizzle.ts";
+import { silentLogger } from "../../src/telemetry/logger.ts";
+import { type Answer, basic, type OidcPeer, read, startOidc } from "../support/oidc.ts";
+import { type CallOptions, connectPeer, type RestAnswer } from "../support/protocols.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { systemCaller } from "../support/system-caller.ts";
+
+/** One call of a race; the turn says which replica it goes to. */
+export type Contestant = (turn: number) => Promise<RestAnswer>;
+
+/** A service that is called in one or two processes. */
+export type Contestants = AsyncDisposable & {
+  peer: OidcPeer;
+  /** A system caller. */
+  system: string;
+  call(method: string, path: string, body?: JsonValue, options?: CallOptions): Contestant;
+  form(
+    path: string,
+    form: Record<string, string>,
+    client?: Client,
+  ): (turn: number) => Promise<Answer>;
+  /** Where rows of the instance still name an object that has gone. */
+  namedBy(id: string): Promise<string[]>;
+  /** Waits until what was left to jobs is done. */
+  settled(): Promise<void>;
+};
+type Client = { clientId: string; secret: string };
+
+export async function startContestants(replicas: 1 | 2): Promise<Contestants> {
+  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-race-"));
+  const database = replicas === 2 ? await freshDatabase() : undefined;
+  const operator = systemCaller();
+  const env = {
+    ...operator.env,
+    ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
+  };
+  const peer = await startOidc({ dataDir, env });
+  const { app, issuer } = peer;
+  const second =
+    database &&
+    (await startSecond({
+      ...env,
+      IDSVC_DATA_DIR: dataDir,
+      IDSVC_PORT: "0",
+      IDSVC_EXTERNAL_URL: issuer,
+    }));
+  const ports = second === undefined ? [app.port] : [app.port, second.port];
+  const peers = ports.map((port) => connectPeer(port));
+  const system = await operator.tokenFor(issuer, new Date(), 86_400_000 / 24 - 60_000);
+  return {
+    peer,
+    system,
+    call: (method, path, body, options) => (turn) => {
+      const one = peers[turn % peers.length];
+      assert.ok(one);
+      const host = new URL(issuer).host;
+      return one.rest(method, `/resources/v3alpha${path}`, body, {
+        token: app.token,
+        host,
+        ...options,
+      });
+    },
+    form: (path, form, client) => async (turn) =>
+      read(
+        await fetch(`http://localhost:${ports[turn % ports.length]}${path}`, {
+          method: "POST",
+          body: new URLSearchParams(form),
+          headers: client === undefined ? {} : basic(client),
+        }),
+      ),
+    namedBy: (id) => namedBy(peer, id),
+    settled: () => settled(peer),
+    async [Symbol.asyncDispose]() {
+      for (const each of peers) each[Symbol.dispose]();
+      await second?.[Symbol.asyncDispose]();
+      await peer[Symbol.asyncDispose]();
+      await database?.[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startSecond(env: Record<string, string>) {
+  const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
+    logger: silentLogger(),
+  });
+  const app = await startApp(kernel);
+  return {
+    port: app.port,
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]();
+      await kernel[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function namedBy({ app: { kernel }, at: { instanceId } }: OidcPeer, id: string) {
+  const found: string[] = [];
+  for (const table of kernel.projectionTables) {
+    const t = kernel.db.table(table) as unknown as Record<string, Column>;
+    for (const [name, { kind }] of Object.entries(table.columns)) {
+      const column = t[name];
+      if (kind !== "text" || column === undefined || t["instanceId"] === undefined) continue;
+      const [row] = await kernel.db.read
+        .select({ rows: count() })
+        .from(kernel.db.table(table))
+        .where(and(eq(t["instanceId"], instanceId), eq(column, id), isLiving(t)));
+      if (Number(row?.rows ?? 0) > 0) found.push(`${table.name}.${name}`);
+    }
+  }
+  return found;
+}
+
+// Sessions that have ended with their user are swept later.
+function isLiving({ expiresAt, userCheckedAt }: Record<string, Column>) {
+  if (expiresAt === undefined || userCheckedAt === undefined) return undefined;
+  return or(isNull(expiresAt), ne(expiresAt, new Date(0)));
+}
+
+const patienceMs = 20_000;
+const removals = ["org.contents.remove", "idp.links.remove"];
+async function settled({ app: { kernel } }: OidcPeer): Promise<void> {
+  const t = kernel.db.table(jobs);
+  const left = () => kernel.db.read.select({ id: t.id }).from(t).where(inArray(t.kind, removals));
+  for (const end = Date.now() + patienceMs; (await left()).length > 0; await delay(10)) {
+    assert.ok(Date.now() < end, "what was left to a job stays");
+  }
+}
+
+/** All at once, over all replicas in turn. */
+export const together = <T>(calls: readonly ((turn: number) => Promise<T>)[]): Promise<T[]> =>
+  Promise.all(calls.map((call, turn) => call(turn)));
+
+/** How an answer is told in a judgement. */
+export const told = ({ status, refusal }: RestAnswer): string => refusal?.reason ?? String(status);
+
+/** No call was answered otherwise than with success, one of these, or that others kept winning. */
+export function judge(answers: readonly RestAnswer[], ...reasons: string[]): number {
+  const all = answers.map(told);
+  for (const [at, { status }] of answers.entries()) {
+    assert.ok(
+      status < 300 || [...reasons, "CONCURRENT_CHANGE"].includes(all[at] ?? ""),
+      all.join(),
+    );
+  }
+  return answers.filter(({ status }) => status < 300).length;
+}
+
+/** Exactly one call succeeded, and the others were told one of these. */
+export function judgeOne(answers: readonly RestAnswer[], ...reasons: string[]): void {
+  assert.equal(judge(answers, ...reasons), 1, answers.map(told).join());
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Contestants, startContestants } from "./race-contestants.ts";
+import { goneRaces } from "./races-gone.ts";
+import { onceRaces } from "./races-once.ts";
+import { oneRaces } from "./races-one.ts";
+import type { Target } from "./target.ts";
+
+/** Several calls at once that cannot all be right, and what must hold afterwards. */
+export type Race = (contestants: Contestants, many: number) => Promise<void>;
+
+const races: Readonly<Record<string, Race>> = { ...onceRaces, ...oneRaces, ...goneRaces };
+let started: Promise<Contestants>[] | undefined;
+
+/** Races in one process on the embedded store, and over two replicas on PostgreSQL (faults F12, 5.3). */
+export const raceTarget: Target = {
+  name: "races",
+  isLong: true,
+  property: () =>
+    fc.asyncProperty(
+      fc.constantFrom(...Object.keys(races)),
+      fc.integer({ min: 2, max: 8 }),
+      fc.boolean(),
+      async (name, many, isReplicated) => {
+        started ??= [startContestants(1), startContestants(2)];
+        const contestants = await started[isReplicated ? 1 : 0];
+        assert.ok(contestants);
+        await races[name]?.(contestants, many);
+      },
+    ),
+  async close() {
+    for (const each of started ?? []) await (await each)[Symbol.asyncDispose]();
+    started = undefined;
+  },
+};
