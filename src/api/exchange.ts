@@ -259,6 +259,8 @@ const tooLarge = (limit: number) =>
 /** Passes a body on, so that nothing that becomes of the pieces ends the exchange. */
 function inPieces(source: IncomingMessage | ServerHttp2Stream): Readable {
   const body = new PassThrough();
+  // Who reads it is told. Before anybody does, an error that nobody hears would end the process.
+  body.on("error", () => {});
   const breakOff = (cause?: unknown) => {
     if (!body.writableEnded)
       body.destroy(cancelled("CANCELLED", "the request broke off", { cause }));

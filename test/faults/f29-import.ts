@@ -1,13 +1,16 @@
 import { both, type Fault, newOutcome } from "./fault.ts";
+import { importAndCut } from "./import-cut.ts";
 import { importAndKill } from "./import-kill.ts";
 
 const users = 3_000;
 const kills = 3;
+const cuts = 10;
 
-/** Imports while the server is killed: as often as rounds, a store each. */
+/** Imports while the server is killed, and imports whose bodies break off: as often as rounds, a store each. */
 export const importKilled: Fault = {
   id: "F29",
-  title: "import killed three times on its way, with a wrong record in its middle",
+  title:
+    "import killed three times, or cut ten times in its body, with a wrong record in its middle",
   engines: both,
   rounds: { usual: 1, full: 10 },
   async run(arena, rounds) {
@@ -19,7 +22,10 @@ export const importKilled: Fault = {
       highest = Math.max(highest, highestRssMb);
       outcome.rounds += 1;
       outcome.struck += kills;
-      outcome.acknowledged += users;
+      outcome.acknowledged += 2 * users;
+      await using another = await arena.newStore();
+      violations.push(...(await importAndCut(another, { users, cuts })));
+      outcome.struck += cuts;
       outcome.lost.push(...violations.map((each) => `round ${outcome.rounds}: ${each}`));
     }
     outcome.remark = `${users} users a round, at most ${Math.round(highest)} MB`;

@@ -14,7 +14,7 @@ import { type Store, token } from "./store.ts";
 const hash =
   "$pbkdf2-sha256$1000$c2FsdHNhbHRzYWx0c2FsdA==$77F0Ffurl4/4FFWsEaKMUUy+mPIEy1sMLtMmT35JxGs=";
 const orgId = "moved";
-const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+export const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 // The checker holds the whole log at once.
 const mostChecked = 20_000;
 
@@ -115,7 +115,10 @@ export async function beginImport(
 }
 
 /** What is there after all: each user once, in the log and in the table. */
-async function counted({ dataDir, env = {} }: Store["place"], users: number): Promise<string[]> {
+export async function counted(
+  { dataDir, env = {} }: Store["place"],
+  users: number,
+): Promise<string[]> {
   const config = loadConfig({ files: [], flags: {}, env: { IDSVC_DATA_DIR: dataDir, ...env } });
   await using kernel = await openKernel(config, { logger: silentLogger() });
   const one = async (sql: string) => Number((await beside(kernel, sql)).rows[0]?.[0]);
@@ -136,7 +139,7 @@ async function counted({ dataDir, env = {} }: Store["place"], users: number): Pr
   return told;
 }
 
-async function* linesOf(
+export async function* linesOf(
   users: number,
   withHash: boolean,
   first: number,

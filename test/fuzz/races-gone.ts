@@ -61,7 +61,7 @@ const events = [
   "org.removed",
   "project.added",
   "project.removed",
-  "app.removed",
+  "org.added",
 ];
 
 const oidc = {

@@ -2,8 +2,25 @@ import type { JsonObject } from "@bufbuild/protobuf";
 
 /** Texts that spellings, alphabets, patterns and quotes make hard to compare and to order. */
 export const hardTexts: readonly string[] = [
-  ...["a", "A", "b", "Z", "_", "a_b", "a%b", "%", "a\\b", "\\", "a'b", '"', "a b", "--", "10", "9"],
-  ...["ä", "z", "ß", "ẞ", "é", "e\u0301x", "İ", "ı", "i", "ﬁ", "Σ", "ς1", "日本", "אב", "aä", "ab"],
+  ...[
+    "a",
+    "A",
+    "b",
+    "Z",
+    "_",
+    "a_b",
+    "a%b",
+    "%",
+    "a\\b",
+    "\\",
+    "a'b",
+    '"',
+    "a b",
+    "--",
+    "zz",
+    "zy",
+  ],
+  ...["ä", "z", "ß", "ẞ", "é", "e\u0301x", "İ", "ı", "i", "ﬁ", "Σ", "ςx", "日本", "אב", "aä", "ab"],
   ...["🔑", "\uffee", "\ue000", "ﬀ", "Kx", "٣", "a\u200db", "aſ", "ﬅ", "ŉ", "Ω", "Ǆ"],
 ];
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { holdJobs, releaseJobs } from "../../src/jobs/hold.ts";
@@ -198,5 +200,30 @@ describe("an import that breaks off while it is sent (F29)", () => {
     await closed;
     await until(0);
     assert.equal((await peer.get(`/organizations/${name}`)).status, 404);
+  });
+
+  it("may break off before it is looked at, and harms nobody (F29)", async () => {
+    const { port, token } = peer.app;
+    const strays: unknown[] = [];
+    const stray = (error: unknown) => void strays.push(error);
+    process.on("uncaughtExceptionMonitor", stray);
+    const head = [
+      ...[
+        "POST /management/v1/import HTTP/1.1",
+        "host: localhost",
+        `authorization: Bearer ${token}`,
+      ],
+      ...["content-type: application/json", "content-length: 1000", "", ""],
+    ];
+    for (let waitMs = 0; waitMs < 12; waitMs++) {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      socket.write(head.join("\r\n"));
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      socket.resetAndDestroy();
+    }
+    assert.equal((await peer.get("/organizations/404")).status, 404);
+    process.off("uncaughtExceptionMonitor", stray);
+    assert.deepEqual(strays, []);
   });
 });

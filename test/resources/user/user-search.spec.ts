@@ -47,3 +47,12 @@ describe("searching users, found by fuzzing (faults 5.3)", () => {
     assertRefused(refusal, { code: 3, reason: "FILTER_VALUES_TOO_MANY", field: "filters" });
   });
 });
+
+describe("searching memberships, found by fuzzing (faults 5.3)", () => {
+  it("finds nothing of a role that no text of the store can be", async () => {
+    const found = bodyOf(await post("/memberships/_search", [{ role: { role: "\u0000" } }]));
+    assert.equal(Number(found.details.total_result ?? 0), 0);
+    const owners = bodyOf(await post("/memberships/_search", [{ role: { role: "IAM_OWNER" } }]));
+    assert.ok(Number(owners.details.total_result) > 0);
+  });
+});
