@@ -270,6 +270,8 @@ function inPieces(source: IncomingMessage | ServerHttp2Stream): Readable {
     .once("end", () => source.setTimeout(0))
     .once("error", breakOff)
     .once("close", breakOff);
+  // Who has gone before the body was wanted is not told of again.
+  if (source.destroyed) breakOff();
   source.pipe(body);
   return body;
 }
@@ -303,5 +305,6 @@ function readAll(
       reject(cancelled("CANCELLED", "the request broke off", { cause }));
     };
     source.on("data", take).once("end", finish).once("error", breakOff).once("close", breakOff);
+    if (source.destroyed) breakOff();
   });
 }
