@@ -107,6 +107,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     await openStore(config.databaseUrl, schema, { onBroken, alone }),
   );
   try {
+    if (around.onBroken !== undefined) await db.inspect();
     // Nobody with a wrong key changes anything, not even the schema (faults F21).
     const isNewStore = await db.isNew();
     const masters = masterKeys(config, isNewStore);

@@ -3,6 +3,7 @@ import { type Bootstrap, bootstrap } from "../app/bootstrap.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
+import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes } from "./context.ts";
 
@@ -21,7 +22,8 @@ export async function serveCommand(context: Context): Promise<number> {
   await using kernel = await openKernel(config, {
     logger,
     onBroken(err) {
-      logger.fatal({ err }, "the disk failed to keep a commit: ending, start again to recover");
+      const why = err instanceof DomainError ? err.message : "the disk failed to keep a commit";
+      logger.fatal({ err }, `${why}: ending, start again to recover`);
       logger.flush();
       setTimeout(endAsByCrash, lastWordMs);
     },

@@ -146,6 +146,12 @@ export interface Shadow {
 
 /** A database that can be brought to the schema of this build. */
 export interface MigratableDatabase extends Database {
+  /**
+   * Looks for damage before the store is served, where the engine does not do so itself. Of a large store the look goes on
+   * beside the service; damage that is found then breaks the store.
+   * @throws FAILED_PRECONDITION STORE_DAMAGED
+   */
+  inspect(): Promise<void>;
   /** Whether no event was ever written; also before the first migration. */
   isNew(): Promise<boolean>;
   /** Creates and widens tables; gives the projection tables that must be rebuilt from events before serving. */

@@ -1,4 +1,5 @@
-import { copyFileSync, openSync, closeSync, rmSync, writeSync } from "node:fs";
+import { randomBytes, randomInt } from "node:crypto";
+import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { checkInto, countInto, type Fault, newOutcome, nextAcknowledged, pause } from "./fault.ts";
@@ -8,6 +9,9 @@ import { newStore, token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
 const patienceMs = 20_000;
+const pageBytes = 4_096;
+// More than there are free pages, of which none is missed.
+const damagedPages = 8;
 const parts = ["idsvc.db", "idsvc.db-wal", "idsvc.db-shm"];
 
 type Damage = { what: string; strike(folder: string, other: string): void };
@@ -31,6 +35,22 @@ const damages: Damage[] = [
     },
   },
   {
+    what: "damaged pages",
+    strike(folder) {
+      const path = join(folder, "idsvc.db");
+      // What stands in the log would be read instead of the page.
+      const store = new Sqlite(path);
+      store.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
+      store.close();
+      const pages = Math.floor(statSync(path).size / pageBytes);
+      const file = openSync(path, "r+");
+      for (let nth = 0; nth < damagedPages; nth++) {
+        writeSync(file, randomBytes(pageBytes), 0, pageBytes, randomInt(1, pages) * pageBytes);
+      }
+      closeSync(file);
+    },
+  },
+  {
     what: "a store of a newer build",
     strike(folder) {
       const store = new Sqlite(join(folder, "idsvc.db"));
@@ -43,9 +63,9 @@ const damages: Damage[] = [
 /** What lies in the data folder of a killed server is not its store: a start is refused, and well again with what it was. */
 export const wrongFiles: Fault = {
   id: "F07",
-  title: "no database, no log, another's file, a newer build's: refused",
+  title: "no database, no log, another's file, damaged pages, a newer build's: refused",
   engines: ["sqlite"],
-  rounds: { usual: 4, full: 100 },
+  rounds: { usual: 5, full: 100 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     await using other = await newStore();
@@ -67,7 +87,10 @@ export const wrongFiles: Fault = {
       outcome.struck += 1;
       if (!(await refusesToStart(store)))
         outcome.unexplained.push(`a start with ${damage?.what} went on`);
-      for (const part of parts) copyFileSync(kept(part), join(dataDir, part));
+      for (const part of parts) {
+        rmSync(join(dataDir, part), { force: true });
+        copyFileSync(kept(part), join(dataDir, part));
+      }
       await checkInto(outcome, store, writers);
     }
     countInto(outcome, writers);

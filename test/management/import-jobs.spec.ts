@@ -144,13 +144,13 @@ describe("what waits to be imported", () => {
 describe("an import that is waited for", () => {
   it("is told when the time is up, and goes on", async () => {
     const name = newName("late");
-    const body = { dataOrgs: { orgs: [many(name, 200)] }, timeout: "10ms" };
+    const body = { dataOrgs: { orgs: [many(name, 500)] }, timeout: "1ms" };
     const { status, refusal } = await imports.call("POST", "/import", body);
     assert.equal(status, 504);
     assert.equal(refusal?.reason, "IMPORT_TIMEOUT");
     const id = String(refusal?.metadata?.["import_id"]);
     const { created } = await imports.ended(id);
-    assert.equal(created, "201");
+    assert.equal(created, "501");
   });
 
   it("refuses an unknown import, also of another kind of call", async () => {

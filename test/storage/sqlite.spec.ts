@@ -20,6 +20,24 @@ const refused = (kind: Kind, reason: string, says: RegExp) => (error: unknown) =
   return true;
 };
 
+/** A store of so many rows, one of whose pages is damaged; as it was before lies beside it. */
+async function damagedPlace(count: number) {
+  const place = await filePlace();
+  const first = await place.open(schema);
+  await first.migrate();
+  const body = "MARKER ".repeat(100);
+  const rows = Array.from({ length: count }, (_, at) => `n${at}`);
+  const changes = rows.map((id) => insertRow(notes, { instanceId: "one", id, body, sequence: 1n }));
+  await first.commit(unit({ changes }));
+  assert.equal((await first.health(true)).sound, true);
+  await first[Symbol.asyncDispose]();
+  const bytes = readFileSync(place.path);
+  writeFileSync(`${place.path}.before`, bytes);
+  const at = bytes.lastIndexOf("MARKER MARKER");
+  writeFileSync(place.path, bytes.fill(0xff, at - (at % 4096), at - (at % 4096) + 64));
+  return place;
+}
+
 describe("the store on SQLite", () => storageContract(filePlace));
 
 describe("opening an SQLite file", () => {
@@ -92,23 +110,48 @@ describe("opening an SQLite file", () => {
     assert.equal((await logOf(whole)).length, 1);
   });
   it("finds a damaged page when it checks thoroughly (F07)", async () => {
-    await using place = await filePlace();
-    const first = await place.open(schema);
-    await first.migrate();
-    const body = "MARKER ".repeat(100);
-    const rows = Array.from({ length: 50 }, (_, at) => `n${at}`);
-    const changes = rows.map((id) =>
-      insertRow(notes, { instanceId: "one", id, body, sequence: 1n }),
-    );
-    await first.commit(unit({ changes }));
-    assert.equal((await first.health(true)).sound, true);
-    await first[Symbol.asyncDispose]();
-    const bytes = readFileSync(place.path);
-    const at = bytes.lastIndexOf("MARKER MARKER");
-    writeFileSync(place.path, bytes.fill(0xff, at - (at % 4096), at - (at % 4096) + 64));
+    await using place = await damagedPlace(50);
     await using damaged = await place.open(schema);
     const { sound } = await damaged.health(true);
     assert.equal(sound, false);
+  });
+  it("refuses to be served when a page is damaged, and names the file and the way back (F07)", async () => {
+    await using place = await damagedPlace(50);
+    await using damaged = await place.open(schema);
+    const names = new RegExp(`${place.path} is damaged: move it away .* put a backup in its place`);
+    await assert.rejects(damaged.inspect(), refused("failedPrecondition", "STORE_DAMAGED", names));
+  });
+  it("looks through a large store beside the start, and after damage before it (F07)", async () => {
+    await using place = await damagedPlace(30_000);
+    const broken = Promise.withResolvers<unknown>();
+    const first = openSqlite({ path: place.path, schema, onBroken: broken.resolve });
+    await first.inspect();
+    assert.ok(refused("failedPrecondition", "STORE_DAMAGED", /is damaged/)(await broken.promise));
+    await assert.rejects(first.commit(unit({})), { reason: "STORE_UNAVAILABLE" });
+    await first[Symbol.asyncDispose]();
+    const next = openSqlite({ path: place.path, schema });
+    await assert.rejects(next.inspect(), { reason: "STORE_DAMAGED" });
+    await next[Symbol.asyncDispose]();
+    // A backup in its place is looked at as well, and served.
+    writeFileSync(place.path, readFileSync(`${place.path}.before`));
+    await using restored = openSqlite({ path: place.path, schema });
+    await restored.inspect();
+    await restored.inspect();
+    assert.equal(existsSync(`${place.path}-damaged`), false);
+  });
+  it("is served no longer once a read meets a damaged page (F07)", async () => {
+    await using place = await damagedPlace(50);
+    const broken = Promise.withResolvers<unknown>();
+    await using met = openSqlite({ path: place.path, schema, onBroken: broken.resolve });
+    const all = async () => met.read.select().from(met.table(notes));
+    await assert.rejects(all(), (error: unknown) => {
+      const told = error instanceof DomainError ? error : Object(error).cause;
+      assert.deepEqual([told.kind, told.reason], ["unavailable", "STORE_DAMAGED"]);
+      assert.ok(!told.message.includes(place.path), "callers do not hear where it lies");
+      return true;
+    });
+    assert.ok(refused("failedPrecondition", "STORE_DAMAGED", /is damaged/)(await broken.promise));
+    await assert.rejects(met.commit(unit({})), { reason: "STORE_UNAVAILABLE" });
   });
   it("leaves one file behind when it is closed in order", async () => {
     await using place = await filePlace();

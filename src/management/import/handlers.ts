@@ -110,14 +110,15 @@ export function importHandlers(
     for (;;) {
       const row = await find(instanceId, id);
       if (row.state !== "running" && row.state !== "receiving") return row;
-      if (performance.now() >= end) {
+      const leftMs = end - performance.now();
+      if (leftMs <= 0) {
         throw deadlineExceeded(
           "IMPORT_TIMEOUT",
           `the import ${id} was waited for ${Math.round(withinMs / 1000)} s and goes on: get it to see how far it is`,
           { metadata: { import_id: id } },
         );
       }
-      await delay(pollMs, undefined, signal === undefined ? {} : { signal });
+      await delay(Math.min(pollMs, leftMs), undefined, signal === undefined ? {} : { signal });
     }
   }
 

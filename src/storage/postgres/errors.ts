@@ -45,6 +45,8 @@ export const isRetryable = (error: unknown): boolean =>
 const poolExhausted = "timeout exceeded when trying to connect";
 // lock_not_available, query_canceled (by the statement's time limit), too_many_connections
 const busyCodes = ["55P03", "57014", "53300"];
+// data_corrupted, index_corrupted
+const damagedCodes = ["XX001", "XX002"];
 // A replica of an older build meets what a newer one has changed: undefined_column, undefined_table.
 const newerCodes = ["42703", "42P01"];
 // Text that no database can hold as text: NUL, and halves of a surrogate pair.
@@ -61,6 +63,9 @@ export function storeError(cause: unknown): unknown {
   const code = said.code ?? "";
   if (busyCodes.includes(code)) return storeBusy(cause);
   if (unstorableCodes.includes(code)) return unstorableText(cause);
+  if (damagedCodes.includes(code)) {
+    return unavailable("STORE_DAMAGED", "what was asked for is damaged in the store", { cause });
+  }
   if (newerCodes.includes(code)) {
     return unavailable(
       "STORE_NEWER",

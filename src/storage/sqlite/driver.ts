@@ -19,6 +19,14 @@ import { checkTexts } from "../texts.ts";
 import { createWriter } from "./append.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { createShadow, readHeads } from "./shadow.ts";
+import {
+  damagedAt,
+  isDamage,
+  isOtherFile,
+  lookThrough,
+  storeDamaged,
+  suspect,
+} from "./soundness.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const oldestSqlite = [3, 51, 3];
@@ -57,7 +65,9 @@ export function openSqlite(options: {
 }): MigratableDatabase {
   const connection = open(options.path, options.alone === true);
   // drizzle asks its client for nothing but statements.
-  const asking = { prepare: rememberStatements(connection) } as unknown as Sqlite.Database;
+  const asking = {
+    prepare: rememberStatements(connection, noticeDamage),
+  } as unknown as Sqlite.Database;
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
   const reader = drizzle(asking) as unknown as Reader;
   const begin = connection.prepare("BEGIN");
@@ -69,6 +79,7 @@ export function openSqlite(options: {
   const writer = createWriter(connection);
   const stamps = createStamps();
   const listeners = createListeners();
+  const ending = new AbortController();
   let waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
@@ -92,7 +103,8 @@ export function openSqlite(options: {
     try {
       emptyLog();
     } catch (error) {
-      if (isUnflushed(error)) return giveUp([], error);
+      if (isUnflushed(error)) return giveUp(error);
+      if (isDamage(error)) return void noticeDamage(error);
       // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
       if (!(error instanceof Sqlite.SqliteError)) throw error;
     }
@@ -113,7 +125,7 @@ export function openSqlite(options: {
     try {
       beginWrite.run();
     } catch (error) {
-      if (!isBusy(error)) return batch.forEach(({ reject }) => reject(storeError(error)));
+      if (!isBusy(error)) return batch.forEach(({ reject }) => reject(explain(error)));
       // The lock is another process's: wait without blocking the event loop, and give up before callers do.
       waiting = batch.filter((entry) => {
         if (Date.now() - entry.since < busyGiveUpMs) return true;
@@ -130,8 +142,9 @@ export function openSqlite(options: {
       commit.run();
     } catch (error) {
       if (connection.inTransaction) rollback.run();
-      if (isUnflushed(error)) return giveUp(batch, error);
-      return batch.forEach(({ reject }) => reject(storeError(error)));
+      if (!isUnflushed(error)) return batch.forEach(({ reject }) => reject(explain(error)));
+      for (const { reject } of batch) reject(outcomeUnknown(error));
+      return giveUp(error);
     }
     for (const settle of done) settle();
   }
@@ -140,12 +153,23 @@ export function openSqlite(options: {
    * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
    * flushed again as if all were well (faults F05); only a new process can read what is there.
    */
-  function giveUp(batch: Waiting[], error: unknown): void {
+  function giveUp(error: unknown): void {
+    if (broken) return;
     broken = true;
-    for (const { reject } of batch) reject(outcomeUnknown(error));
     for (const { reject } of waiting.splice(0)) reject(storeUnavailable(error));
     options.onBroken?.(error);
   }
+
+  /** A store that can be read in parts is not served (faults F07). */
+  function noticeDamage(error: unknown): unknown {
+    if (!isDamage(error)) return error;
+    const told = damagedAt(options.path, error);
+    suspect(options.path);
+    giveUp(told);
+    return storeDamaged(told);
+  }
+
+  const explain = (error: unknown): unknown => storeError(noticeDamage(error));
 
   // A savepoint a unit: one that fails is rolled back alone, and only its caller hears of it.
   function applyAlone(entry: Waiting): () => void {
@@ -159,7 +183,7 @@ export function openSqlite(options: {
         listeners.committed(entry.unit, firstSequence);
       };
     } catch (error) {
-      if (!connection.inTransaction) throw error;
+      if (!connection.inTransaction || isDamage(error)) throw error;
       connection.exec("ROLLBACK TO unit; RELEASE unit");
       return () => entry.reject(storeError(error));
     }
@@ -198,6 +222,17 @@ export function openSqlite(options: {
       const format = Number(connection.pragma("user_version", { simple: true }));
       return { engine: "sqlite", version: sqlite, format, sound };
     },
+    async inspect() {
+      let isStarting = true;
+      const found = (what: string) => {
+        const told = damagedAt(options.path, new Error(what));
+        suspect(options.path);
+        if (isStarting) throw told;
+        giveUp(told);
+      };
+      await lookThrough(connection, options.path, { found, signal: ending.signal });
+      isStarting = false;
+    },
     isNew: async () => isNew(connection),
     migrate: async () => migrate(connection, options.schema),
     heads: async () => readHeads(connection),
@@ -220,6 +255,7 @@ export function openSqlite(options: {
       if (closed) return;
       if (!broken) flush();
       closed = true;
+      ending.abort();
       for (const { reject } of waiting.splice(0)) reject(storeClosed());
       clearInterval(watch);
       clearInterval(sweep);
@@ -259,6 +295,7 @@ function open(path: string, alone: boolean): Sqlite.Database {
         { cause: error },
       );
     }
+    if (isDamage(error) && !isOtherFile(error)) throw damagedAt(path, error);
     throw failedPrecondition(
       "STORE_UNREADABLE",
       `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
@@ -317,17 +354,35 @@ function hasLostLog(path: string): boolean {
 }
 
 /** Compiled statements by text, as many as a service has queries; the oldest make room. */
-function rememberStatements(connection: Sqlite.Database): (text: string) => Sqlite.Statement {
+function rememberStatements(
+  connection: Sqlite.Database,
+  explain: (error: unknown) => unknown,
+): (text: string) => Sqlite.Statement {
   const statements = new Map<string, Sqlite.Statement>();
   return (text) => {
     let statement = statements.get(text);
     if (statement !== undefined) return statement;
-    statement = connection.prepare(steady(text));
+    statement = explaining(connection.prepare(steady(text)), explain);
     const [oldest] = statements.size < maxStatements ? [] : statements.keys();
     if (oldest !== undefined) statements.delete(oldest);
     statements.set(text, statement);
     return statement;
   };
+}
+
+/** The statement itself, which says of its errors what they mean. */
+function explaining(statement: Sqlite.Statement, explain: (error: unknown) => unknown) {
+  for (const name of ["all", "get", "run"] as const) {
+    const ask = statement[name].bind(statement) as (...values: unknown[]) => never;
+    statement[name] = (...values: unknown[]) => {
+      try {
+        return ask(...values);
+      } catch (error) {
+        throw explain(error);
+      }
+    };
+  }
+  return statement;
 }
 
 /**

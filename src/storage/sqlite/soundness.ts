@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
+import { failedPrecondition, unavailable } from "../../errors.ts";
+
+// A few hundredths of a second; a new store has a few hundred kilobytes.
+const mostAtOnceBytes = 16 << 20;
+const look = fileURLToPath(new URL(`./look${extname(import.meta.url)}`, import.meta.url));
+
+/** What lies beside a store in which damage was met, until a start has found it sound: a restored backup is. */
+const markOf = (path: string): string => `${path}-damaged`;
+
+export const isOtherFile = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code === "SQLITE_NOTADB";
+
+export const isDamage = (error: unknown): boolean =>
+  isOtherFile(error) ||
+  (error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_CORRUPT"));
+
+/** For who runs the service. */
+export const damagedAt = (path: string, cause: unknown) =>
+  failedPrecondition(
+    "STORE_DAMAGED",
+    `the store ${path} is damaged: move it away with ${path}-wal and ${path}-shm, and put a backup in its place`,
+    { cause },
+  );
+
+/** For who calls it: the place is not his business. */
+export const storeDamaged = (cause: unknown) =>
+  unavailable("STORE_DAMAGED", "the store is damaged and is served no longer", { cause });
+
+/** The next start looks at all of the store before it serves it. */
+export function suspect(path: string): void {
+  try {
+    writeFileSync(markOf(path), "");
+  } catch {
+    // Without it the next start finds the damage as this one did.
+  }
+}
+
+/**
+ * Looks at every page of a store for damage (faults F07): pages, cells and rows that are not as the format and the schema
+ * have them; not letters of a text that have changed. Small stores, and those in which damage was met before, are looked at
+ * before this resolves; others beside the start, by a process that steps back behind all others, so that a start takes as
+ * long with much data as with little.
+ *
+ * @param found called when there is damage, before this resolves or after
+ */
+export async function lookThrough(
+  connection: Sqlite.Database,
+  path: string,
+  { found, signal }: { found: (what: string) => void; signal: AbortSignal },
+): Promise<void> {
+  const settle = (what: string | undefined): void => {
+    if (what === undefined) rmSync(markOf(path), { force: true });
+    else found(what);
+  };
+  if (statSync(path).size <= mostAtOnceBytes) return settle(lookAt(connection));
+  const all = lookBeside(path, signal).then(settle, (error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (existsSync(markOf(path))) await all;
+}
+
+/** The first damage of an open store; undefined when it is sound. */
+export function lookAt(connection: Sqlite.Database): string | undefined {
+  try {
+    const said = String(connection.pragma("quick_check(1)", { simple: true }));
+    return said === "ok" ? undefined : said;
+  } catch (error) {
+    if (isDamage(error)) return String(error);
+    throw error;
+  }
+}
+
+function lookBeside(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  // Of the environment, which may hold keys, nothing is needed.
+  const stdio = ["ignore", "pipe", "ignore"] as const;
+  const child = spawn(process.execPath, [look, path], { stdio: [...stdio], env: {}, signal });
+  child.unref();
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  child.once("error", reject).once("close", (code) => {
+    if (code === 0) return resolve(said === "" ? undefined : said);
+    reject(new Error(`the process that looks for damage ended with ${code}`));
+  });
+  stepBack(child.pid);
+  return promise;
+}
+
+function stepBack(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or may not: then it takes its share.
+  }
+}
