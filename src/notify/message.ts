@@ -57,7 +57,7 @@ export function writeEmail(
   const shownCode = withoutCode.has(topic) ? undefined : code;
   const ignore = unasked.has(topic) ? undefined : t("message.ignore");
   const lines = [text, link, shownCode && t("message.code", { code: shownCode }), ignore];
-  const paragraph = "margin:0 0 16px;font-size:16px;line-height:1.5";
+  const paragraph = "margin:0 0 16px;font-size:16px;line-height:1.5;white-space:pre-line";
   const page = html`<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${subject}</title></head>

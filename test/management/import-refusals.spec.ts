@@ -94,6 +94,16 @@ describe("a record that is refused", () => {
       { loginTexts: [{ language: "xx", texts: { "loginName.title": "a" } }] },
       "LANGUAGE_UNSUPPORTED",
     ],
+    "a message in a language that nobody speaks": [
+      { initMessages: [{ language: "xx", subject: "Welcome" }] },
+      "LANGUAGE_UNSUPPORTED",
+      "language",
+    ],
+    "a message that names a value there is none of": [
+      { initMessages: [{ language: "de", text: "Hallo {{.FirstName}}" }] },
+      "TEXT_INVALID",
+      "text",
+    ],
     "a colour that is none": [
       { labelPolicy: { primaryColor: "red" } },
       "VALIDATION_FAILED",

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beside } from "../support/beside.ts";
+import { noticesSent } from "../support/notices.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
 import {
   hashOfOld,
@@ -239,6 +240,48 @@ describe("a bulk import (decisions G4)", () => {
     assert.deepEqual(rows, [
       [`${name}-asked`, "user.human.email.code.added"],
       [`${name}-invited`, "user.human.initialization.code.added"],
+    ]);
+  });
+
+  it("takes messages in the shape that names their parts, as people then read them", async () => {
+    const name = newName("letters");
+    const letter = {
+      ...{ language: "de", title: "Hallo", preHeader: "Neu", greeting: "Grüezi, wie geht's?" },
+      ...{ text: "{neu}: {{ .LoginName }} ist <da>.", buttonText: "Los", footerText: "Bis bald" },
+    };
+    const phone = { language: "de", greeting: "Sali", text: "{{.Code}} ist der Code." };
+    const org = {
+      ...{ orgId: name, org: { name }, initMessages: [letter], verifyPhoneMessages: [phone] },
+      domainClaimedMessages: [{ language: "de", text: "Weg ist {{.Domain}}." }],
+      passwordResetMessages: [{ language: "de", buttonText: "Los" }],
+    };
+    const profile = { firstName: "Ada", lastName: "L", preferredLanguage: "de" };
+    const email = { email: `${name}@example.test`, isEmailVerified: false };
+    const humanUsers = [{ ...human(`${name}-ada`, { email, profile }), notify: true }];
+    const { job, errors } = await imports.bring([{ ...org, humanUsers }]);
+    assert.deepEqual(errors, []);
+    // A message of which nothing is used changes nothing.
+    assert.deepEqual([job.created, job.existed], ["5", "1"]);
+    await noticesSent(peer.app);
+    const headers = { host: "localhost:8080" };
+    const html = await (await fetch(`${peer.app.url}/ui/dev/mail`, { headers })).text();
+    const [mail = ""] = html.split("<article").filter((each) => each.includes(email.email));
+    assert.match(mail, /<h2>Hallo<\/h2>/);
+    assert.match(
+      mail,
+      new RegExp(
+        `Grüezi, wie geht&#39;s\\?\n\n\\{neu\\}: ${name}-ada\\S* ist &lt;da&gt;\\.\n\nBis bald`,
+      ),
+    );
+    const path = `/settings/v3alpha/texts?ctx.org_id=${name}&language=de&key_prefix=message.`;
+    const { texts } = bodyOf(await peer.peer.rest("GET", path, undefined, peer.app));
+    // What is set here itself has no owner beside it.
+    const set = texts.filter((each: object) => !("owner" in each));
+    assert.deepEqual(set.map(({ key }: { key: string }) => key).toSorted(), [
+      "message.domainClaimed.text",
+      "message.invitation.subject",
+      "message.invitation.text",
+      "message.verifyPhone.sms",
     ]);
   });
 

@@ -9,7 +9,7 @@ import { openKernel } from "../../src/app/kernel.ts";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
 import { kernelTables } from "../../src/storage/kernel-tables.ts";
 import { indexName } from "../../src/storage/sqlite/ddl.ts";
-import { steady } from "../../src/storage/sqlite/driver.ts";
+import { steady } from "../../src/storage/sqlite/statements.ts";
 import { columnName, type AnyTable } from "../../src/storage/table.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 

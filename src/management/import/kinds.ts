@@ -4,6 +4,7 @@ import { idpKinds } from "./idps.ts";
 import type { Kind } from "./kind.ts";
 import { linkKinds } from "./links.ts";
 import { memberKinds } from "./members.ts";
+import { messageKinds, messageLists } from "./messages.ts";
 import { organizationKinds } from "./organizations.ts";
 import { policyKinds } from "./policies.ts";
 import { projectKinds } from "./projects.ts";
@@ -19,6 +20,7 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
   const all = [
     ...organizationKinds(deps),
     ...policyKinds(),
+    ...messageKinds(),
     ...idpKinds(deps),
     ...projectKinds(deps),
     ...userKinds(deps),
@@ -36,6 +38,7 @@ export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
     "multiFactors",
     "labelPolicy",
     "loginTexts",
+    ...messageLists,
     "oidcIdps",
     "jwtIdps",
     "projects",
@@ -82,17 +85,6 @@ const byHand: ReadonlyMap<string, string> = new Map([
     "idps",
     "an organization may use all providers of its instance unless it deactivates one: set its state policy",
   ],
-  ...[
-    "init",
-    "passwordReset",
-    "verifyEmail",
-    "verifyPhone",
-    "domainClaimed",
-    "passwordlessRegistration",
-  ].map((name): [string, string] => [
-    `${name}Messages`,
-    "letters are made of texts with keys of their own here: bring them as loginTexts, with keys below message",
-  ]),
 ]);
 
 /** Why records of a kind are refused, and what to do instead. */

@@ -84,7 +84,7 @@ export const policyKinds = (): Kind[] => [
 const secondFactorName = (type: SecondFactorType): string => factorOf(type) ?? "none";
 
 /** What is set for an organization: the properties that are given, the others stay as they are. */
-function policy<D extends DescMessage>(
+export function policy<D extends DescMessage>(
   name: string,
   type: D,
   group: SettingsGroup,

@@ -8,6 +8,8 @@ import { textSettings } from "./text.ts";
 export {
   namesOf,
   propertyOfText,
+  requireLanguage,
+  requireSayable,
   requireText,
   type TextReader,
   textReader,

@@ -2,7 +2,7 @@ import { invalidField } from "../../errors.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { isLanguage, type Language } from "../../texts/languages.ts";
-import { faultOfText, isTextKey, type OwnTexts } from "../../texts/texts.ts";
+import { faultOfText, isTextKey, type OwnTexts, type TextKey } from "../../texts/texts.ts";
 import { settingsChain } from "../object/contexts.ts";
 import { defineManySettings, settingValues } from "../object/settings.ts";
 
@@ -21,23 +21,7 @@ export function requireText(
   field: string,
   { language, key, set }: { language: string; key: string; set: string | undefined },
 ): void {
-  const named = requireNamed(field, language, key);
-  const fault = set === undefined ? undefined : faultOfText(named.language, named.key, set);
-  if (fault === undefined) return;
-  throw invalidField(`${field}.set`, "TEXT_INVALID", `the text cannot be used: ${fault}`, {
-    metadata: { language, key },
-  });
-}
-
-function requireNamed(field: string, language: string, key: string) {
-  if (!isLanguage(language)) {
-    throw invalidField(
-      `${field}.language`,
-      "LANGUAGE_UNSUPPORTED",
-      `there are no texts in "${language}": take one of the supported languages of the language settings`,
-      { metadata: { language } },
-    );
-  }
+  requireLanguage(`${field}.language`, language);
   if (!isTextKey(key)) {
     throw invalidField(
       `${field}.key`,
@@ -46,7 +30,31 @@ function requireNamed(field: string, language: string, key: string) {
       { metadata: { key } },
     );
   }
-  return { language, key };
+  if (set !== undefined) requireSayable(`${field}.set`, { language, key }, set);
+}
+
+/** @throws INVALID_ARGUMENT TEXT_INVALID for what could not be said in the place of the text */
+export function requireSayable(
+  field: string,
+  { language, key }: { language: Language; key: TextKey },
+  set: string,
+): void {
+  const fault = faultOfText(language, key, set);
+  if (fault === undefined) return;
+  throw invalidField(field, "TEXT_INVALID", `the text cannot be used: ${fault}`, {
+    metadata: { language, key },
+  });
+}
+
+/** @throws INVALID_ARGUMENT LANGUAGE_UNSUPPORTED */
+export function requireLanguage(field: string, language: string): asserts language is Language {
+  if (isLanguage(language)) return;
+  throw invalidField(
+    field,
+    "LANGUAGE_UNSUPPORTED",
+    `there are no texts in "${language}": take one of the supported languages of the language settings`,
+    { metadata: { language } },
+  );
 }
 
 /** What is set in the place of shipped texts in an organization, or in the instance itself. Cached: a hit is no promise. */

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
-import { failedPrecondition, unavailable } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import {
   type Committed,
   ClaimTaken,
@@ -18,23 +17,16 @@ import type { Schema } from "../schema.ts";
 import { checkTexts } from "../texts.ts";
 import { createWriter } from "./append.ts";
 import { isNew, migrate } from "./migrate.ts";
+import { isBusy, open } from "./open.ts";
 import { createShadow, readHeads } from "./shadow.ts";
-import {
-  damagedAt,
-  isDamage,
-  isOtherFile,
-  lookThrough,
-  storeDamaged,
-  suspect,
-} from "./soundness.ts";
+import { damagedAt, isDamage, lookThrough, storeDamaged, suspect } from "./soundness.ts";
+import { rememberStatements } from "./statements.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
-const oldestSqlite = [3, 51, 3];
 const otherProcessPollMs = 250;
 const busyRetryMs = 5;
 const busyGiveUpMs = 30_000;
 const emptyLogEveryMs = 3_600_000;
-const maxStatements = 500;
 
 /** Told once, after the callers: nothing can be written any more until the store is opened by another process. */
 export type OnBroken = (error: unknown) => void;
@@ -267,137 +259,7 @@ export function openSqlite(options: {
   };
 }
 
-function open(path: string, alone: boolean): Sqlite.Database {
-  if (hasStrayLog(path)) {
-    throw failedPrecondition(
-      "STORE_STRAY_LOG",
-      `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
-    );
-  }
-  if (hasLostLog(path)) {
-    throw failedPrecondition(
-      "STORE_LOG_MISSING",
-      `${path}-wal is missing, and with it what was committed last: put it back; or, to go without, restore a backup or move ${path}-shm away`,
-    );
-  }
-  let connection: Sqlite.Database;
-  try {
-    connection = new Sqlite(path);
-    // With a write-ahead log, whoever has the file open holds a lock that shuts this mode out, and the other way round.
-    if (alone) connection.pragma("locking_mode = EXCLUSIVE", { simple: true });
-    connection.pragma("journal_mode = WAL", { simple: true });
-    connection.exec("SELECT count(*) FROM sqlite_schema");
-  } catch (error) {
-    if (isBusy(error)) {
-      throw failedPrecondition(
-        "STORE_IN_USE",
-        `the store ${path} is in use by another process: stop it, or wait until it has ended`,
-        { cause: error },
-      );
-    }
-    if (isDamage(error) && !isOtherFile(error)) throw damagedAt(path, error);
-    throw failedPrecondition(
-      "STORE_UNREADABLE",
-      `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
-      { cause: error },
-    );
-  }
-  const version = String(connection.prepare("SELECT sqlite_version()").pluck().get());
-  const parts = version.split(".").map(Number);
-  const at = oldestSqlite.findIndex((part, place) => part !== parts[place]);
-  if (at !== -1 && (parts[at] ?? 0) < (oldestSqlite[at] ?? 0)) {
-    throw failedPrecondition(
-      "SQLITE_TOO_OLD",
-      `SQLite ${version} is older than ${oldestSqlite.join(".")}`,
-    );
-  }
-  connection.pragma("synchronous = FULL", { simple: true });
-  connection.pragma("busy_timeout = 0", { simple: true });
-  connection.pragma("cache_size = -65536", { simple: true });
-  connection.pragma("temp_store = MEMORY", { simple: true });
-  // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (decisions C7).
-  connection.pragma("secure_delete = ON", { simple: true });
-  return connection;
-}
-
-/**
- * Whether a write-ahead log lies beside a file that has none: SQLite would play it into the file and damage it. A store
- * has the mark of such a log before it has the log, a backup has no mark.
- *
- * Source: sqlite.org/fileformat2.html, section 1.3.3: the byte at 19 is 2 for a file with a write-ahead log.
- */
-function hasStrayLog(path: string): boolean {
-  const log = `${path}-wal`;
-  if (!existsSync(path) || !existsSync(log) || statSync(log).size === 0) return false;
-  const file = openSync(path, "r");
-  try {
-    const header = Buffer.alloc(20);
-    return readSync(file, header, 0, header.length, 0) === header.length && header[19] === 1;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/**
- * Whether the write-ahead log was taken away while it held what the file lacks. Its index, which stays behind when a process
- * is killed, tells how many frames there were and how many of them stand in the file.
- *
- * Source: sqlite.org/walformat.html, section 2.1: mxFrame at 16, nBackfill at 96, in the byte order of the machine.
- */
-function hasLostLog(path: string): boolean {
-  const [log, index] = [`${path}-wal`, `${path}-shm`];
-  if (!existsSync(index) || (existsSync(log) && statSync(log).size > 0)) return false;
-  const header = readFileSync(index).subarray(0, 136);
-  if (header.length < 136) return false;
-  const words = new Uint32Array(header.buffer.slice(header.byteOffset, header.byteOffset + 136));
-  return (words[4] ?? 0) > (words[24] ?? 0);
-}
-
-/** Compiled statements by text, as many as a service has queries; the oldest make room. */
-function rememberStatements(
-  connection: Sqlite.Database,
-  explain: (error: unknown) => unknown,
-): (text: string) => Sqlite.Statement {
-  const statements = new Map<string, Sqlite.Statement>();
-  return (text) => {
-    let statement = statements.get(text);
-    if (statement !== undefined) return statement;
-    statement = explaining(connection.prepare(steady(text)), explain);
-    const [oldest] = statements.size < maxStatements ? [] : statements.keys();
-    if (oldest !== undefined) statements.delete(oldest);
-    statements.set(text, statement);
-    return statement;
-  };
-}
-
-/** The statement itself, which says of its errors what they mean. */
-function explaining(statement: Sqlite.Statement, explain: (error: unknown) => unknown) {
-  for (const name of ["all", "get", "run"] as const) {
-    const ask = statement[name].bind(statement) as (...values: unknown[]) => never;
-    statement[name] = (...values: unknown[]) => {
-      try {
-        return ask(...values);
-      } catch (error) {
-        throw explain(error);
-      }
-    };
-  }
-  return statement;
-}
-
-/**
- * SQLite compiles a statement with ORDER BY anew whenever one of its parameters gets a value, since the value might make
- * for a better plan; that takes longer than most reads. It does not look at what a subquery gives.
- */
-export const steady = (text: string): string =>
-  text.includes(" order by ")
-    ? text.replaceAll(/((?:[<>=]|limit|offset) )\?/g, "$1(select ?)")
-    : text;
-
 const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
 
 function storeError(error: unknown): unknown {
   if (error instanceof Conflict || error instanceof ClaimTaken) return error;

@@ -1,0 +1,101 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import Sqlite from "better-sqlite3";
+import { failedPrecondition } from "../../errors.ts";
+import { damagedAt, isDamage, isOtherFile } from "./soundness.ts";
+
+const oldestSqlite = [3, 51, 3];
+
+/**
+ * Opens the file as a store is used: with a write-ahead log, every commit flushed.
+ *
+ * @throws FAILED_PRECONDITION STORE_STRAY_LOG, STORE_LOG_MISSING, STORE_IN_USE, STORE_DAMAGED, STORE_UNREADABLE, SQLITE_TOO_OLD
+ */
+export function open(path: string, alone: boolean): Sqlite.Database {
+  if (hasStrayLog(path)) {
+    throw failedPrecondition(
+      "STORE_STRAY_LOG",
+      `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
+    );
+  }
+  if (hasLostLog(path)) {
+    throw failedPrecondition(
+      "STORE_LOG_MISSING",
+      `${path}-wal is missing, and with it what was committed last: put it back; or, to go without, restore a backup or move ${path}-shm away`,
+    );
+  }
+  let connection: Sqlite.Database;
+  try {
+    connection = new Sqlite(path);
+    // With a write-ahead log, whoever has the file open holds a lock that shuts this mode out, and the other way round.
+    if (alone) connection.pragma("locking_mode = EXCLUSIVE", { simple: true });
+    connection.pragma("journal_mode = WAL", { simple: true });
+    connection.exec("SELECT count(*) FROM sqlite_schema");
+  } catch (error) {
+    if (isBusy(error)) {
+      throw failedPrecondition(
+        "STORE_IN_USE",
+        `the store ${path} is in use by another process: stop it, or wait until it has ended`,
+        { cause: error },
+      );
+    }
+    if (isDamage(error) && !isOtherFile(error)) throw damagedAt(path, error);
+    throw failedPrecondition(
+      "STORE_UNREADABLE",
+      `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
+      { cause: error },
+    );
+  }
+  const version = String(connection.prepare("SELECT sqlite_version()").pluck().get());
+  const parts = version.split(".").map(Number);
+  const at = oldestSqlite.findIndex((part, place) => part !== parts[place]);
+  if (at !== -1 && (parts[at] ?? 0) < (oldestSqlite[at] ?? 0)) {
+    throw failedPrecondition(
+      "SQLITE_TOO_OLD",
+      `SQLite ${version} is older than ${oldestSqlite.join(".")}`,
+    );
+  }
+  connection.pragma("synchronous = FULL", { simple: true });
+  connection.pragma("busy_timeout = 0", { simple: true });
+  connection.pragma("cache_size = -65536", { simple: true });
+  connection.pragma("temp_store = MEMORY", { simple: true });
+  // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (decisions C7).
+  connection.pragma("secure_delete = ON", { simple: true });
+  return connection;
+}
+
+/**
+ * Whether a write-ahead log lies beside a file that has none: SQLite would play it into the file and damage it. A store
+ * has the mark of such a log before it has the log, a backup has no mark.
+ *
+ * Source: sqlite.org/fileformat2.html, section 1.3.3: the byte at 19 is 2 for a file with a write-ahead log.
+ */
+function hasStrayLog(path: string): boolean {
+  const log = `${path}-wal`;
+  if (!existsSync(path) || !existsSync(log) || statSync(log).size === 0) return false;
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(20);
+    return readSync(file, header, 0, header.length, 0) === header.length && header[19] === 1;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Whether the write-ahead log was taken away while it held what the file lacks. Its index, which stays behind when a process
+ * is killed, tells how many frames there were and how many of them stand in the file.
+ *
+ * Source: sqlite.org/walformat.html, section 2.1: mxFrame at 16, nBackfill at 96, in the byte order of the machine.
+ */
+function hasLostLog(path: string): boolean {
+  const [log, index] = [`${path}-wal`, `${path}-shm`];
+  if (!existsSync(index) || (existsSync(log) && statSync(log).size > 0)) return false;
+  const header = readFileSync(index).subarray(0, 136);
+  if (header.length < 136) return false;
+  const words = new Uint32Array(header.buffer.slice(header.byteOffset, header.byteOffset + 136));
+  return (words[4] ?? 0) > (words[24] ?? 0);
+}
+
+/** The lock is another process's. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");

@@ -1,0 +1,44 @@
+import type Sqlite from "better-sqlite3";
+
+const maxStatements = 500;
+
+/** Compiled statements by text, as many as a service has queries; the oldest make room. */
+export function rememberStatements(
+  connection: Sqlite.Database,
+  explain: (error: unknown) => unknown,
+): (text: string) => Sqlite.Statement {
+  const statements = new Map<string, Sqlite.Statement>();
+  return (text) => {
+    let statement = statements.get(text);
+    if (statement !== undefined) return statement;
+    statement = explaining(connection.prepare(steady(text)), explain);
+    const [oldest] = statements.size < maxStatements ? [] : statements.keys();
+    if (oldest !== undefined) statements.delete(oldest);
+    statements.set(text, statement);
+    return statement;
+  };
+}
+
+/** The statement itself, which says of its errors what they mean. */
+function explaining(statement: Sqlite.Statement, explain: (error: unknown) => unknown) {
+  for (const name of ["all", "get", "run"] as const) {
+    const ask = statement[name].bind(statement) as (...values: unknown[]) => never;
+    statement[name] = (...values: unknown[]) => {
+      try {
+        return ask(...values);
+      } catch (error) {
+        throw explain(error);
+      }
+    };
+  }
+  return statement;
+}
+
+/**
+ * SQLite compiles a statement with ORDER BY anew whenever one of its parameters gets a value, since the value might make
+ * for a better plan; that takes longer than most reads. It does not look at what a subquery gives.
+ */
+export const steady = (text: string): string =>
+  text.includes(" order by ")
+    ? text.replaceAll(/((?:[<>=]|limit|offset) )\?/g, "$1(select ?)")
+    : text;
