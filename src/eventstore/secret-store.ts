@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Subject } from "./event.ts";
-import { digestSecret } from "../crypto/digests.ts";
+import { digestSecret, timeIn } from "../crypto/digests.ts";
 import {
   newSealingKey,
   open,
@@ -77,7 +77,10 @@ export interface SecretStore {
     kind: string,
     secret: string,
   ): FoundSecret | undefined | Promise<FoundSecret | undefined>;
-  /** The keyed digest of a short-lived secret that is kept elsewhere, for example of a code in a table of its own. */
+  /**
+   * The keyed digest of a short-lived secret that is kept elsewhere, for example of a code in a table of its own; those of
+   * dated secrets are in the order in which they were made.
+   */
   digest(instanceId: string, secret: string): Promise<string>;
   remove(ref: SecretRef): RowChange;
   /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
@@ -239,7 +242,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return find(instanceId, hash("sha256", secret, "base64url"), secret);
     },
 
-    digest: digestOf,
+    digest: async (instanceId, secret) => timeIn(secret) + (await digestOf(instanceId, secret)),
     removeInstance(instanceId) {
       for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
       return deleteRows(secrets, { instanceId });

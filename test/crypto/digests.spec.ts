@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
 import {
+  datedToken,
   digestSecret,
   equalInConstantTime,
   randomToken,
   secretMatches,
+  timeIn,
   tokenPrefixes,
 } from "../../src/crypto/digests.ts";
 
@@ -16,6 +18,17 @@ describe("making random tokens", () => {
     const token = randomToken(tokenPrefixes.personalAccessToken);
     assert.match(token, /^idsvc_pat_[A-Za-z0-9_-]{43}$/);
     assert.equal(Buffer.from(token.slice("idsvc_pat_".length), "base64url").length, 32);
+  });
+  it("is in the order of time where it is dated, and says of others nothing", () => {
+    const times = [0, 1, 1_793_000_000_000, 1_793_000_000_001, 9_999_999_999_999];
+    const tokens = times.map((ms) => datedToken(tokenPrefixes.accessToken, new Date(ms)));
+    for (const token of tokens) assert.match(token, /^idsvc_at_[0-9a-z]{9}[\w-]{43}$/);
+    const told = tokens.map(timeIn);
+    assert.deepEqual(told.toSorted(), told);
+    assert.equal(new Set(told).size, times.length);
+    for (const other of ["", randomToken("idsvc_at_"), `${tokens[0]}x`, "a.b.c"]) {
+      assert.equal(timeIn(other), "");
+    }
   });
   it("never gives the same twice", () =>
     assert.equal(new Set(Array.from({ length: 1000 }, () => randomToken("idsvc_at_"))).size, 1000));

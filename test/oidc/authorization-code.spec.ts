@@ -32,8 +32,8 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     const authTime = new Date(Math.floor(service.now().getTime() / 1000) * 1000 - 5000);
     const scope = ["openid", "profile", "offline_access"];
     const body = await tokensFor(client, user, { scope, sessionId, nonce: "n-0S6", authTime });
-    assert.match(body.access_token, /^idsvc_at_[\w-]{43}$/);
-    assert.match(body.refresh_token, /^idsvc_rt_[\w-]{43}$/);
+    assert.match(body.access_token, /^idsvc_at_[0-9a-z]{9}[\w-]{43}$/);
+    assert.match(body.refresh_token, /^idsvc_rt_[0-9a-z]{9}[\w-]{43}$/);
     assert.equal(body.token_type, "Bearer");
     assert.equal(body.expires_in, 43_200);
     assert.equal(body.scope, scope.join(" "));

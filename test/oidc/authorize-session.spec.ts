@@ -59,7 +59,7 @@ describe("a user who is logged in", () => {
 
   it("gets a code without a page, and the state", async () => {
     const answer = await told({});
-    assert.match(answer.get("code") ?? "", /^idsvc_ac_[\w-]{43}$/);
+    assert.match(answer.get("code") ?? "", /^idsvc_ac_[0-9a-z]{9}[\w-]{43}$/);
     assert.equal(answer.get("state"), "a-state");
     assert.equal(answer.get("iss"), peer.issuer);
   });

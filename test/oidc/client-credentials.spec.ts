@@ -29,7 +29,7 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
       assert.equal(status, 200);
       assert.equal(headers.get("cache-control"), "no-store");
       assert.equal(headers.get("content-type"), "application/json");
-      assert.match(fields.access_token, /^idsvc_at_[\w-]{43}$/);
+      assert.match(fields.access_token, /^idsvc_at_[0-9a-z]{9}[\w-]{43}$/);
       assert.deepEqual(
         { ...fields, access_token: "" },
         { access_token: "", token_type: "Bearer", expires_in: 43_200, scope: "openid" },

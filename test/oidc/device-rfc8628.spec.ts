@@ -41,7 +41,7 @@ async function approve(userCode: string, userId: string): Promise<boolean> {
 describe("device authorization (RFC 8628)", () => {
   it("section 3.2: gives codes, and where a person takes the short one", async () => {
     const { device_code, user_code, ...rest } = await begin();
-    assert.match(device_code, /^idsvc_dc_[\w-]{43}$/);
+    assert.match(device_code, /^idsvc_dc_[0-9a-z]{9}[\w-]{43}$/);
     assert.match(user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     assert.deepEqual(rest, {
       verification_uri: `${issuer}/device`,

@@ -1,3 +1,4 @@
+import { accessTokenKey } from "./secrets.ts";
 import { hash } from "node:crypto";
 import { tokenPrefixes } from "../../crypto/digests.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -36,7 +37,7 @@ export function accessTokenReader(
     db,
     ends,
     async (instanceId, _, value) => {
-      const digest = await secrets.digest(instanceId, value);
+      const digest = await accessTokenKey(secrets, instanceId, value);
       const [row] = await byDigest.execute({ instanceId, digest });
       if (row === undefined) return undefined;
       const { id, clientId, userId, oidcSessionId, scope, audience, isJwt } = row;

@@ -1,3 +1,4 @@
+import { accessTokenKey } from "./secrets.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { sessionById, sessions } from "../../resources/session/index.ts";
@@ -69,7 +70,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     if (wanted.accessToken !== undefined) {
       const { value, token } = wanted.accessToken;
       const { id, scope, audience, isJwt, issuedAt, expiresAt } = token;
-      const digest = await secrets.digest(instanceId, value);
+      const digest = await accessTokenKey(secrets, instanceId, value);
       tx.write(
         insertRow(accessTokens, {
           ...{ instanceId, digest, part: onlyPart, id, ...about },

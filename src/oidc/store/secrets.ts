@@ -1,4 +1,5 @@
-import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
+import { datedToken, tokenPrefixes } from "../../crypto/digests.ts";
+import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { SecretKind } from "../core/ports.ts";
 
 const prefixes = {
@@ -8,4 +9,23 @@ const prefixes = {
   device_code: tokenPrefixes.deviceCode,
 } as const;
 
-export const newSecret = (kind: SecretKind): string => randomToken(prefixes[kind]);
+export const newSecret = (kind: SecretKind, at: Date): string => datedToken(prefixes[kind], at);
+
+/** Under what an access token is stored: its digest, which stands behind the ID that a JWT has of us. */
+export const accessTokenKey = async (
+  secrets: Pick<SecretStore, "digest">,
+  instanceId: string,
+  value: string,
+): Promise<string> => idIn(value) + (await secrets.digest(instanceId, value));
+
+// Whoever writes what he likes there finds nothing: the digest is of the whole.
+function idIn(value: string): string {
+  const [, claims] = value.split(".");
+  if (claims === undefined) return "";
+  try {
+    const { jti } = Object(JSON.parse(Buffer.from(claims, "base64url").toString()));
+    return typeof jti === "string" && /^\d{1,20}$/.test(jti) ? jti : "";
+  } catch {
+    return "";
+  }
+}

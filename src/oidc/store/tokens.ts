@@ -1,3 +1,4 @@
+import { accessTokenKey } from "./secrets.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { idpReader } from "../../resources/idp/index.ts";
@@ -87,7 +88,7 @@ export function tokenStore(
       const access = await accessTokenOf(at, value);
       if (access !== undefined) {
         const { id, userId, clientId, oidcSessionId } = access;
-        const row = { instanceId, digest: await secrets.digest(instanceId, value) };
+        const row = { instanceId, digest: await accessTokenKey(secrets, instanceId, value) };
         await events.transact(writtenBy(at, userId, clientId), async (tx) => {
           if (!(await hasRow(db, accessTokens, row))) return;
           tx.expectRows(accessTokens, row, 1);

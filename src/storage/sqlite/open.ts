@@ -56,6 +56,8 @@ export function open(path: string, alone: boolean): Sqlite.Database {
   }
   connection.pragma("synchronous = FULL", { simple: true });
   connection.pragma("busy_timeout = 0", { simple: true });
+  // 16 MiB: a page that many commits change is copied into the file once.
+  connection.pragma("wal_autocheckpoint = 4000", { simple: true });
   connection.pragma("cache_size = -65536", { simple: true });
   connection.pragma("temp_store = MEMORY", { simple: true });
   // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (decisions C7).
