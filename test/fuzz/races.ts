@@ -11,6 +11,7 @@ export type Race = (contestants: Contestants, many: number) => Promise<void>;
 
 const races: Readonly<Record<string, Race>> = { ...onceRaces, ...oneRaces, ...goneRaces };
 let started: Promise<Contestants>[] | undefined;
+const begun = () => (started ??= [startContestants(1), startContestants(2)]);
 
 /** Races in one process on the embedded store, and over two replicas on PostgreSQL (faults F12, 5.3). */
 export const raceTarget: Target = {
@@ -22,12 +23,12 @@ export const raceTarget: Target = {
       fc.integer({ min: 2, max: 8 }),
       fc.boolean(),
       async (name, many, isReplicated) => {
-        started ??= [startContestants(1), startContestants(2)];
-        const contestants = await started[isReplicated ? 1 : 0];
+        const contestants = await begun()[isReplicated ? 1 : 0];
         assert.ok(contestants);
         await races[name]?.(contestants, many);
       },
     ),
+  ready: () => Promise.all(begun()),
   async close() {
     for (const each of started ?? []) await (await each)[Symbol.asyncDispose]();
     started = undefined;

@@ -32,6 +32,7 @@ const held = monitorEventLoopDelay({ resolution: 1 });
 held.enable();
 const inMs = (nanoseconds: number) => `${Math.round(nanoseconds / 1e6)} ms`;
 for (const target of chosen) {
+  await target.ready?.();
   held.reset();
   const found = await fc.check(target.property(peer) as fc.IAsyncProperty<unknown>, {
     seed,

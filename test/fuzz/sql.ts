@@ -19,6 +19,7 @@ type Json = fc.Arbitrary<JsonValue>;
 const deepest = 4;
 
 let twins: Promise<Twins> | undefined;
+const started = () => (twins ??= startTwins());
 
 /** The same searches of a service on SQLite and of one on PostgreSQL find the same in the same order, or are refused alike. */
 export const sql: Target = {
@@ -29,8 +30,9 @@ export const sql: Target = {
       fc
         .constantFrom(...methodsOf(peer).filter(({ name }) => name.startsWith("Search")))
         .chain((method) => fc.tuple(fc.constant(method), searchOf(method.input))),
-      async ([method, message]) => compare(await (twins ??= startTwins()), method, message),
+      async ([method, message]) => compare(await started(), method, message),
     ),
+  ready: started,
   async close() {
     await (await twins)?.[Symbol.asyncDispose]();
     twins = undefined;

@@ -8,6 +8,8 @@ export type Target = {
   share?: number;
   /** It starts services of its own, which is too much for each run of the tests. */
   isLong?: true;
+  /** Starts them beforehand: the time that it takes is none of the time for trying. */
+  ready?(): Promise<unknown>;
   /** Ends what it started. */
   close?(): Promise<void>;
   property(peer: OidcPeer): fc.IAsyncProperty<unknown> | fc.IProperty<unknown>;
