@@ -1,7 +1,7 @@
 import type { FeatureReader } from "../../authz/ports.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
-import type { Ports, SecretKind } from "../core/ports.ts";
+import type { Ports } from "../core/ports.ts";
 import { clientStore } from "./clients.ts";
 import { deviceStore } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
@@ -55,6 +55,8 @@ export function clientPorts(
   const tokens = tokenStore({ ...deps, users, clients });
   const keys = keyStore(deps);
   const devices = deviceStore(deps);
-  const makeSecret = (kind: SecretKind) => newSecret(kind, now());
-  return { clients, users, tokens, devices, keys, settings, now, newId, newSecret: makeSecret };
+  return {
+    ...{ clients, users, tokens, devices, keys, settings, now, newId },
+    newSecret: (kind) => newSecret(kind, now()),
+  };
 }
