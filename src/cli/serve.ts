@@ -22,8 +22,11 @@ export async function serveCommand(context: Context): Promise<number> {
   await using kernel = await openKernel(config, {
     logger,
     onBroken(err) {
-      const why = err instanceof DomainError ? err.message : "the disk failed to keep a commit";
-      logger.fatal({ err }, `${why}: ending, start again to recover`);
+      const why =
+        err instanceof DomainError
+          ? err.message
+          : "the disk failed to keep a commit: start again to recover";
+      logger.fatal({ err }, `ending: ${why}`);
       logger.flush();
       setTimeout(endAsByCrash, lastWordMs);
     },

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { extname } from "node:path";
@@ -59,10 +59,14 @@ export async function lookThrough(
     else found(what);
   };
   if (statSync(path).size <= mostAtOnceBytes) return settle(lookAt(connection));
-  const all = lookBeside(path, signal).then(settle, (error: unknown) => {
+  const isSuspect = existsSync(markOf(path));
+  const child = lookBeside(path, signal);
+  // A service that only waits for it would end.
+  if (!isSuspect) child.unref();
+  const all = wordOf(child).then(settle, (error: unknown) => {
     if (!signal.aborted) throw error;
   });
-  if (existsSync(markOf(path))) await all;
+  if (isSuspect) await all;
 }
 
 /** The first damage of an open store; undefined when it is sound. */
@@ -76,19 +80,23 @@ export function lookAt(connection: Sqlite.Database): string | undefined {
   }
 }
 
-function lookBeside(path: string, signal: AbortSignal): Promise<string | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+function lookBeside(path: string, signal: AbortSignal): ChildProcess {
   // Of the environment, which may hold keys, nothing is needed.
   const stdio = ["ignore", "pipe", "ignore"] as const;
   const child = spawn(process.execPath, [look, path], { stdio: [...stdio], env: {}, signal });
-  child.unref();
+  stepBack(child.pid);
+  return child;
+}
+
+/** The damage that it found; undefined when there is none. */
+function wordOf(child: ChildProcess): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   let said = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
   child.once("error", reject).once("close", (code) => {
     if (code === 0) return resolve(said === "" ? undefined : said);
     reject(new Error(`the process that looks for damage ended with ${code}`));
   });
-  stepBack(child.pid);
   return promise;
 }
 
