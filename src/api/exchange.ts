@@ -3,6 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
+import { endTogether } from "./outbox.ts";
 import type { Origin, ResolveOrigin } from "./proxy.ts";
 
 export type Answer = {
@@ -68,6 +69,7 @@ export function http1Exchange(
   const headers = callHeaders(request.headers, request.rawHeaders);
   const host = absolute?.[1] ?? request.headers.host ?? "";
   const origin = resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers);
+  let ended = false;
   return {
     host: origin.host,
     scheme: origin.scheme,
@@ -97,9 +99,8 @@ export function http1Exchange(
         response.writeHead(status, { ...fields, trailer: Object.keys(trailers).join(", ") });
         response.addTrailers(trailers);
       }
-      // ASCII, as most texts are, is sent twice as quickly when it is called so.
-      if (typeof body === "string" && body.length === length) response.end(body, "latin1");
-      else response.end(body);
+      ended = true;
+      endTogether({ response, body, isAscii: body?.length === length });
     },
     stream(status, fields) {
       response.writeHead(status, fields);
@@ -107,6 +108,7 @@ export function http1Exchange(
       return {
         write: (piece) => writeTo(response, piece),
         end(trailers) {
+          ended = true;
           if (trailers !== undefined) response.addTrailers(trailers);
           response.end();
         },
@@ -114,7 +116,7 @@ export function http1Exchange(
     },
     onGone(listener) {
       response.once("close", () => {
-        if (!response.writableEnded) listener();
+        if (!ended) listener();
       });
     },
   };

@@ -1,0 +1,31 @@
+import type { ServerResponse } from "node:http";
+
+/** Answers that wait for each other at most; under a crowd the first ones need not wait for the last. */
+const mostWaiting = 64;
+
+type Ending = { response: ServerResponse; body: Uint8Array | string | undefined; isAscii: boolean };
+
+let waiting: Ending[] = [];
+
+/**
+ * Ends a response whose head is written, together with the others of this turn of the event loop.
+ *
+ * A lone answer leaves as soon as everything that had arrived with its request was looked at, which is at once. Written
+ * one by one, the answers of a busy turn would each wake the client (or its processor) for one of them: answers of a few
+ * hundred bytes took half as long again as all the work for them.
+ */
+export function endTogether(ending: Ending): void {
+  waiting.push(ending);
+  if (waiting.length === 1) setImmediate(endAll);
+  else if (waiting.length === mostWaiting) endAll();
+}
+
+function endAll(): void {
+  const endings = waiting;
+  waiting = [];
+  for (const { response, body, isAscii } of endings) {
+    // ASCII, as most texts are, is sent twice as quickly when it is called so.
+    if (typeof body === "string" && isAscii) response.end(body, "latin1");
+    else response.end(body);
+  }
+}
