@@ -10,19 +10,42 @@ export const seconds = (at: Date): number => Math.floor(at.getTime() / 1000);
  * thread, as it takes up to milliseconds; the others take less than handing them over would.
  */
 export async function signJwt(
-  { kid, alg, key }: Signer,
+  signer: Signer,
   typ: string | undefined,
   claims: Record<string, unknown>,
 ): Promise<string> {
+  const { kid, alg } = signer;
   const header = typ === undefined ? { alg, kid } : { alg, kid, typ };
   const input = `${encoded(header)}.${encoded(claims)}`;
-  const signature = alg.startsWith("RS")
-    ? await signElsewhere(digestOf(alg), Buffer.from(input), key)
-    : // Only ECDSA knows two encodings; Ed25519 hashes by itself.
-      sign(alg === "EdDSA" ? undefined : digestOf(alg), Buffer.from(input), {
-        ...{ key, dsaEncoding: "ieee-p1363" },
-      });
+  const signature = await signatureOf(signer, Buffer.from(input));
   return `${input}.${signature.toString("base64url")}`;
+}
+
+function signatureOf({ alg, key }: Signer, input: Buffer): Buffer | Promise<Buffer> {
+  // Ed25519 hashes by itself.
+  if (alg === "EdDSA") return sign(undefined, input, key);
+  if (alg.startsWith("RS")) return signElsewhere(digestOf(alg), input, key);
+  // Node gives the encoding that JWTs have when it is asked for it, for more time than the whole signature takes.
+  return fixedLength(sign(digestOf(alg), input, key), lengthOf(alg));
+}
+
+const lengthOf = (alg: string): number => (alg === "ES512" ? 66 : Number(alg.slice(2)) / 8);
+
+/**
+ * An ECDSA signature as JWTs hold it, both numbers with all their digits (RFC 7518 section 3.4), of one as others write it:
+ * a SEQUENCE of two INTEGERs in DER (RFC 3279 section 2.2.3).
+ */
+function fixedLength(der: Buffer, length: number): Buffer {
+  const both = Buffer.alloc(2 * length);
+  // A SEQUENCE of more than 127 bytes says how long it is in a byte more.
+  let at = der[1] === 0x81 ? 3 : 2;
+  for (const end of [length, 2 * length]) {
+    const digits = der.subarray(at + 2, (at += 2 + der.readUInt8(at + 1)));
+    // An INTEGER drops zeros in front, and puts one where the number would look negative.
+    const fitting = digits.subarray(Math.max(0, digits.length - length));
+    both.set(fitting, end - fitting.length);
+  }
+  return both;
 }
 
 /**
