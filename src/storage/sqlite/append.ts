@@ -23,8 +23,12 @@ function isUniqueViolation(error: unknown): boolean {
 }
 
 export type Writer = {
+  /** At the beginning of each transaction that applies units. */
+  begin(): void;
   /** Applies one unit inside the transaction that is open on the connection; gives the first sequence. */
   apply(unit: Unit): bigint;
+  /** When all units of the transaction are applied. */
+  end(): void;
   /** Applies one row change whose sequences are known; `rename` directs a rebuild to its own tables. */
   change(change: RowChange, firstSequence: bigint, rename?: (table: string) => string): void;
 };
@@ -111,21 +115,34 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
     }
   }
 
-  function draw(unit: Unit): bigint {
-    const at = unit.events[0]?.createdAt.getTime();
-    const last = prepared(
-      `INSERT INTO ${sequences.name} (instance_id, last, changed_at) VALUES (?, ?, ?)
-       ON CONFLICT (instance_id) DO UPDATE SET last = last + excluded.last,
-         changed_at = max(changed_at, excluded.changed_at)
-       RETURNING last`,
-    ).get(unit.instanceId, unit.events.length, at);
-    return BigInt(Number(last)) - BigInt(unit.events.length) + 1n;
+  // What this transaction draws from each sequence: written once at its end, however many units there are.
+  const drawn = new Map<string, { last: bigint; changedAt: number }>();
+  function headOf(instanceId: string): { last: bigint; changedAt: number } {
+    let head = drawn.get(instanceId);
+    if (head === undefined) {
+      const last = prepared(`SELECT last FROM ${sequences.name} WHERE instance_id = ?`);
+      head = { last: BigInt(Number(last.get(instanceId) ?? 0)), changedAt: 0 };
+      drawn.set(instanceId, head);
+    }
+    return head;
+  }
+
+  function end(): void {
+    for (const [instanceId, { last, changedAt }] of drawn) {
+      if (changedAt === 0) continue;
+      prepared(
+        `INSERT INTO ${sequences.name} (instance_id, last, changed_at) VALUES (?, ?, ?)
+         ON CONFLICT (instance_id) DO UPDATE SET last = excluded.last,
+           changed_at = max(changed_at, excluded.changed_at)`,
+      ).run(instanceId, last, changedAt);
+    }
   }
 
   function apply(unit: Unit): bigint {
     check(unit);
     takeClaims(unit);
-    const first = unit.events.length === 0 ? 0n : draw(unit);
+    const head = unit.events.length === 0 ? undefined : headOf(unit.instanceId);
+    const first = head === undefined ? 0n : head.last + 1n;
     unit.events.forEach((event, index) => {
       const row = { instanceId: unit.instanceId, sequence: first + BigInt(index), ...event };
       try {
@@ -145,10 +162,15 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
           : error;
       }
     }
+    // Only now: the numbers of a unit that failed are the next one's.
+    if (head !== undefined) {
+      head.last += BigInt(unit.events.length);
+      head.changedAt = Math.max(head.changedAt, unit.events[0]?.createdAt.getTime() ?? 0);
+    }
     return first;
   }
 
-  return { apply, change };
+  return { begin: () => drawn.clear(), apply, end, change };
 }
 
 type Encode = (value: unknown) => unknown;

@@ -2,20 +2,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { unavailable } from "../../errors.ts";
-import {
-  type Committed,
-  ClaimTaken,
-  Conflict,
-  type MigratableDatabase,
-  type Reader,
-  type Unit,
-} from "../database.ts";
+import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { createListeners } from "../listeners.ts";
 import { createStamps } from "../stamps.ts";
 import type { Schema } from "../schema.ts";
 import { checkTexts } from "../texts.ts";
 import { createWriter } from "./append.ts";
+import {
+  busyGiveUpMs,
+  busyRetryMs,
+  groupCommits,
+  isUnflushed,
+  storeError,
+  storeUnavailable,
+} from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { isBusy, open } from "./open.ts";
 import { createShadow, readHeads } from "./shadow.ts";
@@ -24,8 +25,6 @@ import { rememberStatements } from "./statements.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const otherProcessPollMs = 250;
-const busyRetryMs = 5;
-const busyGiveUpMs = 30_000;
 const emptyLogEveryMs = 3_600_000;
 
 /** Told once, after the callers: nothing can be written any more until the store is opened by another process. */
@@ -34,16 +33,9 @@ export type OnBroken = (error: unknown) => void;
 /** A query of drizzle that is built, or one that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
 
-type Waiting = {
-  unit: Unit;
-  since: number;
-  resolve: (committed: Committed) => void;
-  reject: (error: unknown) => void;
-};
-
 /**
- * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive in one turn of the
- * event loop share a transaction and its flush.
+ * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive together share a
+ * transaction and its flush (group-commit.ts).
  *
  * One connection does all: everything is synchronous, so no read can fall into a transaction, and what was just written
  * is still in its cache. A second one would read anew from the file after each commit.
@@ -63,17 +55,11 @@ export function openSqlite(options: {
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
   const reader = drizzle(asking) as unknown as Reader;
   const begin = connection.prepare("BEGIN");
-  const beginWrite = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
-  const rollback = connection.prepare("ROLLBACK");
-  const savepoint = connection.prepare("SAVEPOINT unit");
-  const release = connection.prepare("RELEASE unit");
   const writer = createWriter(connection);
   const stamps = createStamps();
   const listeners = createListeners();
   const ending = new AbortController();
-  let waiting: Waiting[] = [];
-  let scheduled = false;
   let closed = false;
   let broken = false;
 
@@ -102,45 +88,6 @@ export function openSqlite(options: {
     }
   }, emptyLogEveryMs).unref();
 
-  function schedule(delayMs = 0): void {
-    if (scheduled) return;
-    scheduled = true;
-    if (delayMs === 0) setImmediate(flush);
-    else setTimeout(flush, delayMs);
-  }
-
-  function flush(): void {
-    scheduled = false;
-    const batch = waiting;
-    waiting = [];
-    if (batch.length === 0) return;
-    try {
-      beginWrite.run();
-    } catch (error) {
-      if (!isBusy(error)) return batch.forEach(({ reject }) => reject(explain(error)));
-      // The lock is another process's: wait without blocking the event loop, and give up before callers do.
-      waiting = batch.filter((entry) => {
-        if (Date.now() - entry.since < busyGiveUpMs) return true;
-        entry.reject(
-          unavailable("STORE_BUSY", "the store is locked by another process: try again"),
-        );
-        return false;
-      });
-      return schedule(busyRetryMs);
-    }
-    const done: (() => void)[] = [];
-    try {
-      for (const entry of batch) done.push(applyAlone(entry));
-      commit.run();
-    } catch (error) {
-      if (connection.inTransaction) rollback.run();
-      if (!isUnflushed(error)) return batch.forEach(({ reject }) => reject(explain(error)));
-      for (const { reject } of batch) reject(outcomeUnknown(error));
-      return giveUp(error);
-    }
-    for (const settle of done) settle();
-  }
-
   /**
    * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
    * flushed again as if all were well (faults F05); only a new process can read what is there.
@@ -148,7 +95,7 @@ export function openSqlite(options: {
   function giveUp(error: unknown): void {
     if (broken) return;
     broken = true;
-    for (const { reject } of waiting.splice(0)) reject(storeUnavailable(error));
+    writes.rejectAll(storeUnavailable(error));
     options.onBroken?.(error);
   }
 
@@ -163,23 +110,16 @@ export function openSqlite(options: {
 
   const explain = (error: unknown): unknown => storeError(noticeDamage(error));
 
-  // A savepoint a unit: one that fails is rolled back alone, and only its caller hears of it.
-  function applyAlone(entry: Waiting): () => void {
-    savepoint.run();
-    try {
-      const firstSequence = writer.apply(entry.unit);
-      release.run();
-      return () => {
-        stamps.touch(entry.unit);
-        entry.resolve({ firstSequence });
-        listeners.committed(entry.unit, firstSequence);
-      };
-    } catch (error) {
-      if (!connection.inTransaction || isDamage(error)) throw error;
-      connection.exec("ROLLBACK TO unit; RELEASE unit");
-      return () => entry.reject(storeError(error));
-    }
-  }
+  const writes = groupCommits({
+    connection,
+    writer,
+    explain,
+    giveUp,
+    committed(unit, firstSequence) {
+      stamps.touch(unit);
+      listeners.committed(unit, firstSequence);
+    },
+  });
 
   return {
     table: (table) => table.sqlite,
@@ -196,14 +136,11 @@ export function openSqlite(options: {
         commit.run();
       }
     },
-    commit: (unit) =>
-      closed || broken
-        ? Promise.reject(broken ? storeUnavailable() : storeClosed())
-        : new Promise((resolve, reject) => {
-            checkTexts(unit);
-            waiting.push({ unit, since: Date.now(), resolve, reject });
-            schedule();
-          }),
+    async commit(unit) {
+      if (closed || broken) throw broken ? storeUnavailable() : storeClosed();
+      checkTexts(unit);
+      return writes.commit(unit);
+    },
     stamp: stamps.read,
     catchUp: async () => noticeOthers(),
     onCommit: listeners.onCommit,
@@ -245,10 +182,10 @@ export function openSqlite(options: {
     shadow: async (tables) => createShadow(connection, writer, tables),
     async [Symbol.asyncDispose]() {
       if (closed) return;
-      if (!broken) flush();
+      if (!broken) writes.flush();
       closed = true;
       ending.abort();
-      for (const { reject } of waiting.splice(0)) reject(storeClosed());
+      writes.rejectAll(storeClosed());
       clearInterval(watch);
       clearInterval(sweep);
       // Also closing would fold the WAL into the file: a broken store is left as it is to the next start.
@@ -260,27 +197,3 @@ export function openSqlite(options: {
 }
 
 const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
-
-function storeError(error: unknown): unknown {
-  if (error instanceof Conflict || error instanceof ClaimTaken) return error;
-  if (error instanceof Sqlite.SqliteError && /FULL|IOERR|READONLY|CANTOPEN/.test(error.code)) {
-    return storeUnavailable(error);
-  }
-  return error;
-}
-
-const storeUnavailable = (cause?: unknown) =>
-  unavailable("STORE_UNAVAILABLE", "the store cannot write now: nothing was changed, try again", {
-    cause,
-    retryAfterSeconds: 5,
-  });
-
-const outcomeUnknown = (cause: unknown) =>
-  unavailable(
-    "STORE_OUTCOME_UNKNOWN",
-    "the disk failed while it kept the change: it was made whole or not at all, look before you try again",
-    { retryAfterSeconds: 5, cause },
-  );
-
-const isUnflushed = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code === "SQLITE_IOERR_FSYNC";
