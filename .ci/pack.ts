@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
+const start = join(root, "src/main.js");
 const documents = ["README.md", "LICENSE"];
 
 const launcher = "bin/idsvc.js";
@@ -52,6 +53,7 @@ function emit(target: string): void {
     compilerOptions: {
       noEmit: false,
       noCheck: true,
+      allowJs: true,
       declaration: true,
       rewriteRelativeImportExtensions: true,
       rootDir: root,
@@ -59,6 +61,8 @@ function emit(target: string): void {
       typeRoots: [join(root, "node_modules/@types")],
     },
     include: [join(root, "src"), join(root, "gen")],
+    // Scripts of pages stay as they are.
+    exclude: [join(root, "src/**/assets")],
   });
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", project], { stdio: "inherit" });
@@ -69,7 +73,7 @@ function emit(target: string): void {
 
 function copyFiles(target: string): void {
   for (const folder of ["src", "gen"]) {
-    const isAsset = (path: string) => extname(path) !== ".ts";
+    const isAsset = (path: string) => extname(path) !== ".ts" && path !== start;
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isAsset });
   }
   for (const name of documents) cpSync(join(root, name), join(target, name));

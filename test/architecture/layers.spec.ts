@@ -39,7 +39,7 @@ const slice = {
 
 /** The table of ARCHITECTURE.md. A file belongs to the longest row that its path begins with. */
 const rows: Record<string, Row> = {
-  "main.ts": { band: "start", mayImport: ["cli"] },
+  "main.js": { band: "start", mayImport: ["cli"] },
   cli: {
     band: "start",
     mayImport: ["app", "projection", "egress", "crypto", "telemetry", "errors.ts"],
@@ -241,7 +241,7 @@ describe("a file of src or test", () => {
 function read(top: string): Source[] {
   const folder = join(root, top);
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.[jt]s$/.test(path))
     .sort()
     .map((path) => {
       const text = readFileSync(join(folder, path), "utf8");

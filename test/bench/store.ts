@@ -9,10 +9,12 @@ import { signingKeyRef } from "../../src/resources/action/target/signing-key.ts"
 import { createTarget, target } from "../../src/resources/action/target/target.ts";
 import { newSigningKey } from "../../src/resources/object/signing-key.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { atExit, type Child, spawnServer, freePort, untilOk } from "./process.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
-const hardened = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+/** Flags of Node, as `npm start` gives them. */
+const startFlags = manifest.scripts.start.match(/--\S+/g) ?? [];
 /** For a look inside: flags of Node for the service, as `--cpu-prof --cpu-prof-dir=profiles`. */
 const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
 const externalUrl = "http://localhost:8080";
@@ -112,7 +114,7 @@ export async function startService(
     IDSVC_PORT: String(port),
     IDSVC_EXTERNAL_URL: asItself ? `http://localhost:${port}` : externalUrl,
   };
-  const args = [...hardened, ...nodeFlags, ...extra, join(root, "src/main.ts"), "serve"];
+  const args = [...startFlags, ...nodeFlags, ...extra, join(root, "src/main.js"), "serve"];
   const since = performance.now();
   const child = spawnServer(args, env, port);
   return { child, readyMs: await untilOk(child, "/readyz", since) };

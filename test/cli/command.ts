@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { after } from "node:test";
 
-const main = resolve(import.meta.dirname, "../../src/main.ts");
+const main = resolve(import.meta.dirname, "../../src/main.js");
 const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 
 export type Env = Record<string, string>;

@@ -11,7 +11,7 @@ import { freePort } from "../support/free-port.ts";
 import { idsvc, newFolder } from "./command.ts";
 
 const fixtures = resolve(import.meta.dirname, "../fixtures/migrate");
-const main = resolve(import.meta.dirname, "../../src/main.ts");
+const main = resolve(import.meta.dirname, "../../src/main.js");
 const folder = newFolder();
 const body = join(folder, "body.json");
 const realm = join(fixtures, "realm.json");

@@ -17,7 +17,7 @@ const writerCount = 8;
 const longestStartMs = 3_000;
 const token = "token-of-the-fault-tests";
 const env = { IDSVC_BOOTSTRAP_TOKEN: token };
-const main = resolve(import.meta.dirname, "../../src/main.ts");
+const main = resolve(import.meta.dirname, "../../src/main.js");
 
 async function newPlace(): Promise<Place> {
   const dataDir = mkdtempSync(join(tmpdir(), "idsvc-fault-"));

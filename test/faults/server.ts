@@ -43,7 +43,7 @@ export function spawnCommand(
   command: string[],
   how: How = {},
 ): ChildProcess {
-  const main = [process.execPath, ...flags, join(root, "src/main.ts"), ...command];
+  const main = [process.execPath, ...flags, join(root, "src/main.js"), ...command];
   const [program = "", ...args] = [...(how.before ?? []), ...main];
   return spawn(program, args, {
     cwd: place.dataDir,
