@@ -15,20 +15,39 @@ export function cachedRead<V, A = void>(
   load: (instanceId: string, key: string, argument: A) => Promise<V>,
   capacity = 10_000,
 ): (instanceId: string, key: string, argument: A) => V | Promise<V> {
-  const entries = new Map<string, Entry<V>>();
+  // By instance, then by key: a text put together of both would be made and hashed anew with each call.
+  const instances = new Map<string, Map<string, Entry<V>>>();
+  let size = 0;
+
+  function keep(instanceId: string, key: string, entry: Entry<V>): void {
+    if (!instances.get(instanceId)?.has(key)) {
+      if (size >= capacity) dropOldest(instances.has(instanceId) ? instanceId : firstOf(instances));
+      size += 1;
+    }
+    let entries = instances.get(instanceId);
+    if (entries === undefined) instances.set(instanceId, (entries = new Map()));
+    entries.set(key, entry);
+  }
+
+  function dropOldest(instanceId: string): void {
+    const entries = instances.get(instanceId);
+    if (entries?.delete(firstOf(entries))) size -= 1;
+    if (entries?.size === 0) instances.delete(instanceId);
+  }
+
   return (instanceId, key, argument) => {
-    const name = `${instanceId}\u0000${key}`;
     const stamp = db.stamp(instanceId, dependencies);
-    const entry = entries.get(name);
+    const entry = instances.get(instanceId)?.get(key);
     if (entry !== undefined && entry.stamp === stamp) return entry.value;
     // The stamp is taken before the read: a commit that comes between makes the entry stale, never wrong.
     return load(instanceId, key, argument).then((value) => {
-      if (entries.size >= capacity) dropOldest(entries);
-      entries.set(name, { stamp, value });
+      keep(instanceId, key, { stamp, value });
       return value;
     });
   };
 }
+
+const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?? "";
 
 /**
  * A cached read that is never older than the call, on whichever replica: what answers a read of the API, or stands in a
@@ -40,8 +59,3 @@ export const current =
     await db.catchUp();
     return read(...key);
   };
-
-function dropOldest(entries: Map<string, unknown>): void {
-  const [oldest] = entries.keys();
-  if (oldest !== undefined) entries.delete(oldest);
-}

@@ -52,18 +52,27 @@ export function createStamps() {
       let sum = everywhere;
       if (counts === undefined) return sum;
       sum += counts.get(anyTable) ?? 0;
-      for (const dependency of dependencies) {
-        if ("part" in dependency) {
-          const { name } = dependency.table;
-          sum += counts.get(partName(name, dependency.part)) ?? 0;
-          sum += counts.get(partName(name, unknownPart)) ?? 0;
-        } else {
-          sum += counts.get(dependency.name) ?? 0;
-        }
-      }
+      for (const name of namesOf(dependencies)) sum += counts.get(name) ?? 0;
       return sum;
     },
   };
+}
+
+// Lists of dependencies are made once, and asked about with each call.
+const known = new WeakMap<readonly Dependency[], readonly string[]>();
+
+/** The names under which everything is counted that these depend on. */
+function namesOf(dependencies: readonly Dependency[]): readonly string[] {
+  let names = known.get(dependencies);
+  if (names === undefined) {
+    names = dependencies.flatMap((each) =>
+      "part" in each
+        ? [partName(each.table.name, each.part), partName(each.table.name, unknownPart)]
+        : [each.name],
+    );
+    known.set(dependencies, names);
+  }
+  return names;
 }
 
 const mostParts = 100;

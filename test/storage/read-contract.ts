@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { asc, count, eq } from "../../src/storage/drizzle.ts";
 import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
+import { cachedRead } from "../../src/storage/read-cache.ts";
 import { deleteRows, insertRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";
 import { happened, notes, samples, someSample, unit } from "./place.ts";
@@ -134,6 +135,52 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         const [rows] = await store.db.snapshot((read) => [read.select().from(t)]);
         assert.equal(rows.length, at + 1);
       }
+    });
+  });
+
+  describe("a cached read", () => {
+    async function counted(store: Fresh, capacity: number) {
+      const loads: string[] = [];
+      const load = async (instanceId: string, key: string) => {
+        loads.push(`${instanceId}/${key}`);
+        return `${instanceId} has ${key}`;
+      };
+      const read = cachedRead(store.db, [notes], load, capacity);
+      const loadsFor = async (...asked: (readonly [instanceId: string, key: string])[]) => {
+        loads.length = 0;
+        for (const [instanceId, key] of asked) {
+          assert.equal(await read(instanceId, key), `${instanceId} has ${key}`);
+        }
+        return [...loads];
+      };
+      return loadsFor;
+    }
+    it("loads what it has not, an instance's own, also under the empty key", async () => {
+      await using store = await fresh();
+      const loadsFor = await counted(store, 10);
+      assert.deepEqual(await loadsFor(["one", ""], ["two", ""]), ["one/", "two/"]);
+      assert.deepEqual(await loadsFor(["one", ""], ["two", ""]), []);
+    });
+    it("loads anew what a commit may have changed", async () => {
+      await using store = await fresh();
+      const loadsFor = await counted(store, 10);
+      await loadsFor(["one", "a"], ["two", "a"]);
+      await store.db.commit(unit({ changes: [note("a", "x")] }));
+      assert.deepEqual(await loadsFor(["one", "a"], ["two", "a"]), ["one/a"]);
+    });
+    it("keeps so many in all: an instance that reads more loses its own oldest", async () => {
+      await using store = await fresh();
+      const loadsFor = await counted(store, 3);
+      await loadsFor(["one", "a"], ["two", "a"], ["two", "b"], ["two", "c"]);
+      assert.deepEqual(await loadsFor(["one", "a"], ["two", "c"], ["two", "b"]), []);
+      assert.deepEqual(await loadsFor(["two", "a"], ["two", "c"]), ["two/a"]);
+    });
+    it("makes room for another instance, and keeps what comes where one entry is all", async () => {
+      await using store = await fresh();
+      const loadsFor = await counted(store, 1);
+      await loadsFor(["one", "a"], ["two", "a"]);
+      assert.deepEqual(await loadsFor(["two", "a"], ["one", "a"]), ["one/a"]);
+      assert.deepEqual(await loadsFor(["one", "b"], ["one", "b"]), ["one/b"]);
     });
   });
 
