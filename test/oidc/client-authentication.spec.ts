@@ -12,6 +12,7 @@ import {
   startOidc,
 } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { badAssertions } from "./assertion-cases.ts";
 
 const service = await startOidc();
@@ -120,11 +121,12 @@ describe("client authentication (RFC 6749 section 2.3)", () => {
   it("D18: a wrong secret, an unknown client and a deactivated one look alike", async () => {
     const off = await addClient();
     await service.post(`/apps/${off.appId}/_deactivate`);
+    const tries = roundsOf(150);
     const tried = [{ ...web, secret: off.secret }, { ...web, clientId: "404" }, off];
     const medians: number[] = [];
     const bodies = new Set<string>();
     const times = tried.map((): number[] => []);
-    for (let turn = 0; turn < 150; turn++) {
+    for (let turn = 0; turn < tries; turn++) {
       for (const [at, client] of tried.entries()) {
         const secret = at === 2 ? client.secret : `${client.secret}${turn}`;
         const started = performance.now();
@@ -135,9 +137,9 @@ describe("client authentication (RFC 6749 section 2.3)", () => {
         bodies.add(answer.text);
       }
     }
-    for (const each of times) medians.push(each.toSorted((a, b) => a - b)[75] ?? 0);
+    for (const each of times) medians.push(each.toSorted((a, b) => a - b)[tries >> 1] ?? 0);
     assert.equal(bodies.size, 1);
-    // 10 %, and as much again for a machine that does other things beside.
+    console.error("D18", Math.max(...medians) / Math.min(...medians));
     assert.ok(Math.max(...medians) / Math.min(...medians) < 1.2, medians.join(" "));
     const inBody = { client_id: "404", client_secret: "x" };
     const byBody = await send(paths.token, { ...nothing, ...inBody });
