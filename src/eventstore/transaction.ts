@@ -15,6 +15,7 @@ import type { Aggregate } from "./aggregate.ts";
 import type { NewEvent, OwnerRef, Recorded } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
 import { claimChange, createAttempts } from "./attempts.ts";
+import { createLines } from "./line.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 
 const attempts = 6;
@@ -116,25 +117,37 @@ export const createRehearse =
   async (at, decide) =>
     decide(createTransaction(parts, at).transaction);
 
+/**
+ * Decides anew when others have won, six times in all. Losers stand in line for what they lost: decided again together, all
+ * but one would lose again.
+ */
 export function createTransact(parts: Parts): Transact {
+  const enter = createLines();
   return async (at, decide) => {
-    for (let attempt = 1; ; attempt++) {
-      const unit = createTransaction(parts, at);
-      const result = await decide(unit.transaction);
-      if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
-      try {
-        await unit.commit();
-        return result;
-      } catch (error) {
-        if (error instanceof ClaimTaken) throw refusalOf(parts, error);
-        if (!(error instanceof Conflict)) throw error;
-        if (attempt === attempts) {
-          throw aborted("CONCURRENT_CHANGE", "the object is being changed by others: try again", {
-            cause: error,
-          });
+    let leave: (() => void) | undefined;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const unit = createTransaction(parts, at);
+        const result = await decide(unit.transaction);
+        if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
+        try {
+          await unit.commit();
+          return result;
+        } catch (error) {
+          if (error instanceof ClaimTaken) throw refusalOf(parts, error);
+          if (!(error instanceof Conflict)) throw error;
+          if (attempt === attempts) {
+            throw aborted("CONCURRENT_CHANGE", "the object is being changed by others: try again", {
+              cause: error,
+            });
+          }
+          if (leave === undefined) leave = await enter(`${at.instanceId} ${error.message}`);
+          // Who wins all the same is of another process, or came just now.
+          else await delay(Math.random() * 2 ** attempt);
         }
-        await delay(Math.random() * 2 ** attempt);
       }
+    } finally {
+      leave?.();
     }
   };
 }

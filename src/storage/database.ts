@@ -57,7 +57,7 @@ export type Unit = {
 /** The sequence of the unit's first event; the others follow without a hole. Zero when the unit had no event. */
 export type Committed = { firstSequence: bigint };
 
-/** Somebody else wrote what this unit's decision was based on: decide again. */
+/** Somebody else wrote what this unit's decision was based on, which the message names: decide again. */
 export class Conflict extends Error {
   override name = "Conflict";
 }
