@@ -9,11 +9,11 @@ const longestWaitMs = 5_000;
  * @returns enters the line of a name, and gives what leaves it
  */
 export function createLines(): (name: string) => Promise<() => void> {
-  const ends = new Map<string, Promise<void>>();
+  const ends = new Map<string, Promise<unknown>>();
   return async (name) => {
     const before = ends.get(name);
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-    const end = Promise.all([before, left]).then(() => {
+    const end = Promise.all([before, left]).finally(() => {
       if (ends.get(name) === end) ends.delete(name);
     });
     ends.set(name, end);

@@ -55,6 +55,27 @@ describe("the one port", () => {
     );
   });
 
+  it("answers requests that come in one piece in their order, some after the disk (RFC 9112 section 9.3.2)", async () => {
+    const ask = (path: string, more = "") =>
+      `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n${more}\r\n`;
+    const make = () => {
+      const body = JSON.stringify({ name: uniqueName(), rest_webhook: { url }, timeout: "1s" });
+      const head = `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+      return ask(targets, head).replace("GET", "POST") + body;
+    };
+    const round = () => [
+      [ask("/healthz"), "200"],
+      [make(), "201"],
+      [ask("/nowhere"), "404"],
+      [ask(`${targets}/${known}`), "200"],
+    ];
+    const all = Array.from({ length: 40 }, round).flat();
+    const last = ask("/healthz", "connection: close\r\n");
+    const heard = await speak(port, all.map(([request]) => request).join("") + last);
+    const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    assert.deepEqual(statuses, [...all.map(([, status]) => status), "200"]);
+  });
+
   it("refuses an HTTP/2 head that is too long, and goes on serving", async () => {
     const headers = { "x-long": "x".repeat(40_000) };
     const asked = peer.send({ version: 2, method: "GET", path: "/healthz", headers });
