@@ -24,6 +24,8 @@ function endAll(): void {
   const endings = waiting;
   waiting = [];
   for (const { response, body, isAscii } of endings) {
+    // Who has gone meanwhile is not written to.
+    if (response.destroyed) continue;
     // ASCII, as most texts are, is sent twice as quickly when it is called so.
     if (typeof body === "string" && isAscii) response.end(body, "latin1");
     else response.end(body);

@@ -25,17 +25,17 @@ export type TokenPrefix = (typeof tokenPrefixes)[keyof typeof tokenPrefixes];
 /** A new secret of 256 random bits: the prefix of its kind, then 43 characters of base64url. */
 export const randomToken = (prefix: TokenPrefix): string => prefix + random();
 
-const randomBits = 32;
-const pool = Buffer.alloc(128 * randomBits);
+const secretBytes = 32;
+const pool = Buffer.alloc(128 * secretBytes);
 let used = pool.length;
 
-// Random bytes asked for by a few cost more than all else about a token. What was given out does not stay here.
+// Random bytes are drawn for many secrets at once, which is several times as quick. What was given out does not stay here.
 function random(): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  const drawn = pool.subarray(used, (used += randomBits));
+  const drawn = pool.subarray(used, (used += secretBytes));
   const text = drawn.toString("base64url");
   drawn.fill(0);
   return text;

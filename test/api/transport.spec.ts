@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import net from "node:net";
 import { after, describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { setTimeout as delay } from "node:timers/promises";
 import { toBinary } from "@bufbuild/protobuf";
 import {
   ActionService,
@@ -74,6 +76,22 @@ describe("the one port", () => {
     const heard = await speak(port, all.map(([request]) => request).join("") + last);
     const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
     assert.deepEqual(statuses, [...all.map(([, status]) => status), "200"]);
+  });
+
+  it("goes on when clients are gone before, while or after their answers leave", async () => {
+    const asks = Array.from({ length: 120 }, async (_, at) => {
+      const socket = net.connect(port, "127.0.0.1").on("error", () => {});
+      const body = JSON.stringify({ name: uniqueName(), rest_webhook: { url }, timeout: "1s" });
+      const rest = `HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n`;
+      const sent = `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+      socket.write(
+        at % 2 === 0 ? `GET ${targets}/1 ${rest}\r\n` : `POST ${targets} ${rest}${sent}`,
+      );
+      await delay(at / 10);
+      socket.resetAndDestroy();
+    });
+    await Promise.all(asks);
+    assert.ok(await addTarget());
   });
 
   it("refuses an HTTP/2 head that is too long, and goes on serving", async () => {

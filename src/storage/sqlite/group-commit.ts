@@ -75,17 +75,18 @@ export function groupCommits(parts: {
     const batch = waiting;
     waiting = [];
     if (batch.length === 0 || !begin(batch)) return;
+    let done: (() => void)[] | undefined;
     try {
-      const done = applyTogether(batch) ?? (begin(batch) ? applyEach(batch) : undefined);
+      done = applyTogether(batch) ?? (begin(batch) ? applyEach(batch) : undefined);
       if (done === undefined) return;
       commit.run();
-      for (const settle of done) settle();
     } catch (error) {
       if (connection.inTransaction) rollback.run();
       if (!isUnflushed(error)) return batch.forEach(({ reject }) => reject(explain(error)));
       for (const { reject } of batch) reject(outcomeUnknown(error));
       return giveUp(error);
     }
+    for (const settle of done) settle();
   }
 
   /** Whether the lock is ours. Another process's is waited for without blocking the event loop, until callers would give up. */
