@@ -1,5 +1,6 @@
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Scope } from "../authz/context.ts";
+import { messageOf } from "../authz/kept-answer.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import { type Call, type Check, compose, newCall } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -32,7 +33,7 @@ export function createEndpoints(
       switch (method.methodKind) {
         case "unary": {
           const work = async (call: Call) =>
-            create(
+            messageOf(
               method.output,
               (await run(call, scopeOf(call))) as MessageInitShape<typeof method.output>,
             );

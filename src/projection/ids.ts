@@ -1,6 +1,8 @@
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
 import { and, type Column, eq, type SQL, sql } from "../storage/drizzle.ts";
+import { frozen } from "../authz/kept-answer.ts";
+import { currentRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
@@ -54,21 +56,25 @@ export async function allIds<T extends Table>(
   return ids;
 }
 
-/** Reads a row by its id, where the key is instance and id: one statement, which the database prepares once. */
+/**
+ * Reads a row by its id, where the key is instance and id; never older than the call. Who asks for it again gets the same
+ * one, which is frozen, until something of its table changes in the instance.
+ */
 export function rowById<T extends Table>(
   db: Database,
   table: T,
-): (instanceId: string, id: string) => Promise<Row<T> | undefined> {
+): (instanceId: string, id: string) => Row<T> | undefined | Promise<Row<T> | undefined> {
   const { instanceId, id } = db.table(table) as unknown as Record<"instanceId" | "id", Column>;
   const statement = db.read
     .select()
     .from(db.table(table))
     .where(and(eq(instanceId, sql.placeholder("instanceId")), eq(id, sql.placeholder("id"))))
     .prepare(`get_${table.name}`);
-  return async (ofInstance, wanted) => {
+  const load = async (ofInstance: string, wanted: string): Promise<Row<T> | undefined> => {
     const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, id: wanted });
-    return rows[0];
+    return frozen(rows[0]);
   };
+  return currentRead(db, [table], load);
 }
 
 function idsWhere<T extends Table>(

@@ -113,9 +113,9 @@ export interface Database extends AsyncDisposable {
   stamp(instanceId: string, dependencies: readonly Dependency[]): number;
   /**
    * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the stamps. What
-   * answers a read of the API from a cache calls it first (decisions C2).
+   * answers a read of the API from a cache calls it first (decisions C2). A promise only where others are to be asked.
    */
-  catchUp(): Promise<void>;
+  catchUp(): void | Promise<void>;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
   /** Called after each commit of this process for each row that it inserted into the table, events or not. */

@@ -15,6 +15,34 @@ export function cachedRead<V, A = void>(
   load: (instanceId: string, key: string, argument: A) => Promise<V>,
   capacity = 10_000,
 ): (instanceId: string, key: string, argument: A) => V | Promise<V> {
+  return createCache(db, dependencies, load, capacity).read;
+}
+
+/**
+ * The same, but never older than the call, on whichever replica (see `current`). What is not held is read from the
+ * database, which is as new.
+ */
+export function currentRead<V>(
+  db: Database,
+  dependencies: readonly Dependency[],
+  load: (instanceId: string, key: string) => Promise<V>,
+  capacity = 1_000,
+): (instanceId: string, key: string) => V | Promise<V> {
+  const { read, holds } = createCache(db, dependencies, load, capacity);
+  return (instanceId, key) => {
+    const waiting = holds(instanceId, key) ? db.catchUp() : undefined;
+    return waiting === undefined
+      ? read(instanceId, key)
+      : waiting.then(() => read(instanceId, key));
+  };
+}
+
+function createCache<V, A = void>(
+  db: Database,
+  dependencies: readonly Dependency[],
+  load: (instanceId: string, key: string, argument: A) => Promise<V>,
+  capacity: number,
+) {
   // By instance, then by key: a text put together of both would be made and hashed anew with each call.
   const instances = new Map<string, Map<string, Entry<V>>>();
   let size = 0;
@@ -35,7 +63,7 @@ export function cachedRead<V, A = void>(
     if (entries?.size === 0) instances.delete(instanceId);
   }
 
-  return (instanceId, key, argument) => {
+  function read(instanceId: string, key: string, argument: A): V | Promise<V> {
     const stamp = db.stamp(instanceId, dependencies);
     const entry = instances.get(instanceId)?.get(key);
     if (entry !== undefined && entry.stamp === stamp) return entry.value;
@@ -44,7 +72,12 @@ export function cachedRead<V, A = void>(
       keep(instanceId, key, { stamp, value });
       return value;
     });
-  };
+  }
+
+  const holds = (instanceId: string, key: string): boolean =>
+    instances.get(instanceId)?.has(key) === true;
+
+  return { read, holds };
 }
 
 const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?? "";

@@ -74,6 +74,9 @@ describe("a request execution", () => {
       );
       assert.equal(organization?.organization?.name, "as told");
       assert.equal(organization?.details, undefined);
+      // It was the answer to one call; who is not told otherwise still gets what is stored.
+      await peer.clear();
+      assert.equal(await nameOf(String(details?.id)), changed);
     });
 
     it(`F16: ends a call over ${protocol} when a target fails that interrupts`, async () => {

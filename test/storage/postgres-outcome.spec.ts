@@ -138,7 +138,7 @@ describe("a database that is away (F08)", () => {
       refused("STORE_UNAVAILABLE"),
     );
     await assert.rejects(store.db.heads(), refused("STORE_UNAVAILABLE"));
-    await assert.rejects(store.db.catchUp(), refused("STORE_UNAVAILABLE"));
+    await assert.rejects(async () => store.db.catchUp(), refused("STORE_UNAVAILABLE"));
     store.proxy.shut(false);
     await store.db.commit(added("a"));
     assert.equal((await store.db.read.select().from(t)).length, 1);

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { asc, count, eq } from "../../src/storage/drizzle.ts";
 import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
+import { rowById } from "../../src/projection/ids.ts";
 import { cachedRead } from "../../src/storage/read-cache.ts";
-import { deleteRows, insertRow, updateRows } from "../../src/storage/row-change.ts";
+import { deleteRows, insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";
-import { happened, notes, samples, someSample, unit } from "./place.ts";
+import { happened, notes, samples, schema, someSample, unit } from "./place.ts";
 
 const note = (id: string, body: string, instanceId = "one") =>
   insertRow(notes, { instanceId, id, body, sequence: 1n });
@@ -181,6 +182,46 @@ export function readContract(fresh: () => Promise<Fresh>): void {
       await loadsFor(["one", "a"], ["two", "a"]);
       assert.deepEqual(await loadsFor(["two", "a"], ["one", "a"]), ["one/a"]);
       assert.deepEqual(await loadsFor(["one", "b"], ["one", "b"]), ["one/b"]);
+    });
+  });
+
+  describe("a row that is read by its id", () => {
+    const write = ({ db }: Pick<Fresh, "db">, id: string, body: string) =>
+      db.commit(unit({ changes: [putRow(notes, { instanceId: "one", id, body, sequence: 1n })] }));
+    it("is one frozen object for as long as its table stands still in the instance", async () => {
+      await using store = await fresh();
+      const read = rowById(store.db, notes);
+      await write(store, "a", "x");
+      const row = await read("one", "a");
+      assert.ok(row !== undefined && Object.isFrozen(row));
+      assert.equal(await read("one", "a"), row);
+      await write(store, "b", "x");
+      assert.notEqual(await read("one", "a"), row);
+      assert.deepEqual(await read("one", "a"), row);
+    });
+    it("is as it was written, is missed once it is gone, and there once it is written again", async () => {
+      await using store = await fresh();
+      const read = rowById(store.db, notes);
+      const bodyOf = async () => (await read("one", "a"))?.body;
+      assert.equal(await bodyOf(), undefined);
+      for (const body of ["x", "y", "z"]) {
+        await write(store, "a", body);
+        assert.equal(await bodyOf(), body);
+        await store.db.commit(unit({ changes: [deleteRows(notes, { instanceId: "one" })] }));
+        assert.equal(await bodyOf(), undefined);
+      }
+      assert.equal(await read("two", "a"), undefined);
+    });
+    it("is never older than what another process has been told is written", async () => {
+      await using store = await fresh();
+      await using other = await store.place.open(schema);
+      const read = rowById(store.db, notes);
+      for (let round = 0; round < 20; round++) {
+        await write({ db: other }, "a", `round ${round}`);
+        // As it is with another process: word of it comes with a turn of the event loop of its own.
+        await nextTurn();
+        assert.equal((await read("one", "a"))?.body, `round ${round}`);
+      }
     });
   });
 

@@ -16,6 +16,6 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
     }, ms);
     call.onGone = () => reject(cancelled("CANCELLED", "the caller has gone"));
     if (call.gone) call.onGone();
-    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+    void answer.then(resolve, reject).then(() => clearTimeout(timer));
   });
 };

@@ -1,8 +1,9 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { writtenAs } from "../../authz/kept-answer.ts";
 import { invalidArgument } from "../../errors.ts";
 import { detailTypes } from "../errors.ts";
 import type { MethodRule } from "../method-rule.ts";
-import { readMessage, writeMessage } from "../transcode/json.ts";
+import { jsonForm, readMessage, writeMessage } from "../transcode/json.ts";
 import { parseStrictJson } from "../transcode/strict-json.ts";
 
 /** Messages to bytes and back, in one of the two encodings that RPC knows. */
@@ -25,7 +26,7 @@ export const protoCodec: Codec = {
       );
     }
   },
-  write: ({ method }, message) => toBinary(method.output, message),
+  write: ({ method }, message) => writtenAs(message, "bytes", (it) => toBinary(method.output, it)),
 };
 
 export const jsonCodec: Codec = {
@@ -35,7 +36,9 @@ export const jsonCodec: Codec = {
     return readMessage(method.input, json, { ignoreUnknownFields });
   },
   write: ({ method, jsonNames }, message) =>
-    JSON.stringify(writeMessage(method.output, message, { jsonNames, registry: detailTypes })),
+    writtenAs(message, jsonForm(jsonNames), (it) =>
+      JSON.stringify(writeMessage(method.output, it, { jsonNames, registry: detailTypes })),
+    ),
 };
 
 /** The codec that a content type ends in: `+proto`, `+json`, or nothing for proto. */

@@ -47,6 +47,10 @@ export function readMessage<Desc extends DescMessage>(
   }
 }
 
+/** The name of the form that a message, or one field of it, has as JSON (see `writtenAs`). */
+export const jsonForm = (jsonNames: WriteOptions["jsonNames"], field?: DescField): string =>
+  field === undefined ? `json ${jsonNames}` : `json ${jsonNames} ${field.name}`;
+
 /** Writes a message as JSON: zero values of fields without presence included, 64-bit integers as strings. */
 export function writeMessage<Desc extends DescMessage>(
   desc: Desc,

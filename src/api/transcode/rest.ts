@@ -1,5 +1,6 @@
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { writtenAs } from "../../authz/kept-answer.ts";
 import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
@@ -7,20 +8,22 @@ import type { Exchange } from "../exchange.ts";
 import { flowing } from "../flow.ts";
 import { decompress, decompressPieces } from "../rpc/compression.ts";
 import { type Binding, bindRequest, restBindings } from "./body.ts";
-import { writeMessage } from "./json.ts";
+import { jsonForm, writeMessage } from "./json.ts";
 import { createRouteTree, type RouteMatch } from "./route-tree.ts";
 
 const jsonType = "application/json";
 
-type Route = { endpoint: Endpoint; binding: Binding };
+type Route = { endpoint: Endpoint; binding: Binding; form: string };
 export type RestRoutes = (httpMethod: string, path: string) => RouteMatch<Route>;
 
 /** The REST routes of all methods, from their `google.api.http` options. */
 export function restRoutes(endpoints: Iterable<Endpoint>): RestRoutes {
   const tree = createRouteTree<Route>();
   for (const endpoint of endpoints) {
-    for (const binding of restBindings(endpoint.rule.method)) {
-      tree.add(binding.httpMethod, binding.template, { endpoint, binding });
+    const { method, jsonNames } = endpoint.rule;
+    for (const binding of restBindings(method)) {
+      const form = jsonForm(jsonNames, binding.responseBody);
+      tree.add(binding.httpMethod, binding.template, { endpoint, binding, form });
     }
   }
   return (httpMethod, path) => tree.match(httpMethod, path);
@@ -30,7 +33,7 @@ type Found = Extract<RouteMatch<Route>, { kind: "found" }>;
 
 /** Serves a REST call: the same endpoint as every other protocol, other bytes (decisions A4-A7). */
 export async function serveRest(found: Found, exchange: Exchange): Promise<void> {
-  const { endpoint, binding } = found.value;
+  const { endpoint, binding, form } = found.value;
   const { rule } = endpoint;
   try {
     const bind = (body: Uint8Array): Message =>
@@ -55,7 +58,9 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
       },
     };
     const write = (message: Message) =>
-      JSON.stringify(answerBody(endpoint, binding.responseBody, message));
+      writtenAs(message, form, (it) =>
+        JSON.stringify(answerBody(endpoint, binding.responseBody, it)),
+      );
     if (endpoint.kind === "server_streaming") {
       const opened = await callEndpoint(endpoint, exchange, how);
       await sendLines(exchange, rule, opened, write);

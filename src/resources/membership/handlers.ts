@@ -6,6 +6,7 @@ import type {
 import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { memberPermission, rolesOf } from "../../authz/roles.ts";
+import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -66,6 +67,9 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const contexts = createContexts(deps);
   const tenancy = createTenancy(deps);
   const queries = membershipQueries(deps, tenancy, contexts.keyOf);
+  const told = keptAnswer((row: MembershipRow) => ({
+    membership: toGetMembership(row),
+  }));
 
   return {
     async createMembership({ membership: wanted }, scope) {
@@ -117,7 +121,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     async getMembership({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw membershipNotFound();
-      return { membership: toGetMembership(row) };
+      return told(row);
     },
 
     async searchMemberships({ query, sortingColumn, filters }, scope) {

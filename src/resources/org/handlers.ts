@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import type { GetOrganizationSchema } from "#gen/idsvc/resources/org/v3alpha/organization_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { execute } from "../../eventstore/transaction.ts";
@@ -44,6 +45,9 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const tenancy = createTenancy(deps);
   const queries = organizationQueries(deps, tenancy);
+  const told = keptAnswer((row: OrganizationRow) => ({
+    organization: toGetOrganization(row),
+  }));
   const create = organizationCreator(deps);
 
   return {
@@ -86,7 +90,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     },
 
     async getOrganization({ id }, { instanceId }) {
-      return { organization: toGetOrganization(await queries.get(instanceId, id)) };
+      return told(await queries.get(instanceId, id));
     },
 
     async searchOrganizations({ query, sortingColumn, filters }, scope) {

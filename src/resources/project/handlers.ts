@@ -6,6 +6,7 @@ import type {
   Project as ProjectMessage,
 } from "#gen/idsvc/resources/project/v3alpha/project_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
+import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Patch } from "../../eventstore/aggregate.ts";
 import { execute } from "../../eventstore/transaction.ts";
@@ -56,6 +57,9 @@ export function projectAuthorize(deps: Deps): Authorize<Service> {
 export function projectHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const queries = projectQueries(deps, createTenancy(deps));
+  const told = keptAnswer((row: ProjectRow) => ({
+    project: toGetProject(row),
+  }));
 
   return {
     async createProject({ project: wanted }, scope) {
@@ -90,7 +94,7 @@ export function projectHandlers(deps: Deps): Handlers<Service> {
     },
 
     async getProject({ id }, { instanceId }) {
-      return { project: toGetProject(await queries.get(instanceId, id)) };
+      return told(await queries.get(instanceId, id));
     },
 
     async searchProjects({ query, sortingColumn, filters }, scope) {

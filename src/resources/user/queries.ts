@@ -18,7 +18,7 @@ import { users } from "./projection.ts";
 export type UserRow = Row<typeof users>;
 
 export type UserQueries = {
-  find(instanceId: string, id: string): Promise<UserRow | undefined>;
+  find(instanceId: string, id: string): UserRow | undefined | Promise<UserRow | undefined>;
   search(
     scope: Scope,
     asked: { filters: UserSearchFilter[]; sortingColumn: UserFieldName; page: Page },

@@ -1,5 +1,6 @@
 import type { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -10,7 +11,7 @@ import type { users as usersTable } from "../user/index.ts";
 import { builtInSchemas } from "./built-in.ts";
 import { toChanges, toConfig, toGetUserSchema } from "./convert.ts";
 import type { UserSchemaEvent } from "./events.ts";
-import { userSchemaQueries } from "./queries.ts";
+import { type UserSchemaRow, userSchemaQueries } from "./queries.ts";
 import {
   createUserSchema,
   deactivateUserSchema,
@@ -28,6 +29,9 @@ export function userSchemaHandlers(
 ): Handlers<typeof UserSchemaService> {
   const { db, events, newId } = deps;
   const queries = userSchemaQueries(deps);
+  const told = keptAnswer((row: UserSchemaRow) => ({
+    userSchema: toGetUserSchema(row),
+  }));
 
   return {
     async createUserSchema({ userSchema: wanted }, scope) {
@@ -61,7 +65,7 @@ export function userSchemaHandlers(
       }),
 
     async getUserSchema({ id }, { instanceId }) {
-      return { userSchema: toGetUserSchema(await queries.get(instanceId, id)) };
+      return told(await queries.get(instanceId, id));
     },
 
     async searchUserSchemas({ query, sortingColumn, filters }, { instanceId }) {

@@ -85,7 +85,7 @@ export function keepLogo(tx: Transaction, scope: Scope, setter: SetBytes | undef
 
 export function toResolvedLogo(
   resolved: Resolved,
-  { issuer }: Scope,
+  issuer: string,
 ): MessageInitShape<typeof ResolvedLogoSchema> {
   const parts = partsOf(resolved.value);
   return {

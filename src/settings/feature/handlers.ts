@@ -1,10 +1,11 @@
 import type { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
-import type { Scope } from "../../authz/context.ts";
+import { keepAnswer } from "../../authz/kept-answer.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toChanges, toResolvedBool, toSettingsDetails } from "../object/convert.ts";
 import { changeSettings, requireLevel } from "../object/contexts.ts";
-import { resolve } from "../object/settings.ts";
+import { resolve, settingContexts, settingValues } from "../object/settings.ts";
+import { currentRead } from "../../storage/read-cache.ts";
 import { type FeatureDefaults, type Feature, featureChain, featureSettings } from "./feature.ts";
 
 export function featureHandlers(
@@ -12,8 +13,22 @@ export function featureHandlers(
   defaults: FeatureDefaults,
 ): Handlers<typeof FeatureService> {
   const chain = featureChain(db);
-  const chainOf = ({ context, instanceId }: Scope) =>
-    chain(context.type === "system" ? "system" : "instance", instanceId);
+  const resolved = currentRead(db, [settingValues, settingContexts], async (_, instanceId) => {
+    const contexts = await (instanceId === ""
+      ? chain("system", "")
+      : chain("instance", instanceId));
+    const [own] = contexts;
+    const flag = (feature: Feature) =>
+      toResolvedBool(resolve(contexts, feature, defaults[feature]));
+    return keepAnswer({
+      ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
+      settings: {
+        multitenancyResourcesApi: flag("multitenancy_resources_api"),
+        multitenancySettings: flag("multitenancy_settings"),
+        oidcTokenExchange: flag("oidc_token_exchange"),
+      },
+    });
+  });
 
   return {
     async setFeatures({ settings }, scope) {
@@ -28,19 +43,7 @@ export function featureHandlers(
 
     async resolveFeatures(_, scope) {
       requireLevel(featureSettings, scope);
-      await db.catchUp();
-      const contexts = await chainOf(scope);
-      const [own] = contexts;
-      const resolved = (feature: Feature) =>
-        toResolvedBool(resolve(contexts, feature, defaults[feature]));
-      return {
-        ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
-        settings: {
-          multitenancyResourcesApi: resolved("multitenancy_resources_api"),
-          multitenancySettings: resolved("multitenancy_settings"),
-          oidcTokenExchange: resolved("oidc_token_exchange"),
-        },
-      };
+      return resolved("", scope.context.type === "system" ? "" : scope.instanceId);
     },
   };
 }

@@ -13,8 +13,7 @@ import {
   requireContext,
   requireOnContext,
 } from "../../resources/org/index.ts";
-import { current } from "../../storage/read-cache.ts";
-import { changeSettings, requireLevel, settingsChain } from "../object/contexts.ts";
+import { changeSettings, resolvedSettings } from "../object/contexts.ts";
 import { inheritedFrom, textsOf, toResolvedString, toSettingsDetails } from "../object/convert.ts";
 import { type Change, type Resolved, resolve, systemOwner } from "../object/settings.ts";
 import {
@@ -54,7 +53,22 @@ const isAtHome = ({ context, caller }: Scope): boolean =>
 
 export function languageHandlers({ db, events }: Deps): Handlers<typeof LanguageService> {
   const { aggregate } = languageSettings;
-  const chainOf = current(db, settingsChain(db, languageSettings));
+  const resolved = resolvedSettings(db, languageSettings, (chain) => {
+    const [own] = chain;
+    const at = (property: keyof typeof builtInLanguages) =>
+      resolve(chain, property, builtInLanguages[property]);
+    return {
+      ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
+      settings: {
+        defaultLanguage: toResolvedString(at("default_language")),
+        restrictedLanguages: toResolvedLanguages(at("restricted_languages")),
+        supportedLanguages: toResolvedLanguages({
+          value: [...supportedLanguages],
+          owner: systemOwner,
+        }),
+      },
+    };
+  });
 
   return {
     async setLanguages({ settings }, scope) {
@@ -74,28 +88,7 @@ export function languageHandlers({ db, events }: Deps): Handlers<typeof Language
       return { details: toSettingsDetails(changed) };
     },
 
-    async resolveLanguages(_, scope) {
-      requireLevel(languageSettings, scope);
-      const { context, instanceId } = scope;
-      const chain = await chainOf(
-        instanceId,
-        context.type === "organization" ? context.organizationId : undefined,
-      );
-      const [own] = chain;
-      const at = (property: keyof typeof builtInLanguages) =>
-        resolve(chain, property, builtInLanguages[property]);
-      return {
-        ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
-        settings: {
-          defaultLanguage: toResolvedString(at("default_language")),
-          restrictedLanguages: toResolvedLanguages(at("restricted_languages")),
-          supportedLanguages: toResolvedLanguages({
-            value: [...supportedLanguages],
-            owner: systemOwner,
-          }),
-        },
-      };
-    },
+    resolveLanguages: (_, scope) => resolved(scope),
   };
 }
 

@@ -4,8 +4,7 @@ import type { Scope } from "../../authz/context.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { current } from "../../storage/read-cache.ts";
-import { changeSettings, requireLevel, settingsChain } from "./contexts.ts";
+import { changeSettings, resolvedSettings } from "./contexts.ts";
 import {
   type Setter,
   toChange,
@@ -30,7 +29,7 @@ type Told = { details: MessageInitShape<typeof DetailsSchema> };
 export type OwnType = {
   /** @throws INVALID_ARGUMENT for what the rules of the schema cannot see */
   wish(setter: unknown): Change | undefined;
-  tell(resolved: Resolved, scope: Scope): object;
+  tell(resolved: Resolved, issuer: string): object;
 };
 
 export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
@@ -46,7 +45,7 @@ export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
   resolve(scope: Scope): Promise<Told & { settings: MessageInitShape<R> }>;
 };
 
-const resolvedTypes: Readonly<Record<string, (resolved: Resolved, scope: Scope) => object>> = {
+const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {
   "idsvc.settings.object.v3alpha.ResolvedBool": toResolvedBool,
   "idsvc.settings.object.v3alpha.ResolvedString": toResolvedString,
   "idsvc.settings.object.v3alpha.ResolvedStrings": toResolvedStrings,
@@ -71,7 +70,6 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
   ) => Promise<void>,
 ): SettingsCalls<S, R> {
   const { set, resolved, builtIn, ownTypes = {} } = messages;
-  const chainOf = current(db, settingsChain(db, group));
   for (const { fields, typeName } of [set, resolved]) {
     const names = fields.map(({ name }) => name).toSorted();
     if (names.join() === [...group.properties].toSorted().join()) continue;
@@ -84,6 +82,18 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
       throw new Error(`the field ${name} of ${resolved.typeName} cannot be resolved`);
     }
     return { name, localName, convert, value };
+  });
+  const resolveAll = resolvedSettings(db, group, (chain, issuer) => {
+    const [own] = chain;
+    if (own === undefined) throw new Error("a chain of contexts has at least one");
+    const settings = Object.fromEntries(
+      answers.map(({ name, localName, convert, value }) => [
+        localName,
+        convert(resolve(chain, name, value), issuer),
+      ]),
+    );
+    // The pairing of fields and values is checked above, at start.
+    return { details: toSettingsDetails(own), settings: settings as MessageInitShape<R> };
   });
 
   return {
@@ -102,26 +112,6 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
       return { details: toSettingsDetails(written) };
     },
 
-    async resolve(scope) {
-      requireLevel(group, scope);
-      const { instanceId, context } = scope;
-      const chain = await chainOf(
-        instanceId,
-        context.type === "organization" ? context.organizationId : undefined,
-      );
-      const [own] = chain;
-      if (own === undefined) throw new Error("a chain of contexts has at least one");
-      const settings = Object.fromEntries(
-        answers.map(({ name, localName, convert, value }) => [
-          localName,
-          convert(resolve(chain, name, value), scope),
-        ]),
-      );
-      // The pairing of fields and values is checked above, at start.
-      return {
-        details: toSettingsDetails(own),
-        settings: settings as MessageInitShape<R>,
-      };
-    },
+    resolve: resolveAll,
   };
 }

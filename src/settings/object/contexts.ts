@@ -1,11 +1,12 @@
 import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
+import { keepAnswer } from "../../authz/kept-answer.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import { invalidField } from "../../errors.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
+import { cachedRead, currentRead } from "../../storage/read-cache.ts";
 import {
   type Change,
   type ContextSettings,
@@ -73,6 +74,29 @@ export function settingsChain(db: Database, { name }: SettingsGroup): SettingsCh
     return organizationId === ""
       ? [ofInstance]
       : [await read(instanceId, organizationId), ofInstance];
+  };
+}
+
+/**
+ * Answers what the settings come to in the context of a call; made once, until any of them changes.
+ *
+ * @param make of the contexts that count, nearest first, and the issuer that the call came to
+ */
+export function resolvedSettings<T extends object>(
+  db: Database,
+  group: SettingsGroup,
+  make: (chain: readonly ContextSettings[], issuer: string) => T,
+): (scope: Scope) => Promise<T> {
+  const chainOf = settingsChain(db, group);
+  const read = currentRead(db, [settingValues, settingContexts], async (instanceId, key) => {
+    const [organizationId = "", issuer = ""] = key.split(" ");
+    return keepAnswer(make(await chainOf(instanceId, organizationId), issuer));
+  });
+  return async (scope) => {
+    requireLevel(group, scope);
+    const { context, instanceId, issuer } = scope;
+    const organizationId = context.type === "organization" ? context.organizationId : "";
+    return read(instanceId, `${organizationId} ${issuer}`);
   };
 }
 

@@ -71,6 +71,14 @@ export function openSqlite(options: {
     if (now !== version) stamps.touchAll();
     version = now;
   };
+  // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
+  let isAsked = false;
+  const noticeOnce = (): void => {
+    if (isAsked) return;
+    isAsked = true;
+    setImmediate(() => (isAsked = false));
+    noticeOthers();
+  };
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
@@ -142,7 +150,7 @@ export function openSqlite(options: {
       return writes.commit(unit);
     },
     stamp: stamps.read,
-    catchUp: async () => noticeOthers(),
+    catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
     async health(thorough = false) {

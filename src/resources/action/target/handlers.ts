@@ -1,5 +1,6 @@
 import type { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { instanceOwner, writeContext } from "../../../authz/context.ts";
+import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails } from "../../object/details.ts";
@@ -7,7 +8,7 @@ import { toPage } from "../../object/list.ts";
 import { newSigningKey } from "../../object/signing-key.ts";
 import { removeTarget } from "../delete-target.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
-import { targetQueries } from "./queries.ts";
+import { type TargetRow, targetQueries } from "./queries.ts";
 import { signingKeyRef } from "./signing-key.ts";
 import { createTarget, patchTarget, target } from "./target.ts";
 
@@ -20,6 +21,9 @@ type TargetMethods =
 
 export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>, TargetMethods> {
   const queries = targetQueries(deps);
+  const told = keptAnswer((row: TargetRow) => ({
+    target: toGetTarget(row),
+  }));
   const { events, secrets, newId, checkUrl } = deps;
   const requireAllowed = (place: ReturnType<typeof urlOf>) => {
     if (place !== undefined) checkUrl(place.url, place.field);
@@ -70,7 +74,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
     },
 
     async getTarget({ id }, { instanceId }) {
-      return { target: toGetTarget(await queries.get(instanceId, id)) };
+      return told(await queries.get(instanceId, id));
     },
 
     async searchTargets({ query, sortingColumn, filters }, { instanceId }) {

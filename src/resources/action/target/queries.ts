@@ -1,8 +1,9 @@
-import { and, type Column, eq, sql } from "../../../storage/drizzle.ts";
+import type { Column } from "../../../storage/drizzle.ts";
 import {
   TargetFieldName,
   type TargetSearchFilter,
 } from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
+import { rowById } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Found, isOneOf, matchesText, type Page, search } from "../../../projection/search.ts";
 import type { Row } from "../../../storage/table.ts";
@@ -33,11 +34,7 @@ export function targetQueries({ db, limits }: Pick<Deps, "db" | "limits">): Targ
     [TargetFieldName.ASYNC]: t.isAsync,
     [TargetFieldName.INTERRUPT_ON_ERROR]: t.interruptOnError,
   };
-  const byId = db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.id, sql.placeholder("id"))))
-    .prepare("get_target");
+  const byId = rowById(db, targets);
 
   const condition = ({ filter }: TargetSearchFilter) => {
     switch (filter.case) {
@@ -54,7 +51,7 @@ export function targetQueries({ db, limits }: Pick<Deps, "db" | "limits">): Targ
 
   return {
     async get(instanceId, id) {
-      const [row] = await byId.execute({ instanceId, id });
+      const row = await byId(instanceId, id);
       if (row === undefined) throw targetNotFound();
       return row;
     },

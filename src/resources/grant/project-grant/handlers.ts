@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetProjectGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
 import type { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
+import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -55,6 +56,9 @@ const ownedBy = (row: ProjectGrantRow): Owned => ({
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = projectGrantQueries(deps, createTenancy(deps));
+  const told = keptAnswer((row: ProjectGrantRow) => ({
+    projectGrant: toGetProjectGrant(row),
+  }));
 
   return {
     async createProjectGrant({ projectGrant: wanted }, scope) {
@@ -109,7 +113,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw projectGrantNotFound();
-      return { projectGrant: toGetProjectGrant(row) };
+      return told(row);
     },
 
     async searchProjectGrants({ query, sortingColumn, filters }, scope) {

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetUserGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
 import type { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
+import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute, type Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -61,6 +62,9 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = userGrantQueries(deps, createTenancy(deps));
+  const told = keptAnswer((row: UserGrantRow) => ({
+    userGrant: toGetUserGrant(row),
+  }));
   const placeOf = grantPlaces(deps);
 
   return {
@@ -107,7 +111,7 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
     async getUserGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw userGrantNotFound();
-      return { userGrant: toGetUserGrant(row) };
+      return told(row);
     },
 
     async searchUserGrants({ query, sortingColumn, filters }, scope) {
