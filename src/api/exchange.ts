@@ -287,26 +287,28 @@ function readAll(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = () => {
-      source.off("data", take).off("end", finish).off("error", breakOff).off("close", breakOff);
-    };
+    // The listeners go with the request: taking them off again would cost more than reading a small body does.
+    let isOver = false;
     const take = (chunk: Buffer) => {
+      if (isOver) return;
       size += chunk.length;
       if (size <= limit) return void chunks.push(chunk);
-      settle();
+      isOver = true;
       source.pause();
       reject(tooLarge(limit));
     };
     const finish = () => {
-      settle();
+      if (isOver) return;
+      isOver = true;
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const breakOff = (cause?: unknown) => {
-      settle();
+      if (isOver) return;
+      isOver = true;
       reject(cancelled("CANCELLED", "the request broke off", { cause }));
     };
-    source.on("data", take).once("end", finish).once("error", breakOff).once("close", breakOff);
+    source.on("data", take).on("end", finish).on("error", breakOff).on("close", breakOff);
     if (source.destroyed) breakOff();
   });
 }

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { Deps } from "../projection/module.ts";
 import { equalInConstantTime } from "../crypto/digests.ts";
-import { and, eq } from "../storage/drizzle.ts";
+import { rowById } from "../projection/ids.ts";
 import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
 import { userAgents } from "./tables.ts";
 
@@ -69,7 +69,7 @@ export function createAgents(
   { db, secrets, now }: Pick<Deps, "db" | "now"> & { secrets: SecretStore },
   newId: () => string,
 ): Agents {
-  const t = db.table(userAgents);
+  const byDigest = rowById(db, userAgents);
   const digestOf = (instanceId: string, cookie: string) =>
     secrets.digest(instanceId, `browser:${cookie}`);
   const write = (instanceId: string, changes: RowChange[]) =>
@@ -89,10 +89,7 @@ export function createAgents(
       const cookie = readCookie(cookies, cookieName(isTls));
       if (cookie === undefined || !cookieForm.test(cookie)) return undefined;
       const digest = await digestOf(instanceId, cookie);
-      const [found] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)));
+      const found = await byDigest(instanceId, digest);
       if (found === undefined || found.expiresAt <= now()) return undefined;
       const { id, sessionIds, createdAt } = found;
       return { id, cookie, sessionIds, createdAt };

@@ -106,7 +106,7 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
     },
 
     async factors(instanceId, userId, allowed) {
-      const held = (await authenticators.ofUsers(instanceId, [userId])).get(userId) ?? [];
+      const held = await authenticators.ofUser(instanceId, userId);
       const verified = new Set(held.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
       const found = kinds.filter(
         ({ setting, kind }) => allowed.includes(setting) && verified.has(kind),

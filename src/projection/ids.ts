@@ -56,25 +56,40 @@ export async function allIds<T extends Table>(
   return ids;
 }
 
+type ReadRow<T extends Table> = (
+  instanceId: string,
+  key: string,
+) => Row<T> | undefined | Promise<Row<T> | undefined>;
+
 /**
- * Reads a row by its id, where the key is instance and id; never older than the call. Who asks for it again gets the same
- * one, which is frozen, until something of its table changes in the instance.
+ * Reads a row by its id, or by what else stands beside the instance in the key of its table; never older than the call.
+ * Who asks for it again gets the same one, which is frozen, until something of its table changes in the instance.
  */
-export function rowById<T extends Table>(
+export function rowById<T extends Table>(db: Database, table: T): ReadRow<T> {
+  const read = rowByKey(db, table);
+  return currentRead(db, [table], async (instanceId, key) => frozen(await read(instanceId, key)));
+}
+
+/** The same, read each time: of a table that is written as often as it is read. One statement, prepared once. */
+export function rowByKey<T extends Table>(
   db: Database,
   table: T,
-): (instanceId: string, id: string) => Row<T> | undefined | Promise<Row<T> | undefined> {
-  const { instanceId, id } = db.table(table) as unknown as Record<"instanceId" | "id", Column>;
+): (instanceId: string, key: string) => Promise<Row<T> | undefined> {
+  const [, beside = "", ...more] = table.key;
+  const columns = db.table(table) as unknown as Record<string, Column>;
+  const [instanceId, key] = [columns["instanceId"], columns[beside]];
+  if (instanceId === undefined || key === undefined || more.length > 0) {
+    throw new Error(`the key of ${table.name} is not an instance and one thing more`);
+  }
   const statement = db.read
     .select()
     .from(db.table(table))
-    .where(and(eq(instanceId, sql.placeholder("instanceId")), eq(id, sql.placeholder("id"))))
+    .where(and(eq(instanceId, sql.placeholder("instanceId")), eq(key, sql.placeholder("key"))))
     .prepare(`get_${table.name}`);
-  const load = async (ofInstance: string, wanted: string): Promise<Row<T> | undefined> => {
-    const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, id: wanted });
-    return frozen(rows[0]);
+  return async (ofInstance, wanted) => {
+    const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, key: wanted });
+    return rows[0];
   };
-  return currentRead(db, [table], load);
 }
 
 function idsWhere<T extends Table>(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import {
   datedToken,
@@ -50,6 +50,22 @@ describe("storing a random secret", () => {
     ));
   it("recognises the secret", () =>
     assert.ok(secretMatches(key, "secret", digestSecret(key, "secret"))));
+  it("is HMAC with SHA-256 (RFC 2104) for keys and texts of every length, in any order", () => {
+    const keys = [0, 1, 32, 63, 64, 65, 200].map((length) => randomBytes(length));
+    const texts = [0, 1, 50, 255, 256, 257, 5_000].flatMap((length) => [
+      "x".repeat(length),
+      "\u{1F600}\u00e9".repeat(length / 6).padEnd(length, "~"),
+      "\ud800".repeat(length / 3),
+    ]);
+    for (let round = 0; round < 2; round++) {
+      for (const text of texts.toReversed().concat(texts)) {
+        for (const each of keys) {
+          const expected = createHmac("sha256", each).update(text, "utf8").digest("hex");
+          assert.equal(Buffer.from(digestSecret(each, text)).toString("hex"), expected);
+        }
+      }
+    }
+  });
   it("recognises no other secret, no other key and no cut digest", () => {
     assert.ok(!secretMatches(key, "Secret", digestSecret(key, "secret")));
     assert.ok(!secretMatches(Buffer.alloc(32, 8), "secret", digestSecret(key, "secret")));

@@ -8,6 +8,7 @@ import {
   inflate,
 } from "node:zlib";
 import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
+import type { Exchange } from "../exchange.ts";
 
 type Decompress = (
   body: Uint8Array,
@@ -51,6 +52,18 @@ export function decompress(
       );
     });
   });
+}
+
+/** The body of a request without its compression; no promise where there is nothing to wait for. */
+export function readDecompressed(
+  exchange: Exchange,
+  limit: number,
+): Uint8Array | Promise<Uint8Array> {
+  const raw = exchange.readBody(limit);
+  const encoding = exchange.headers.get("content-encoding") ?? "";
+  return raw instanceof Promise
+    ? raw.then((body) => decompress(encoding, body, limit))
+    : decompress(encoding, raw, limit);
 }
 
 const streams = new Map([

@@ -4,7 +4,7 @@ import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Codec, jsonCodec, protoCodec } from "./codec.ts";
-import { decompress } from "./compression.ts";
+import { readDecompressed } from "./compression.ts";
 
 /** The codec of a unary Connect call, by its content type. */
 export function connectCodec(contentType: string): Codec | undefined {
@@ -22,13 +22,14 @@ export async function serveConnect(
 ): Promise<void> {
   try {
     const { rule } = endpoint;
-    const limit = rule.maxBodyBytes;
     const { result } = await callEndpoint(endpoint, exchange, {
       protocol: "connect",
       timeoutMs: connectTimeout(exchange.headers.get("connect-timeout-ms")),
-      async decode() {
-        const encoding = exchange.headers.get("content-encoding") ?? "";
-        return codec.read(rule, await decompress(encoding, await exchange.readBody(limit), limit));
+      decode() {
+        const body = readDecompressed(exchange, rule.maxBodyBytes);
+        return body instanceof Promise
+          ? body.then((bytes) => codec.read(rule, bytes))
+          : codec.read(rule, body);
       },
     });
     const headers = { "content-type": `application/${codec.name}` };

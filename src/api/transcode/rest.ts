@@ -6,7 +6,7 @@ import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { flowing } from "../flow.ts";
-import { decompress, decompressPieces } from "../rpc/compression.ts";
+import { decompressPieces, readDecompressed } from "../rpc/compression.ts";
 import { type Binding, bindRequest, restBindings } from "./body.ts";
 import { jsonForm, writeMessage } from "./json.ts";
 import { createRouteTree, type RouteMatch } from "./route-tree.ts";
@@ -53,7 +53,7 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
       decode() {
         // The rest of the request stands in the path and the query.
         if (rule.streamsBody) return bind(new Uint8Array());
-        const body = readPlain(exchange, rule.maxBodyBytes);
+        const body = readDecompressed(exchange, rule.maxBodyBytes);
         return body instanceof Promise ? body.then(bind) : bind(body);
       },
     };
@@ -75,14 +75,6 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
 
 const inPieces = (exchange: Exchange): AsyncIterable<Uint8Array> =>
   decompressPieces(exchange.headers.get("content-encoding") ?? "", exchange.openBody());
-
-function readPlain(exchange: Exchange, limit: number): Uint8Array | Promise<Uint8Array> {
-  const raw = exchange.readBody(limit);
-  const encoding = exchange.headers.get("content-encoding") ?? "";
-  return raw instanceof Promise
-    ? raw.then((body) => decompress(encoding, body, limit))
-    : decompress(encoding, raw, limit);
-}
 
 /** A server stream as NDJSON: one message a line; a stream that breaks ends with a line `{"error": ...}`. */
 async function sendLines(

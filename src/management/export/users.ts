@@ -35,7 +35,7 @@ export function usersOf(deps: Deps) {
   const totps = createTotpStore(secrets);
 
   /** What of the user's secrets another system could use. A hash of our own needs our key, which never leaves. */
-  async function secretsOf(row: UserRow, held: AuthenticatorRow[], wanted: Wanted) {
+  async function secretsOf(row: UserRow, held: readonly AuthenticatorRow[], wanted: Wanted) {
     const of = { instanceId: row.instanceId, userId: row.id };
     const password = held.find(({ kind }) => kind === "password");
     const stored =
@@ -110,7 +110,7 @@ export function usersOf(deps: Deps) {
   };
 }
 
-const toLinks = (userId: string, held: AuthenticatorRow[]) =>
+const toLinks = (userId: string, held: readonly AuthenticatorRow[]) =>
   held
     .filter(({ kind }) => kind === "idp")
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))

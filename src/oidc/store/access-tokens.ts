@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { tokenPrefixes } from "../../crypto/digests.ts";
 import type { Deps } from "../../projection/module.ts";
 import { whenKnown } from "../../resources/user/index.ts";
-import { and, eq, sql } from "../../storage/drizzle.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { AccessToken, Actor, At, Clients, Tokens, Users } from "../core/ports.ts";
 import { oidcSessionReader } from "./sessions.ts";
@@ -24,21 +24,14 @@ export function accessTokenReader(
 ): Tokens["accessToken"] {
   const { db, secrets, now, users, clients } = parts;
   const session = oidcSessionReader(parts);
-  const t = db.table(accessTokens);
-  const byDigest = db.read
-    .select()
-    .from(t)
-    .where(
-      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
-    )
-    .prepare("access_token");
+  const byDigest = rowByKey(db, accessTokens);
   const ends = [accessTokens, oidcSessions, oidcLineage].map(endsOf);
   const issued = cachedRead<AccessToken | undefined, string>(
     db,
     ends,
     async (instanceId, _, value) => {
       const digest = await accessTokenKey(secrets, instanceId, value);
-      const [row] = await byDigest.execute({ instanceId, digest });
+      const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;
       const { id, clientId, userId, oidcSessionId, scope, audience, isJwt } = row;
       const own = { id, clientId, userId, oidcSessionId, scope, audience, isJwt };

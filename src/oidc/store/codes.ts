@@ -1,25 +1,24 @@
+import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq, sql } from "../../storage/drizzle.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
 import type { Tokens } from "../core/ports.ts";
 import { authorizationCodes, type StoredDeviceGrant, type StoredGrant } from "./tables.ts";
 
 const keptBeyondMs = 24 * 60 * 60 * 1000;
+const mostFresh = 1_000;
+
+type FoundCode = NonNullable<Awaited<ReturnType<Tokens["code"]>>>;
 
 /** Authorization codes (RFC 6749 section 4.1.2). */
 export function authorizationCodeStore({
   db,
   secrets,
 }: Pick<Deps, "db" | "secrets">): Pick<Tokens, "storeCode" | "code"> {
-  const t = db.table(authorizationCodes);
-  const byDigest = db.read
-    .select()
-    .from(t)
-    .where(
-      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
-    )
-    .prepare("authorization_code");
+  const byDigest = rowByKey(db, authorizationCodes);
+  // Most codes come back within a second, and to the process that gave them out: the first time nothing is read. That a
+  // code is unused is not taken from here, but proven by the commit that uses it (spend.ts).
+  const fresh = new Map<string, FoundCode>();
   return {
     async storeCode({ instanceId }, value, grant, codeExpiresAt) {
       const row = {
@@ -32,11 +31,17 @@ export function authorizationCodeStore({
       };
       const changes = [insertRow(authorizationCodes, row)];
       await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
+      const [oldest] = fresh.size < mostFresh ? [] : fresh.keys();
+      if (oldest !== undefined) fresh.delete(oldest);
+      const kept = { grant, expiresAt: codeExpiresAt, spentBy: undefined };
+      fresh.set(`${instanceId} ${row.digest}`, kept);
     },
 
     async code({ instanceId }, value) {
       const digest = await secrets.digest(instanceId, value);
-      const [row] = await byDigest.execute({ instanceId, digest });
+      const kept = fresh.get(`${instanceId} ${digest}`);
+      if (kept !== undefined && fresh.delete(`${instanceId} ${digest}`)) return kept;
+      const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;
       return {
         grant: fromStored(row.grant),

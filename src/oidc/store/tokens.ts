@@ -1,10 +1,11 @@
 import { accessTokenKey } from "./secrets.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { idpReader } from "../../resources/idp/index.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
 import { whenKnown } from "../../resources/user/index.ts";
-import { and, eq, sql } from "../../storage/drizzle.ts";
+import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { At, Clients, OidcSession, Tokens, Users } from "../core/ports.ts";
 import { accessTokenReader } from "./access-tokens.ts";
@@ -35,19 +36,12 @@ export function tokenStore(
   const accessTokenOf = accessTokenReader(parts);
   const loginSession = sessionById(db);
   const idps = idpReader(db, parts.features);
-  const t = db.table(refreshTokens);
-  const byDigest = db.read
-    .select()
-    .from(t)
-    .where(
-      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.digest, sql.placeholder("digest"))),
-    )
-    .prepare("refresh_token");
+  const byDigest = rowByKey(db, refreshTokens);
 
   async function refreshTokenOf(at: At, value: string) {
     const { instanceId } = at;
     const digest = await secrets.digest(instanceId, value);
-    const [row] = await byDigest.execute({ instanceId, digest });
+    const row = await byDigest(instanceId, digest);
     if (row === undefined) return undefined;
     const session = await sessionOf(instanceId, row.oidcSessionId);
     return session && { ...row, session };

@@ -154,8 +154,8 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     async getUser({ id }, scope) {
       const row = await queries.find(scope.instanceId, id);
       if (row === undefined) throw userNotFound();
-      const held = await authenticators.ofUsers(scope.instanceId, [id]);
-      return { user: await show(scope, row, held.get(id)) };
+      const held = await authenticators.ofUser(scope.instanceId, id);
+      return { user: await show(scope, row, held) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
@@ -202,7 +202,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   }
 
   // What the schema lets the reader see: the user himself, or who may read users of his organization.
-  async function show(scope: Scope, row: UserRow, held: AuthenticatorRow[] = []) {
+  async function show(scope: Scope, row: UserRow, held: readonly AuthenticatorRow[] = []) {
     const { instanceId, policy } = scope;
     const schema = await schemaById(deps, instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);

@@ -1,3 +1,5 @@
+import { frozen } from "../../../authz/kept-answer.ts";
+import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq, inArray, sql } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
@@ -9,8 +11,16 @@ type UserRef = { instanceId: string; userId: string };
 
 export type AuthenticatorReader = {
   ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
-  /** What these users log in with, in one read; the oldest first. */
-  ofUsers(instanceId: string, userIds: string[]): Promise<Map<string, AuthenticatorRow[]>>;
+  /** What a user logs in with, the oldest first. */
+  ofUser(
+    instanceId: string,
+    userId: string,
+  ): readonly AuthenticatorRow[] | Promise<readonly AuthenticatorRow[]>;
+  /** The same of many users, in one read. */
+  ofUsers(
+    instanceId: string,
+    userIds: string[],
+  ): Promise<ReadonlyMap<string, readonly AuthenticatorRow[]>>;
   byLookup(
     instanceId: string,
     kind: AuthenticatorKind,
@@ -37,20 +47,18 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
         .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.kind, kind)))
         .orderBy(asc(t.creationDate), asc(t.id)),
 
+    ofUser: currentRead(db, [userAuthenticators], async (instanceId, userId) =>
+      frozen(await ofOne.execute({ instanceId, userId })),
+    ),
+
     async ofUsers(instanceId, userIds) {
-      const held = new Map<string, AuthenticatorRow[]>();
-      const [userId] = userIds;
-      if (userId === undefined) return held;
-      const rows =
-        userIds.length === 1
-          ? await ofOne.execute({ instanceId, userId })
-          : await db.read
-              .select()
-              .from(t)
-              .where(and(eq(t.instanceId, instanceId), inArray(t.userId, userIds)))
-              .orderBy(asc(t.creationDate), asc(t.id));
-      for (const row of rows) held.set(row.userId, [...(held.get(row.userId) ?? []), row]);
-      return held;
+      if (userIds.length === 0) return new Map();
+      const rows = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), inArray(t.userId, userIds)))
+        .orderBy(asc(t.creationDate), asc(t.id));
+      return Map.groupBy(rows, ({ userId }) => userId);
     },
 
     async byLookup(instanceId, kind, lookup) {
