@@ -9,7 +9,9 @@ import { isDamage } from "./soundness.ts";
 export const busyRetryMs = 5;
 export const busyGiveUpMs = 30_000;
 const mostTogether = 256;
-const longestWaitMs = 5;
+/** What a flush waits for more units: up to this many times as long as the last one took, within bounds. */
+const worthWaiting = 5;
+const longestWaitMs = { least: 5, most: 25 };
 
 type Waiting = {
   unit: Unit;
@@ -29,8 +31,9 @@ export type GroupCommit = {
 /**
  * Commits units that come together in one transaction, with one flush of the disk.
  *
- * A flush waits for as long as each turn of the event loop brings another unit, some milliseconds at most: the disk, and
- * the pages that every commit writes, cost many units as much as one. A lone unit waits for one empty turn.
+ * A flush waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
+ * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
+ * waits for one empty turn.
  */
 export function groupCommits(parts: {
   connection: Sqlite.Database;
@@ -50,6 +53,7 @@ export function groupCommits(parts: {
   let waiting: Waiting[] = [];
   let inLastTurn = 0;
   let scheduled = false;
+  let waitMs = longestWaitMs.least;
 
   function schedule(delayMs = 0): void {
     if (scheduled) return;
@@ -61,7 +65,7 @@ export function groupCommits(parts: {
   function flushWhenQuiet(): void {
     const [first] = waiting;
     const isGrowing = waiting.length > inLastTurn && waiting.length < mostTogether;
-    if (first === undefined || !isGrowing || Date.now() - first.since >= longestWaitMs) {
+    if (first === undefined || !isGrowing || Date.now() - first.since >= waitMs) {
       return flush();
     }
     scheduled = false;
@@ -75,11 +79,14 @@ export function groupCommits(parts: {
     const batch = waiting;
     waiting = [];
     if (batch.length === 0 || !begin(batch)) return;
+    const began = performance.now();
     let done: (() => void)[] | undefined;
     try {
       done = applyTogether(batch) ?? (begin(batch) ? applyEach(batch) : undefined);
       if (done === undefined) return;
       commit.run();
+      const worth = worthWaiting * (performance.now() - began);
+      waitMs = Math.min(Math.max(longestWaitMs.least, worth), longestWaitMs.most);
     } catch (error) {
       if (connection.inTransaction) rollback.run();
       if (!isUnflushed(error)) return batch.forEach(({ reject }) => reject(explain(error)));
