@@ -31,7 +31,7 @@ describe("an answer that is kept", () => {
     const message = messageOf(GetTargetResponseSchema, keepAnswer(init("a")));
     let written = 0;
     const write = (form: string) =>
-      writtenAs(message, form, (it) => `${form} ${nameIn(it)} ${(written += 1)}`);
+      writtenAs(message, form, (what) => `${form} ${nameIn(what)} ${(written += 1)}`);
     assert.deepEqual(["x", "y", "x", "y"].map(write), ["x a 1", "y a 2", "x a 1", "y a 2"]);
   });
 

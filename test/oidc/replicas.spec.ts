@@ -73,6 +73,31 @@ describe("two replicas", { skip: isAlone }, () => {
     }
   });
 
+  it("D11: a code that was used on one and comes again to the other, which made it, ends what came of it", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const form = async () => ({
+      grant_type: "authorization_code",
+      code: await codeFor(client, user),
+      redirect_uri: redirectUri,
+    });
+    // Codes are made by the first of them, which does not read what it made.
+    for (const [one, other] of [
+      [1, 0],
+      [0, 1],
+      [0, 0],
+      [1, 1],
+    ] as const) {
+      const redeem = await form();
+      const { body } = await sendTo(one, paths.token, redeem, basic(client));
+      const again = await sendTo(other, paths.token, redeem, basic(client));
+      assert.equal(again.status, 400);
+      assert.equal(again.body.error, "invalid_grant");
+      const token = body.access_token;
+      const seen = await sendTo(other, paths.introspect, { token }, basic(client));
+      assert.deepEqual(seen.body, { active: false });
+    }
+  });
+
   it("D33: of 50 uses of a refresh token over both none leaves two living descendants", async () => {
     const [client, user] = [await addClient(), await addPerson()];
     for (let round = 0; round < rounds; round++) {
