@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { DomainError } from "../../src/errors.ts";
 import { type Bring, Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
+import { rowById } from "../../src/projection/ids.ts";
 import { rowCounts } from "../../src/storage/kernel-tables.ts";
 import { deleteRows, insertRow } from "../../src/storage/row-change.ts";
 import type { Schema } from "../../src/storage/schema.ts";
@@ -179,6 +180,20 @@ export function migrationContract(newPlace: () => Promise<Place>): void {
       assert.deepEqual(steps, [2n, 3n]);
       await shadow.drop();
       assert.equal((await db.read.select().from(db.table(notes))).length, 3);
+    });
+    it("takes the place of what a process that serves meanwhile has read and kept", async () => {
+      await using place = await newPlace();
+      await using db = await filled(place);
+      await using serving = (await opened(place, schema)).db;
+      const read = rowById(serving, notes);
+      assert.equal((await read("one", "a"))?.body, "x");
+      const shadow = await db.shadow([notes]);
+      await shadow.apply([row("a", "mended")]);
+      await shadow.swap(done);
+      await shadow.drop();
+      // A turn of the event loop, as word of another process's work takes one.
+      await delay(1);
+      assert.equal((await read("one", "a"))?.body, "mended");
     });
     it("loses no unit that comes between the last replay and the swap", async () => {
       await using place = await newPlace();
