@@ -125,6 +125,8 @@ const volatile: ReadonlySet<string> = new Set([
   "web_auth_n_id",
 ]);
 
+const counts: ReadonlySet<string> = new Set(["created", "existed", "refused"]);
+
 /** A message with what a write makes anew replaced by its type. */
 function shapeOf(method: DescMethod, message: Message): JsonValue {
   const json = toJson(method.output, message, {
@@ -136,7 +138,13 @@ function shapeOf(method: DescMethod, message: Message): JsonValue {
     if (value === null || typeof value !== "object") {
       return volatile.has(name) && value !== app.made.instance_id ? typeof value : value;
     }
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key)]));
+    // How far an import had come when it was paused or cancelled is a matter of the moment.
+    const isMoment = "state" in value && "refused" in value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) =>
+        isMoment && counts.has(key) ? [key, typeof each] : [key, masked(each, key)],
+      ),
+    );
   };
   return masked(json, "");
 }
