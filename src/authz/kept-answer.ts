@@ -10,7 +10,7 @@ const keptMessages = new WeakMap<Message, Kept>();
  * Says of what a handler answers that it will answer the same object again, and that nothing else makes the answer: its
  * message is made once, and frozen, and so is each form that it is written in.
  *
- * Most of what a small read costs are the query, the making and the writing of its answer.
+ * The query, and the making and the writing of the answer, are half of what a small read costs.
  */
 export function keepAnswer<I extends object>(init: I): I {
   keptInits.set(init, { forms: new Map() });
