@@ -84,7 +84,12 @@ export function rowByKey<T extends Table>(
   const statement = db.read
     .select()
     .from(db.table(table))
-    .where(and(eq(instanceId, sql.placeholder("instanceId")), eq(key, sql.placeholder("key"))))
+    .where(
+      and(
+        eq(instanceId, sql.placeholder("instanceId")), // drizzle's word for a parameter
+        eq(key, sql.placeholder("key")), // drizzle's word for a parameter
+      ),
+    )
     .prepare(`get_${table.name}`);
   return async (ofInstance, wanted) => {
     const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, key: wanted });

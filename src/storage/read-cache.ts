@@ -20,7 +20,7 @@ export function cachedRead<V, A = void>(
 
 /**
  * The same, but never older than the call, on whichever replica (see `current`). What is not held is read from the
- * database, which is as new.
+ * database, which is as new: `load` must ask nothing that is cached.
  */
 export function currentRead<V>(
   db: Database,

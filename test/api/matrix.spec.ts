@@ -139,7 +139,7 @@ function shapeOf(method: DescMethod, message: Message): JsonValue {
       return volatile.has(name) && value !== app.made.instance_id ? typeof value : value;
     }
     // How far an import had come when it was paused or cancelled is a matter of the moment.
-    const isMoment = "state" in value && "refused" in value;
+    const isMoment = /^IMPORT_STATE_(PAUSED|CANCELLED)$/.test(String(value["state"]));
     return Object.fromEntries(
       Object.entries(value).map(([key, each]) =>
         isMoment && counts.has(key) ? [key, typeof each] : [key, masked(each, key)],

@@ -98,6 +98,34 @@ describe("two replicas", { skip: isAlone }, () => {
     }
   });
 
+  it("tell settings as the other has just set them, also to an organization that asks first (C2)", async () => {
+    const { token } = service.app;
+    const ask = async (turn: number, path: string, organizationId = "", body?: object) => {
+      const ports = [service.app.port, second?.app.port ?? 0];
+      const answer = await fetch(`http://localhost:${ports[turn]}${path}`, {
+        method: body === undefined ? "GET" : path.startsWith("/settings") ? "PATCH" : "POST",
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(organizationId === "" ? {} : { "x-idsvc-orgid": organizationId }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      assert.ok(answer.ok, String(answer.status));
+      return read(answer);
+    };
+    const path = "/settings/v3alpha/branding";
+    for (let round = 0; round < 5; round++) {
+      const made = await ask(0, "/resources/v3alpha/organizations", "", { name: randomUUID() });
+      const organizationId = String(made.body.details.id);
+      // The other one holds what the instance says.
+      await ask(1, path);
+      await ask(0, path, "", { product_name: { set: `name ${round}` } });
+      const told = await ask(1, path, organizationId);
+      assert.equal(told.body.settings.product_name.value, `name ${round}`);
+    }
+  });
+
   it("D33: of 50 uses of a refresh token over both none leaves two living descendants", async () => {
     const [client, user] = [await addClient(), await addPerson()];
     for (let round = 0; round < rounds; round++) {

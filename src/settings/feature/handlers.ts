@@ -5,7 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import { toChanges, toResolvedBool, toSettingsDetails } from "../object/convert.ts";
 import { changeSettings, requireLevel } from "../object/contexts.ts";
 import { resolve, settingContexts, settingValues } from "../object/settings.ts";
-import { currentRead } from "../../storage/read-cache.ts";
+import { cachedRead, current } from "../../storage/read-cache.ts";
 import { type FeatureDefaults, type Feature, featureChain, featureSettings } from "./feature.ts";
 
 export function featureHandlers(
@@ -13,7 +13,7 @@ export function featureHandlers(
   defaults: FeatureDefaults,
 ): Handlers<typeof FeatureService> {
   const chain = featureChain(db);
-  const resolved = currentRead(db, [settingValues, settingContexts], async (_, instanceId) => {
+  const answers = cachedRead(db, [settingValues, settingContexts], async (_, instanceId) => {
     const contexts = await (instanceId === ""
       ? chain("system", "")
       : chain("instance", instanceId));
@@ -29,6 +29,8 @@ export function featureHandlers(
       },
     });
   });
+  // Also what is not held here is made of cached reads, which may lag.
+  const resolved = current(db, answers);
 
   return {
     async setFeatures({ settings }, scope) {

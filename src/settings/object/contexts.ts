@@ -6,7 +6,7 @@ import { invalidField } from "../../errors.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { cachedRead, currentRead } from "../../storage/read-cache.ts";
+import { cachedRead, current } from "../../storage/read-cache.ts";
 import {
   type Change,
   type ContextSettings,
@@ -77,6 +77,8 @@ export function settingsChain(db: Database, { name }: SettingsGroup): SettingsCh
   };
 }
 
+const mostAnswers = 1_000;
+
 /**
  * Answers what the settings come to in the context of a call; made once, until any of them changes.
  *
@@ -88,10 +90,13 @@ export function resolvedSettings<T extends object>(
   make: (chain: readonly ContextSettings[], issuer: string) => T,
 ): (scope: Scope) => Promise<T> {
   const chainOf = settingsChain(db, group);
-  const read = currentRead(db, [settingValues, settingContexts], async (instanceId, key) => {
+  const load = async (instanceId: string, key: string) => {
     const [organizationId = "", issuer = ""] = key.split(" ");
     return keepAnswer(make(await chainOf(instanceId, organizationId), issuer));
-  });
+  };
+  const answers = cachedRead(db, [settingValues, settingContexts], load, mostAnswers);
+  // Also what is not held here is made of cached reads, which may lag.
+  const read = current(db, answers);
   return async (scope) => {
     requireLevel(group, scope);
     const { context, instanceId, issuer } = scope;
