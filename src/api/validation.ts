@@ -51,10 +51,15 @@ export function requireValid(
   judge: Judge,
   type: DescMessage,
 ): (message: Message) => void | Promise<void> {
-  const passes = surelyValid(type);
-  const inside = insideRecursion(type);
-  const parts = (message: Message) => [{ type, message, path: [] }, ...inside(message)];
+  // Made for the first message: a process that starts has hundreds of types, and is asked for few of them.
+  let passes: ReturnType<typeof surelyValid> | undefined;
+  let inside: ReturnType<typeof insideRecursion> | undefined;
+  const parts = (message: Message) => {
+    inside ??= insideRecursion(type);
+    return [{ type, message, path: [] }, ...inside(message)];
+  };
   return (message) => {
+    passes ??= surelyValid(type);
     if (passes(message)) return undefined;
     const validator = judge();
     return validator instanceof Promise

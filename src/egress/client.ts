@@ -1,10 +1,13 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { DomainError } from "../errors.ts";
 import { connectGuarded, type Guard } from "./connect.ts";
 import { type CallLimits, endOf, withinDeadline } from "./deadline.ts";
 import { EgressError, systemCode } from "./error.ts";
 import { checkTargetUrl } from "./url-guard.ts";
+
+// Not by an import: see `api/server.ts`.
+const { request: httpRequest } = process.getBuiltinModule("node:http");
 
 /** The longest answer body that is read, in bytes; a call may ask for less. */
 export const longestAnswer = 1024 * 1024;

@@ -70,7 +70,7 @@ export function rowById<T extends Table>(db: Database, table: T): ReadRow<T> {
   return currentRead(db, [table], async (instanceId, key) => frozen(await read(instanceId, key)));
 }
 
-/** The same, read each time: of a table that is written as often as it is read. One statement, prepared once. */
+/** The same, read each time: of a table that is written as often as it is read. One statement, prepared by the first read. */
 export function rowByKey<T extends Table>(
   db: Database,
   table: T,
@@ -81,17 +81,20 @@ export function rowByKey<T extends Table>(
   if (instanceId === undefined || key === undefined || more.length > 0) {
     throw new Error(`the key of ${table.name} is not an instance and one thing more`);
   }
-  const statement = db.read
-    .select()
-    .from(db.table(table))
-    .where(
-      and(
-        eq(instanceId, sql.placeholder("instanceId")), // drizzle's word for a parameter
-        eq(key, sql.placeholder("key")), // drizzle's word for a parameter
-      ),
-    )
-    .prepare(`get_${table.name}`);
+  const prepare = () =>
+    db.read
+      .select()
+      .from(db.table(table))
+      .where(
+        and(
+          eq(instanceId, sql.placeholder("instanceId")), // drizzle's word for a parameter
+          eq(key, sql.placeholder("key")), // drizzle's word for a parameter
+        ),
+      )
+      .prepare(`get_${table.name}`);
+  let statement: ReturnType<typeof prepare> | undefined;
   return async (ofInstance, wanted) => {
+    statement ??= prepare();
     const rows: Row<T>[] = await statement.execute({ instanceId: ofInstance, key: wanted });
     return rows[0];
   };

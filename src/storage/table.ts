@@ -124,13 +124,18 @@ export function table<C extends Columns>(
   columns: C,
   options: TableOptions<C>,
 ): Table<PgTable<C>> {
-  const postgres: Record<string, unknown> = {};
-  const sqlite: Record<string, SQLiteColumnBuilderBase> = {};
-  for (const [key, definition] of Object.entries(columns)) {
-    postgres[key] = definition.build(columnName(key));
-    const builder = sqliteBuilders[definition.kind](columnName(key));
-    sqlite[key] = definition.nullable ? builder : builder.notNull();
-  }
+  const built = <B>(build: (key: string, definition: AnyDefinition) => B): Record<string, B> =>
+    Object.fromEntries(
+      Object.entries(columns).map(([key, definition]) => [key, build(key, definition)]),
+    );
+  const toPostgres = (key: string, { build }: AnyDefinition): unknown => build(columnName(key));
+  const toSqlite = (key: string, { kind, nullable }: AnyDefinition): SQLiteColumnBuilderBase => {
+    const builder = sqliteBuilders[kind](columnName(key));
+    return nullable ? builder : builder.notNull();
+  };
+  let postgres: PgTable<C> | undefined;
+  let sqlite: PgTable<C> | undefined;
+  // The casts are the seam described at the top: equal columns, equal row types, other dialect. A process has one of them.
   return {
     name,
     columns,
@@ -138,9 +143,12 @@ export function table<C extends Columns>(
     indexes: (options.indexes ?? []).map((index) => ({ unique: false, ...index })),
     countedBy: options.countedBy,
     cachedBy: options.cachedBy,
-    // The casts are the seam described at the top: equal columns, equal row types, other dialect.
-    postgres: pgTable(name, postgres as Built<C>) as PgTable<C>,
-    sqlite: sqliteTable(name, sqlite) as unknown as PgTable<C>,
+    get postgres() {
+      return (postgres ??= pgTable(name, built(toPostgres) as Built<C>) as PgTable<C>);
+    },
+    get sqlite() {
+      return (sqlite ??= sqliteTable(name, built(toSqlite)) as unknown as PgTable<C>);
+    },
   };
 }
 

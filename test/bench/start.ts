@@ -6,13 +6,14 @@ import { madeRow, type RowResult } from "./report.ts";
 import { newFolder, newStore, startService, storeIn, type Store } from "./store.ts";
 
 const settleMs = 1_500;
+const peerFolder = join(import.meta.dirname, "peers");
 const peers = ["hello", "express", "connect"];
 
 async function peerReady(name: string): Promise<number> {
   const port = await freePort();
   const since = performance.now();
-  const script = join(import.meta.dirname, "peers", `${name}.ts`);
-  await using child = spawnServer([script, "http1"], {}, port);
+  const at = (file: string) => join(peerFolder, file);
+  await using child = spawnServer([at("main.js"), at(`${name}.ts`), "http1"], {}, port);
   return await untilOk(child, "/readyz", since);
 }
 

@@ -29,6 +29,7 @@ const protocolClaims = [
     "act",
   ],
 ];
+const switched = grants.filter(({ isOn }) => isOn !== undefined);
 const everyMethod = Object.values(authMethodNames);
 
 /**
@@ -43,8 +44,8 @@ export function discoveryEndpoint(
 
   async function factsAt(at: At): Promise<Facts> {
     const { keys, settings } = parts;
-    const facts: unknown[] = [await keys.publicKeys(at), ...(await settings.uiLocales(at))];
-    for (const { isOn } of grants) facts.push(isOn === undefined || (await isOn(parts, at)));
+    const facts: unknown[] = [await keys.publicKeys(at), await settings.uiLocales(at)];
+    for (const { isOn } of switched) facts.push(await isOn?.(parts, at));
     return facts;
   }
 
@@ -79,7 +80,7 @@ export function discoveryEndpoint(
   };
 }
 
-/** What of the document can change while the service runs. */
+/** What of the document can change while the service runs; a list that is the same object has not changed. */
 type Facts = readonly unknown[];
 
 const areSame = (one: Facts, other: Facts): boolean =>
