@@ -68,19 +68,21 @@ export function webServer(ports: {
 }): ServeWeb {
   const { instances, externalUrl, logger } = ports;
 
-  async function enter(exchange: Exchange, anyHost: boolean): Promise<WebContext> {
+  function enter(exchange: Exchange, anyHost: boolean): WebContext | Promise<WebContext> {
     const domain = hostName(exchange.host);
-    const known = instances.byDomain(domain);
-    const instance = known instanceof Promise ? await known : known;
-    if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
-    return {
-      instanceId: instance?.id ?? "",
-      issuer: issuerOf(externalUrl, domain),
-      isBlocked: instance?.isBlocked ?? false,
-      requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
-      peer: exchange.peer,
-      scheme: exchange.scheme,
+    const at = (instance: Awaited<ReturnType<typeof instances.byDomain>>): WebContext => {
+      if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
+      return {
+        instanceId: instance?.id ?? "",
+        issuer: issuerOf(externalUrl, domain),
+        isBlocked: instance?.isBlocked ?? false,
+        requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
+        peer: exchange.peer,
+        scheme: exchange.scheme,
+      };
     };
+    const found = instances.byDomain(domain);
+    return found instanceof Promise ? found.then(at) : at(found);
   }
 
   const loggers = new Map<string, (line: WebLine) => void>();
@@ -95,7 +97,8 @@ export function webServer(ports: {
     let at: WebContext | undefined;
     let status = 500;
     try {
-      at = await enter(exchange, endpoint.anyHost ?? false);
+      const entering = enter(exchange, endpoint.anyHost ?? false);
+      at = entering instanceof Promise ? await entering : entering;
       const answer = await endpoint.handle(toRequest(exchange), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
@@ -145,12 +148,12 @@ function toRequest(exchange: Exchange): WebRequest {
       get: (name) => headers.get(name) ?? null,
       count: (name) => headers.count(name),
     },
-    async text() {
-      const body = exchange.readBody(largestBody);
-      return Buffer.from(body instanceof Promise ? await body : body).toString("utf8");
-    },
+    text: async () => textOf(await exchange.readBody(largestBody)),
   };
 }
+
+const textOf = (body: Uint8Array): string =>
+  (Buffer.isBuffer(body) ? body : Buffer.from(body)).toString("utf8");
 
 /** The methods of an endpoint as `Allow` tells them: where GET is, HEAD is. */
 export const allowedMethods = ({ methods }: WebEndpoint): string[] =>

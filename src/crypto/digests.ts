@@ -54,7 +54,7 @@ export const timeIn = (secret: string): string => dated.exec(secret)?.[1] ?? "";
  * Only for secrets of full entropy (`randomToken`): whoever lacks the key learns nothing from a stolen table, but a
  * password needs `hashPassword`.
  */
-export function digestSecret(key: Uint8Array, secret: string): Uint8Array {
+export function digestSecret(key: Uint8Array, secret: string): Buffer {
   const { inner, outer } = padsOf(key);
   const length = Buffer.byteLength(secret);
   if (length > longestPadded) return createHmac("sha256", key).update(secret, "utf8").digest();

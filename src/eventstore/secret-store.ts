@@ -190,7 +190,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
   async function digestOf(instanceId: string, secret: string): Promise<string> {
     const { key } = await instanceKey(instanceId, "digest_key");
-    return Buffer.from(digestSecret(key, secret)).toString("hex");
+    return digestSecret(key, secret).toString("hex");
   }
 
   return {

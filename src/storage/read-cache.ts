@@ -80,6 +80,14 @@ function createCache<V, A = void>(
   return { read, holds };
 }
 
+/** Goes on with a value, at once where it is no promise: what is remembered spares its callers theirs. */
+export function whenKnown<T, R>(
+  value: T | Promise<T>,
+  next: (known: T) => R | Promise<R>,
+): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?? "";
 
 /**

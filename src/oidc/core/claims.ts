@@ -120,14 +120,21 @@ export async function ownClaims({ users }: Parts, at: At, telling: Telling): Pro
   return claims;
 }
 
-async function roleClaims(
+function roleClaims(parts: Parts, at: At, telling: Telling): Claims | Promise<Claims> {
+  const { scope, rolesAsserted } = telling;
+  const keys = valuesOf(scope, roleScope);
+  const asksAll = scope.includes(rolesScope);
+  const isAsked = asksAll || rolesAsserted || keys.length > 0;
+  return isAsked ? heldRoles(parts, at, telling, asksAll, keys) : {};
+}
+
+async function heldRoles(
   { users }: Parts,
   at: At,
   { user, scope, audience, projectId, rolesAsserted }: Telling,
+  asksAll: boolean,
+  keys: readonly string[],
 ): Promise<Claims> {
-  const keys = valuesOf(scope, roleScope);
-  const asksAll = scope.includes(rolesScope);
-  if (!asksAll && !rolesAsserted && keys.length === 0) return {};
   const mine = projectId === undefined ? [] : [projectId];
   const projects = asksAll ? [...new Set([...mine, ...audience])] : mine;
   const organizations = valuesOf(scope, rolesOfOrganizationScope);

@@ -14,7 +14,7 @@ export async function readForm(
   request: OidcRequest,
   severalTimes: readonly string[] = [],
 ): Promise<Parameters> {
-  const body = await readFormBody(request);
+  const body = formOf(request, await request.text());
   const { parameters, repeated } = collect(body);
   const joined = severalTimes.filter((name) => repeated.delete(name));
   const [twice] = repeated;
@@ -31,9 +31,11 @@ export async function readForm(
 }
 
 /** The text of a form body. @throws OAuthError invalid_request 415 for another media type */
-export async function readFormBody(request: OidcRequest): Promise<string> {
+export const readFormBody = async (request: OidcRequest): Promise<string> =>
+  formOf(request, await request.text());
+
+function formOf(request: OidcRequest, body: string): string {
   const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
-  const body = await request.text();
   if (type !== formType) {
     if (body === "" && type === "") return "";
     throw new OAuthError("invalid_request", `the body must be ${formType}`, { status: 415 });

@@ -81,6 +81,6 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 export function halfHash(token: string, alg: string): string {
   // Ed25519 hashes with SHA-512.
   const size = alg === "EdDSA" ? "512" : alg.slice(2);
-  const whole = Buffer.from(hash(`sha${size}`, token, "hex"), "hex");
+  const whole = hash(`sha${size}`, token, "buffer");
   return whole.subarray(0, whole.length / 2).toString("base64url");
 }

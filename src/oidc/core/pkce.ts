@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 /** Whether a text can be a challenge of the method S256 (RFC 7636 section 4.2): a SHA-256 hash in base64url. */
 export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
@@ -13,7 +13,7 @@ export function provesChallenge(
 ): boolean {
   if (challenge === undefined || verifier === undefined) return challenge === verifier;
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
-  const proven = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
+  const proven = Buffer.from(hash("sha256", verifier, "base64url"));
   const wanted = Buffer.from(challenge);
   return proven.length === wanted.length && timingSafeEqual(proven, wanted);
 }

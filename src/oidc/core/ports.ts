@@ -74,7 +74,7 @@ export interface Clients {
   /** The client, while it, its project and its organization are active. */
   byId(at: At, clientId: string): Awaitable<Client | undefined>;
   /** Whether this is its secret; takes the same time for every wrong one. It is no secret of an unknown client. */
-  isSecret(at: At, client: Client | undefined, secret: string): Promise<boolean>;
+  isSecret(at: At, client: Client | undefined, secret: string): Awaitable<boolean>;
   /** The public key (SPKI in PEM form) that it signs assertions with, unless it has ended. */
   keyOf(at: At, client: Client, kid: string): Promise<string | undefined>;
   /** The client ids of the apps of a project. */
@@ -94,9 +94,9 @@ export interface Users {
   /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
   byKeyId(at: At, kid: string): Promise<(Machine & { publicKey: string }) | undefined>;
   /** What is known of the user, as claims by name (OpenID Connect Core 1.0 section 5.1): only those that are set. */
-  claims(at: At, userId: string): Promise<StandardClaims>;
+  claims(at: At, userId: string): Awaitable<StandardClaims>;
   /** `<username>@<primary domain>`. */
-  loginName(at: At, userId: string): Promise<string>;
+  loginName(at: At, userId: string): Awaitable<string>;
   /** The organization a user belongs to. */
   organization(at: At, id: string): Promise<{ id: string; name: string; primaryDomain: string }>;
   /** The organization that a scope names. */

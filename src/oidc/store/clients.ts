@@ -7,6 +7,7 @@ import {
 } from "../../resources/app/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import { evenly } from "../../resources/user/index.ts";
+import { whenKnown } from "../../storage/read-cache.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now">;
@@ -32,12 +33,13 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
   }
 
   return {
-    async byId({ instanceId }, clientId) {
-      const app = await apps.byClientId(instanceId, clientId);
-      if (app === undefined || !app.isActive) return undefined;
-      const project = await projects.byId(instanceId, app.projectId);
-      return clientOf(app, project?.roleAssertion ?? false);
-    },
+    byId: ({ instanceId }, clientId) =>
+      whenKnown(apps.byClientId(instanceId, clientId), (app) => {
+        if (app === undefined || !app.isActive) return undefined;
+        return whenKnown(projects.byId(instanceId, app.projectId), (project) =>
+          clientOf(app, project?.roleAssertion ?? false),
+        );
+      }),
 
     isSecret: ({ instanceId }, client, secret) =>
       evenly(

@@ -6,7 +6,8 @@ import type { Tokens } from "../core/ports.ts";
 import { authorizationCodes, type StoredDeviceGrant, type StoredGrant } from "./tables.ts";
 
 const keptBeyondMs = 24 * 60 * 60 * 1000;
-const mostFresh = 1_000;
+// Those of some seconds of logins at the full pace of a processor.
+const mostFresh = 4_000;
 
 type FoundCode = NonNullable<Awaited<ReturnType<Tokens["code"]>>>;
 

@@ -4,6 +4,7 @@ import { ownProjectReader } from "../../resources/instance/index.ts";
 import { languageReader } from "../../settings/language/index.ts";
 import { oidcSettingsReader } from "../../settings/oidc/index.ts";
 import { securitySettingsReader } from "../../settings/security/index.ts";
+import { whenKnown } from "../../storage/read-cache.ts";
 import type { Settings } from "../core/ports.ts";
 
 /** What the settings of an instance say to the provider. */
@@ -16,23 +17,18 @@ export function settingStore({
   const security = securitySettingsReader(db);
   const languages = languageReader(db);
   return {
-    async lifetimes({ instanceId }) {
-      const of = await times(instanceId);
-      return {
+    lifetimes: ({ instanceId }) =>
+      whenKnown(times(instanceId), (of) => ({
         accessTokenMs: of.accessTokenLifetimeMs,
         idTokenMs: of.idTokenLifetimeMs,
         refreshTokenIdleMs: of.refreshTokenIdleMs,
         refreshTokenMs: of.refreshTokenMs,
         codeMs: of.codeLifetimeMs,
-      };
-    },
+      })),
     isTokenExchangeOn: ({ instanceId }) => features.isOn(instanceId, "oidc_token_exchange"),
-    async isImpersonationOn({ instanceId }) {
-      return (await security(instanceId)).enableImpersonation;
-    },
-    async uiLocales({ instanceId }) {
-      return (await languages(instanceId)).allowed;
-    },
+    isImpersonationOn: ({ instanceId }) =>
+      whenKnown(security(instanceId), ({ enableImpersonation }) => enableImpersonation),
+    uiLocales: ({ instanceId }) => whenKnown(languages(instanceId), ({ allowed }) => allowed),
     ownProjectId: ({ instanceId }) => ownProject(instanceId),
   };
 }

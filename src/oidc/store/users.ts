@@ -2,6 +2,7 @@ import type { OrganizationReader } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
+import { whenKnown } from "../../storage/read-cache.ts";
 import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
 import { membershipReader } from "../../resources/membership/index.ts";
 import { organizationNames, organizationReader } from "../../resources/org/index.ts";
@@ -11,9 +12,9 @@ import {
   machineCredentials,
   metadataReader,
   profileReader,
-  whenKnown,
+  type UserProfile,
 } from "../../resources/user/index.ts";
-import type { At, Machine, RolesByProject, Settings, User, Users } from "../core/ports.ts";
+import type { Machine, RolesByProject, Settings, User, Users } from "../core/ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now"> & { settings: Pick<Settings, "ownProjectId"> };
@@ -39,12 +40,10 @@ export function userStore(parts: Parts): Users {
   const hasRoleIn = async (instanceId: string, userId: string, projectId: string) =>
     (await grantsOf(instanceId, userId)).some((grant) => grant.projectId === projectId);
 
-  async function loginName({ instanceId }: At, userId: string): Promise<string> {
-    const found = await profile(instanceId, userId);
-    if (found === undefined) return "";
-    const { primaryDomain } = await names(instanceId, found.organizationId);
-    return primaryDomain === "" ? found.username : `${found.username}@${primaryDomain}`;
-  }
+  const nameOf = (instanceId: string, { username, organizationId }: UserProfile) =>
+    whenKnown(names(instanceId, organizationId), ({ primaryDomain }) =>
+      primaryDomain === "" ? username : `${username}@${primaryDomain}`,
+    );
 
   async function asMachine<U extends User>(instanceId: string, user: U): Promise<U & Machine> {
     const wanted = (await profile(instanceId, user.id))?.data["access_token_type"];
@@ -62,11 +61,16 @@ export function userStore(parts: Parts): Users {
       return user && asMachine(instanceId, user);
     },
 
-    async claims(at, userId) {
-      const found = await profile(at.instanceId, userId);
-      return found === undefined ? {} : standardClaims(found, await loginName(at, userId));
-    },
-    loginName,
+    claims: ({ instanceId }, userId) =>
+      whenKnown(profile(instanceId, userId), (found) =>
+        found === undefined
+          ? {}
+          : whenKnown(nameOf(instanceId, found), (name) => standardClaims(found, name)),
+      ),
+    loginName: ({ instanceId }, userId) =>
+      whenKnown(profile(instanceId, userId), (found) =>
+        found === undefined ? "" : nameOf(instanceId, found),
+      ),
 
     organization: async ({ instanceId }, id) => ({ id, ...(await names(instanceId, id)) }),
     async organizationBy({ instanceId }, by) {

@@ -1,5 +1,5 @@
 import type { TokenVerifier } from "../../authz/ports.ts";
-import { whenKnown } from "../../resources/user/index.ts";
+import { whenKnown } from "../../storage/read-cache.ts";
 import type { Settings, Tokens, Users } from "../core/ports.ts";
 
 /**

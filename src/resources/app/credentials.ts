@@ -1,5 +1,6 @@
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import { whenKnown } from "../../storage/read-cache.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { app } from "./app.ts";
 
@@ -28,14 +29,15 @@ export const removeClientSecret = (secrets: SecretStore, of: AppRef): RowChange 
   secrets.remove(ref(of));
 
 /** Whether this is the secret of the app: found by its keyed digest, so it takes the same time for every wrong one. */
-export async function isClientSecretOf(
+export const isClientSecretOf = (
   secrets: SecretStore,
   { instanceId, appId }: AppRef,
   secret: string,
-): Promise<boolean> {
-  const found = await secrets.find(instanceId, clientSecretKind, secret);
-  return found?.ownerType === app.type && found.ownerId === appId;
-}
+): boolean | Promise<boolean> =>
+  whenKnown(
+    secrets.find(instanceId, clientSecretKind, secret),
+    (found) => found?.ownerType === app.type && found.ownerId === appId,
+  );
 
 /** What the file with a private key holds, for the app that uses it (background 8.9). */
 export const keyFile = (file: {

@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
+import { cachedRead, whenKnown } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
 import { projectReader } from "../project/index.ts";
 import type { AppConfig } from "./app.ts";
@@ -23,7 +23,10 @@ export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
 
 /** What others ask of apps; never older than the last write that changed any of it (decisions B7). */
 export type AppReader = {
-  byClientId(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
+  byClientId(
+    instanceId: string,
+    clientId: string,
+  ): FoundApp | undefined | Promise<FoundApp | undefined>;
   /** A key of an app, also one that has ended. */
   keyOf(instanceId: string, appId: string, keyId: string): Promise<FoundAppKey | undefined>;
   /** The client ids of the apps of a project: the audience of its tokens. */
@@ -36,14 +39,16 @@ export type AppReader = {
 export function heldInUse(db: Database) {
   const projects = projectReader(db);
   const organizations = organizationReader(db);
-  return async (
+  return (
     instanceId: string,
     { projectId, organizationId }: Pick<AppRow, "projectId" | "organizationId">,
-  ): Promise<boolean> => {
-    const project = await projects.byId(instanceId, projectId);
-    const organization = await organizations.byId(instanceId, organizationId);
-    return project?.state === "active" && organization?.state === "active";
-  };
+  ): boolean | Promise<boolean> =>
+    whenKnown(projects.byId(instanceId, projectId), (project) =>
+      whenKnown(
+        organizations.byId(instanceId, organizationId),
+        (organization) => project?.state === "active" && organization?.state === "active",
+      ),
+    );
 }
 
 export function appReader(db: Database): AppReader {
@@ -85,20 +90,16 @@ export function appReader(db: Database): AppReader {
   );
 
   return {
-    async byClientId(instanceId, clientId) {
-      const row = await byClientId(instanceId, clientId);
-      if (row === undefined) return undefined;
-      const { id, name, projectId, organizationId, config } = row;
-      return {
-        id,
-        clientId,
-        name,
-        projectId,
-        organizationId,
-        isActive: row.state === "active" && (await isInUse(instanceId, row)),
-        config,
-      };
-    },
+    byClientId: (instanceId, clientId) =>
+      whenKnown(byClientId(instanceId, clientId), (row) => {
+        if (row === undefined) return undefined;
+        const { id, name, projectId, organizationId, config, state } = row;
+        const app = { id, clientId, name, projectId, organizationId, config };
+        return whenKnown(isInUse(instanceId, row), (inUse) => ({
+          ...app,
+          isActive: state === "active" && inUse,
+        }));
+      }),
     async keyOf(instanceId, appId, keyId) {
       return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);
     },

@@ -1,7 +1,7 @@
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
+import { cachedRead, whenKnown } from "../../storage/read-cache.ts";
 import { users } from "./projection.ts";
 
 export type ActiveUser = { id: string; organizationId: string };
@@ -34,9 +34,4 @@ export function activeUserReader(parts: {
         organization?.state === "active" ? user : undefined,
       );
     });
-}
-
-/** Goes on with a value, at once where it is no promise. */
-export function whenKnown<T, R>(value: T | Promise<T>, next: (known: T) => R | Promise<R>) {
-  return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -32,7 +32,7 @@ import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { humanAdder, type NewHuman } from "./add-human.ts";
-export { activeUserReader, whenKnown } from "./active-user.ts";
+export { activeUserReader } from "./active-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";

@@ -22,6 +22,7 @@ export function readBasic(
 }
 
 function formDecode(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

@@ -64,29 +64,19 @@ export async function authenticateClient(
   at: At,
   credentials: Credentials,
 ): Promise<AuthenticatedClient> {
-  const found = await proven(ports, at, credentials);
-  if (found === undefined) throw invalidClient(credentials.method === "basic");
-  return found;
-}
-
-async function proven(
-  ports: Pick<Ports, "clients" | "now">,
-  at: At,
-  credentials: Credentials,
-): Promise<AuthenticatedClient | undefined> {
   const { clients } = ports;
-  if (credentials.method === "private_key_jwt") {
+  const { method } = credentials;
+  if (method === "private_key_jwt") {
     const { assertion, clientId } = credentials;
     const verified = await verifyClientAssertion(ports, at, assertion, clientId);
-    return verified && { client: verified.client, spend: [verified.spend] };
+    if (verified === undefined) throw invalidClient(false);
+    return { client: verified.client, spend: [verified.spend] };
   }
   const client = await clients.byId(at, credentials.clientId);
   // Asked of unknown clients as well: the answer takes the same time.
-  if (credentials.method !== "none") {
-    const isSecret = await clients.isSecret(at, client, credentials.secret);
-    if (!isSecret) return undefined;
-  }
-  return client?.authMethod === credentials.method ? { client, spend: [] } : undefined;
+  const isProven = method === "none" || (await clients.isSecret(at, client, credentials.secret));
+  if (!isProven || client?.authMethod !== method) throw invalidClient(method === "basic");
+  return { client, spend: [] };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { whenKnown } from "../../../storage/read-cache.ts";
 
 const usualStepMs = 50;
 
@@ -6,13 +7,21 @@ const usualStepMs = 50;
  * Does a check, and tells of a wrong one only at full steps of time, 50 ms unless told otherwise: what was read and written for somebody, and not for
  * nobody, takes some milliseconds more, which would tell who exists (abuse case D49). Right ones wait for nothing.
  */
-export async function evenly<T extends boolean | { isRight: boolean }>(
+export function evenly<T extends boolean | { isRight: boolean }>(
   check: () => Promise<T>,
+  stepMs?: number,
+): Promise<T>;
+export function evenly<T extends boolean | { isRight: boolean }>(
+  check: () => T | Promise<T>,
+  stepMs?: number,
+): T | Promise<T>;
+export function evenly<T extends boolean | { isRight: boolean }>(
+  check: () => T | Promise<T>,
   stepMs = usualStepMs,
-): Promise<T> {
+): T | Promise<T> {
   const begin = performance.now();
-  const outcome = await check();
-  if (typeof outcome === "boolean" ? outcome : outcome.isRight) return outcome;
-  await delay(stepMs - ((performance.now() - begin) % stepMs));
-  return outcome;
+  return whenKnown(check(), (outcome) => {
+    if (typeof outcome === "boolean" ? outcome : outcome.isRight) return outcome;
+    return delay(stepMs - ((performance.now() - begin) % stepMs), outcome);
+  });
 }
