@@ -1,4 +1,5 @@
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { frozen } from "../eventstore/frozen.ts";
 
 type Form = string | Uint8Array;
 type Kept = { message?: Message; forms: Map<string, Form> };
@@ -52,13 +53,4 @@ export function writtenAs<F extends Form>(
   if (written === undefined) forms.set(form, (written = write(message)));
   // A form has one name and one type.
   return written as F;
-}
-
-/** The value itself, which nobody can change any more; nor what it holds, bytes and times apart. */
-export function frozen<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  if (ArrayBuffer.isView(value)) return value;
-  Object.freeze(value);
-  for (const each of Object.values(value)) frozen(each);
-  return value;
 }

@@ -11,6 +11,7 @@ import {
   type OwnerRef,
   type Recorded,
 } from "./event.ts";
+import { createKeptFolds } from "./kept-folds.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
 import { createRehearse, createTransact, type Transact } from "./transaction.ts";
@@ -82,6 +83,7 @@ export function createEventStore(parts: {
   const { db, secrets, catalog } = parts;
   const codec = createPayloadCodec(catalog.events, secrets);
   const t = db.table(events);
+  const folds = createKeptFolds();
 
   const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
     type: row.type,
@@ -136,6 +138,7 @@ export function createEventStore(parts: {
         eq(t.instanceId, sql.placeholder("instanceId")),
         eq(t.aggregateType, sql.placeholder("type")),
         eq(t.aggregateId, sql.placeholder("id")),
+        gt(t.aggregateVersion, sql.placeholder("after")),
       ),
     )
     .orderBy(asc(t.aggregateVersion))
@@ -146,14 +149,22 @@ export function createEventStore(parts: {
     instanceId: string,
     id: string,
   ): Promise<Loaded<S>> {
-    const rows = await stream.execute({ instanceId, type: aggregate.type, id });
-    let state = aggregate.initial;
-    let last: LoggedEvent | undefined;
-    for (const row of rows) {
+    const key = `${instanceId} ${aggregate.type} ${id}`;
+    // Taken before the keys are read: one that is destroyed meanwhile makes the fold stale, never wrong.
+    const stamp = secrets.personalKeysStamp(instanceId);
+    const known = folds.find(key, stamp);
+    // One aggregate type has one state type.
+    let state = known === undefined ? aggregate.initial : (known.state as S);
+    let last = known?.last;
+    let keysStamp = known?.keysStamp;
+    const after = last?.aggregateVersion ?? 0n;
+    for (const row of await stream.execute({ instanceId, type: aggregate.type, id, after })) {
       last = await toEvent(row);
+      if (codec.isPersonal(row.type)) keysStamp = stamp;
       // The stream holds only events of its aggregate; evolve is total over them (aggregate.ts).
       state = aggregate.evolve(state, last as unknown as E);
     }
+    if (last !== undefined && last !== known?.last) folds.keep(key, { state, last, keysStamp });
     return { id, state, version: last?.aggregateVersion ?? 0n, last };
   }
 

@@ -28,6 +28,8 @@ export type PayloadCodec = {
   /** Personal fields whose key is gone are empty. */
   open(type: string, stored: unknown, instanceId: string, aggregateId: string): Promise<unknown>;
   rules(type: string): AnyPayload;
+  /** Whether events of the type have fields that are sealed with somebody's key. */
+  isPersonal(type: string): boolean;
 };
 
 export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): PayloadCodec {
@@ -59,6 +61,8 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       if (rule === undefined) throw new Error(`event ${type} is not defined by any slice`);
       return rule;
     },
+
+    isPersonal: (type) => rules.get(type)?.personal !== undefined,
 
     async seal(event, { instanceId, aggregateId, createdAt, isNew }, newKeys) {
       const rule = this.rules(event.type);

@@ -65,6 +65,8 @@ export interface SecretStore {
   ): Promise<{ key: SealingKey; change: RowChange }>;
   /** A personal key; undefined once it was destroyed. */
   personalKey(instanceId: string, of: Subject): Promise<SealingKey | undefined>;
+  /** Another number whenever a personal key of the instance was made or destroyed. What it opened counts until then. */
+  personalKeysStamp(instanceId: string): number;
   /** The key that is mixed into password hashes of the instance. */
   pepper(instanceId: string): Promise<SealingKey>;
   /** Stores a secret that must be read again (a signing key, a password hash). */
@@ -164,21 +166,13 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     kind: personalKeyKind,
     id: instanceKeyId,
   });
-  const personalKeys = cachedRead(
-    db,
-    [{ table: secrets, part: personalKeyKind }],
-    async (instanceId, _, of: Subject) => {
-      const ref = personalKeyRef(instanceId, of);
-      const row = await read(ref);
-      if (!row?.sealed) return undefined;
-      return unwrapKey(
-        await instanceKey(instanceId, "data_key"),
-        ownerOf(ref),
-        ref.kind,
-        row.sealed,
-      );
-    },
-  );
+  const ofPersonalKeys = [{ table: secrets, part: personalKeyKind }];
+  const personalKeys = cachedRead(db, ofPersonalKeys, async (instanceId, _, of: Subject) => {
+    const ref = personalKeyRef(instanceId, of);
+    const row = await read(ref);
+    if (!row?.sealed) return undefined;
+    return unwrapKey(await instanceKey(instanceId, "data_key"), ownerOf(ref), ref.kind, row.sealed);
+  });
   // Found secrets are remembered by a plain hash, which is much quicker than the keyed one that the table holds and
   // never leaves the memory of the process.
   const finders = new Map<string, ReturnType<typeof finderOf>>();
@@ -215,6 +209,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return { key, change: insertRow(secrets, { ...ref, sealed, keyId: wrapping.id, createdAt }) };
     },
 
+    personalKeysStamp: (instanceId) => db.stamp(instanceId, ofPersonalKeys),
     personalKey: async (instanceId, of) => personalKeys(instanceId, `${of.type}/${of.id}`, of),
     pepper: (instanceId) => instanceKey(instanceId, "pepper_key"),
 

@@ -1,7 +1,7 @@
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
 import { and, type Column, eq, type SQL, sql } from "../storage/drizzle.ts";
-import { frozen } from "../authz/kept-answer.ts";
+import { frozen } from "../eventstore/frozen.ts";
 import { currentRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
 

@@ -14,6 +14,7 @@ import {
   freshStore,
   list,
   listEvents,
+  openStore,
   owner,
   start,
   titles,
@@ -55,6 +56,24 @@ function loading(fresh: NewStore): void {
       assert.equal(last?.sequence, 3n);
       assert.deepEqual(last?.createdAt, start);
       assert.deepEqual(last?.owner, owner);
+    });
+    it("goes on from where it was, also when another store wrote since", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      const before = await store.events.load(list, "one", "a");
+      await using other = await openStore(store.place);
+      await addLine(other, "a", "milk");
+      const { state, version, last } = await store.events.load(list, "one", "a");
+      assert.deepEqual(state, { title: "a", lines: ["milk"] });
+      assert.deepEqual([version, last?.sequence], [2n, 2n]);
+      assert.deepEqual(before.state, { title: "a", lines: [] });
+    });
+    it("gives states that nobody can change, as all who load the object share them", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      const { state } = await store.events.load(list, "one", "a");
+      assert.throws(() => state?.lines.push("milk"), TypeError);
+      assert.deepEqual((await store.events.load(list, "one", "a")).state?.lines, []);
     });
     it("gives the initial state for one that nothing happened to", async () => {
       await using store = await fresh();

@@ -1,4 +1,4 @@
-import { frozen } from "../../../authz/kept-answer.ts";
+import { frozen } from "../../../eventstore/frozen.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq, inArray, sql } from "../../../storage/drizzle.ts";
