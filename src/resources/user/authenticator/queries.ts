@@ -10,12 +10,12 @@ export type AuthenticatorRow = Row<typeof userAuthenticators>;
 type UserRef = { instanceId: string; userId: string };
 
 export type AuthenticatorReader = {
-  ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
-  /** What a user logs in with, the oldest first. */
+  /** What a user logs in with, the oldest first; never older than the call, and frozen. */
   ofUser(
     instanceId: string,
     userId: string,
   ): readonly AuthenticatorRow[] | Promise<readonly AuthenticatorRow[]>;
+  ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
   /** The same of many users, in one read. */
   ofUsers(
     instanceId: string,
@@ -39,17 +39,15 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
     .orderBy(asc(t.creationDate), asc(t.id))
     .prepare("authenticators_of_user");
 
-  return {
-    ofKind: ({ instanceId, userId }, kind) =>
-      db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.kind, kind)))
-        .orderBy(asc(t.creationDate), asc(t.id)),
+  const ofUser = currentRead(db, [userAuthenticators], async (instanceId, userId) =>
+    frozen(await ofOne.execute({ instanceId, userId })),
+  );
 
-    ofUser: currentRead(db, [userAuthenticators], async (instanceId, userId) =>
-      frozen(await ofOne.execute({ instanceId, userId })),
-    ),
+  return {
+    ofUser,
+    async ofKind({ instanceId, userId }, kind) {
+      return (await ofUser(instanceId, userId)).filter((row) => row.kind === kind);
+    },
 
     async ofUsers(instanceId, userIds) {
       if (userIds.length === 0) return new Map();

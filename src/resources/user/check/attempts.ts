@@ -1,10 +1,10 @@
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
+import { rowByKey } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
@@ -89,18 +89,12 @@ export function createAttempts(
   { db, events, organizations }: Deps,
   loginOf: LoginPolicyReader,
 ): Attempts {
-  const t = db.table(attemptCounts);
+  const rowOf = rowByKey(db, attemptCounts);
   const inTurn = turnsOf(db);
-
-  async function find({ instanceId, userId }: UserRef): Promise<CheckRow | undefined> {
-    const where = and(eq(t.instanceId, instanceId), eq(t.userId, userId));
-    const [row] = await db.read.select().from(t).where(where);
-    return row;
-  }
 
   /** The row and the stream, both as they must still be at the commit. */
   async function open(tx: Transaction, ref: UserRef) {
-    const row = await find(ref);
+    const row = await rowOf(ref.instanceId, ref.userId);
     if (row !== undefined) {
       const { version, passwordFailures, factorFailures } = row;
       tx.expectRows(attemptCounts, { ...ref, version, passwordFailures, factorFailures }, 1);
