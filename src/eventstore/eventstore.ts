@@ -138,7 +138,7 @@ export function createEventStore(parts: {
         eq(t.instanceId, sql.placeholder("instanceId")),
         eq(t.aggregateType, sql.placeholder("type")),
         eq(t.aggregateId, sql.placeholder("id")),
-        gt(t.aggregateVersion, sql.placeholder("after")),
+        gt(t.aggregateVersion, sql.placeholder("after")), // drizzle's word for a parameter
       ),
     )
     .orderBy(asc(t.aggregateVersion))
