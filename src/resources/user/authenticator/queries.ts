@@ -15,12 +15,12 @@ export type AuthenticatorReader = {
     instanceId: string,
     userId: string,
   ): readonly AuthenticatorRow[] | Promise<readonly AuthenticatorRow[]>;
-  ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
   /** The same of many users, in one read. */
   ofUsers(
     instanceId: string,
     userIds: string[],
   ): Promise<ReadonlyMap<string, readonly AuthenticatorRow[]>>;
+  ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
   byLookup(
     instanceId: string,
     kind: AuthenticatorKind,
