@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { Awaitable } from "../awaitable.ts";
 import type { Caller, RequestedContext, Scope } from "../authz/context.ts";
 import { noPermissions, type Permissions } from "../authz/permissions.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -25,7 +26,7 @@ export type Incoming = {
   peer: string;
   requestId: string;
   /** Reads and decodes the body. It is called once, after the caller is known. */
-  decode: () => Message | Promise<Message>;
+  decode: () => Awaitable<Message>;
   /** What the client allows, in milliseconds. */
   timeoutMs: number | undefined;
   /** The body as it comes, for a method whose handler reads it itself (option `stream_body`). */
@@ -83,7 +84,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
 export type Around = <R>(call: Call, next: () => Promise<R>) => Promise<R>;
 
 /** One step on the way to the handler: it throws or rejects to refuse. A promise only where it really has to wait. */
-export type Check = { check: (call: Call) => void | Promise<void> };
+export type Check = { check: (call: Call) => Awaitable<void> };
 
 export type Interceptor = Around | Check;
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import type { Awaitable } from "../awaitable.ts";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import { endTogether } from "./outbox.ts";
@@ -35,7 +36,7 @@ export type Exchange = {
    * The body; no promise where there is none.
    * @throws BODY_TOO_LARGE beyond the limit, without reading on
    */
-  readBody(limit: number): Uint8Array | Promise<Uint8Array>;
+  readBody(limit: number): Awaitable<Uint8Array>;
   /**
    * The body as it comes, of any length, for as long as it keeps coming.
    * @throws CANCELLED when it breaks off, or says nothing for a minute

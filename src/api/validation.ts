@@ -2,19 +2,20 @@ import { createRegistry, type DescMessage, type Message } from "@bufbuild/protob
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { Validator } from "@bufbuild/protovalidate";
 import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.ts";
+import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { type Inside, insideRecursion } from "./inside-recursion.ts";
 import { surelyValid } from "./surely-valid.ts";
 
 /** Gives the validator; a promise only as long as it is being loaded. */
-export type Judge = () => Validator | Promise<Validator>;
+export type Judge = () => Awaitable<Validator>;
 
 /**
  * protovalidate with our own rules. With CEL it is 80 modules and 15 MiB, and most processes judge nothing for long
  * (see `requireValid`): it is loaded when first asked for.
  */
 export function protovalidate(): Judge {
-  let validator: Validator | Promise<Validator> | undefined;
+  let validator: Awaitable<Validator> | undefined;
   const load = async (): Promise<Validator> => {
     const { createValidator } = await import("@bufbuild/protovalidate");
     return (validator = createValidator({
@@ -50,7 +51,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 export function requireValid(
   judge: Judge,
   type: DescMessage,
-): (message: Message) => void | Promise<void> {
+): (message: Message) => Awaitable<void> {
   // Made for the first message: a process that starts has hundreds of types, and is asked for few of them.
   let passes: ReturnType<typeof surelyValid> | undefined;
   let inside: ReturnType<typeof insideRecursion> | undefined;
@@ -61,10 +62,7 @@ export function requireValid(
   return (message) => {
     passes ??= surelyValid(type);
     if (passes(message)) return undefined;
-    const validator = judge();
-    return validator instanceof Promise
-      ? validator.then((loaded) => requireBy(loaded, parts(message)))
-      : requireBy(validator, parts(message));
+    return whenKnown(judge(), (validator) => requireBy(validator, parts(message)));
   };
 }
 

@@ -1,3 +1,4 @@
+import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
@@ -51,7 +52,7 @@ export type WebEndpoint = {
   crossOrigin: "apps" | "any" | "none";
   /** Answers on hosts of no instance too (decisions B1). */
   anyHost?: true;
-  handle: (request: WebRequest, at: WebContext) => WebAnswer | Promise<WebAnswer>;
+  handle: (request: WebRequest, at: WebContext) => Awaitable<WebAnswer>;
   /** What is told of an error that `handle` throws; without it, or when it fails too, it is told as the REST API does. */
   errorPage?: (error: DomainError, request: WebRequest, at: WebContext) => Promise<WebAnswer>;
 };
@@ -68,7 +69,7 @@ export function webServer(ports: {
 }): ServeWeb {
   const { instances, externalUrl, logger } = ports;
 
-  function enter(exchange: Exchange, anyHost: boolean): WebContext | Promise<WebContext> {
+  function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     const domain = hostName(exchange.host);
     const at = (instance: Awaited<ReturnType<typeof instances.byDomain>>): WebContext => {
       if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
@@ -81,8 +82,7 @@ export function webServer(ports: {
         scheme: exchange.scheme,
       };
     };
-    const found = instances.byDomain(domain);
-    return found instanceof Promise ? found.then(at) : at(found);
+    return whenKnown(instances.byDomain(domain), at);
   }
 
   const loggers = new Map<string, (line: WebLine) => void>();

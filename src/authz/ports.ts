@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import type { Caller } from "./context.ts";
 import type { Membership } from "./permissions.ts";
 
@@ -35,8 +36,6 @@ export interface FeatureReader {
 export interface OriginReader {
   isAllowedOrigin(instanceId: string, origin: string): Awaitable<boolean>;
 }
-
-type Awaitable<T> = T | Promise<T>;
 
 /** A token, and the one place where it must be for a domain to be proven. */
 export type DomainChallenge = { token: string; url?: string; record?: string };

@@ -66,11 +66,12 @@ export function digestSecret(key: Uint8Array, secret: string): Buffer {
 }
 
 const blockBytes = 64;
-const longestPadded = 256;
+// As long as a JWT with many claims.
+const longestPadded = 4_096;
 type Pads = { inner: Buffer; outer: Buffer };
 
 // HMAC (RFC 2104) is two hashes. Node has a call for one hash, and only an object for the whole, which takes a third longer
-// than both and leaves more to collect.
+// than both and leaves more to collect; and of a key that is bytes it finds out by exceptions that it is no object.
 const pads = new WeakMap<Uint8Array, Pads>();
 
 function padsOf(key: Uint8Array): Pads {

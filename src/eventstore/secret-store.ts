@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { type Awaitable, whenKnown } from "../awaitable.ts";
 import type { Subject } from "./event.ts";
 import { digestSecret, timeIn } from "../crypto/digests.ts";
 import {
@@ -74,16 +75,12 @@ export interface SecretStore {
   open(ref: SecretRef): Promise<Uint8Array | undefined>;
   /** Stores only the keyed digest of a random secret, which can then be found by the secret. */
   putDigest(ref: SecretRef, secret: string, createdAt: Date, expiresAt?: Date): Promise<RowChange>;
-  find(
-    instanceId: string,
-    kind: string,
-    secret: string,
-  ): FoundSecret | undefined | Promise<FoundSecret | undefined>;
+  find(instanceId: string, kind: string, secret: string): Awaitable<FoundSecret | undefined>;
   /**
    * The keyed digest of a short-lived secret that is kept elsewhere, for example of a code in a table of its own; those of
    * dated secrets are in the order in which they were made.
    */
-  digest(instanceId: string, secret: string): Promise<string>;
+  digest(instanceId: string, secret: string): Awaitable<string>;
   remove(ref: SecretRef): RowChange;
   /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
   removeAllOf(owner: Pick<SecretRef, "instanceId" | "ownerType" | "ownerId">): RowChange;
@@ -138,16 +135,16 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
   });
   const placeOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
 
-  async function instanceKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
-    const name = `${instanceId}/${kind}`;
-    const known = instanceKeys.get(name);
-    if (known !== undefined) return known;
+  const instanceKey = (instanceId: string, kind: InstanceKeyKind): Awaitable<SealingKey> =>
+    instanceKeys.get(`${instanceId}/${kind}`) ?? readInstanceKey(instanceId, kind);
+
+  async function readInstanceKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
     const ref = refOf(instanceId, kind);
     const row = await read(ref);
     if (!row?.sealed)
       throw internal("INSTANCE_KEY_MISSING", `instance ${instanceId} has no ${kind}`);
     const key = unwrapInstanceKey(masters, { ...ref, sealed: row.sealed });
-    instanceKeys.set(name, key);
+    instanceKeys.set(`${instanceId}/${kind}`, key);
     return key;
   }
 
@@ -182,10 +179,10 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return (await byDigest.execute({ instanceId, kind, digest }))[0];
     });
 
-  async function digestOf(instanceId: string, secret: string): Promise<string> {
-    const { key } = await instanceKey(instanceId, "digest_key");
-    return digestSecret(key, secret).toString("hex");
-  }
+  const digestOf = (instanceId: string, secret: string): Awaitable<string> =>
+    whenKnown(instanceKey(instanceId, "digest_key"), ({ key }) =>
+      digestSecret(key, secret).toString("hex"),
+    );
 
   return {
     createInstanceKeys: (instanceId, createdAt) =>
@@ -211,7 +208,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
     personalKeysStamp: (instanceId) => db.stamp(instanceId, ofPersonalKeys),
     personalKey: async (instanceId, of) => personalKeys(instanceId, `${of.type}/${of.id}`, of),
-    pepper: (instanceId) => instanceKey(instanceId, "pepper_key"),
+    pepper: async (instanceId) => instanceKey(instanceId, "pepper_key"),
 
     async put(ref, value, createdAt) {
       const key = await instanceKey(ref.instanceId, "data_key");
@@ -237,7 +234,8 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return find(instanceId, hash("sha256", secret, "base64url"), secret);
     },
 
-    digest: async (instanceId, secret) => timeIn(secret) + (await digestOf(instanceId, secret)),
+    digest: (instanceId, secret) =>
+      whenKnown(digestOf(instanceId, secret), (digest) => timeIn(secret) + digest),
     removeInstance(instanceId) {
       for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
       return deleteRows(secrets, { instanceId });

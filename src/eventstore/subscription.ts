@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import { Conflict, type Expectation, type MigratableDatabase } from "../storage/database.ts";
 import { cursors } from "../storage/kernel-tables.ts";
@@ -15,7 +16,7 @@ const longestPauseMs = 60_000;
 export type Consumer = (events: LoggedEvent[], instanceId: string) => Promise<RowChange[] | void>;
 
 /** Where a consumer begins to care; undefined while nothing in the instance concerns it. */
-export type From = (instanceId: string) => bigint | undefined | Promise<bigint | undefined>;
+export type From = (instanceId: string) => Awaitable<bigint | undefined>;
 
 /** How far the log was read, and what the stored cursor says of it; undefined where there is none. */
 type Position = { reached: bigint; stored: bigint | undefined };

@@ -1,4 +1,5 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import type { Awaitable } from "../awaitable.ts";
 import type { SealingKey } from "../crypto/secrets.ts";
 import { aborted, cancelled } from "../errors.ts";
 import {
@@ -345,7 +346,7 @@ export async function execute<S, E extends NewEvent>(
   at: WriteContext,
   aggregate: Aggregate<S, E>,
   object: { id: string; owner?: OwnerRef },
-  decide: (state: S, tx: Transaction) => E[] | Promise<E[]>,
+  decide: (state: S, tx: Transaction) => Awaitable<E[]>,
 ): Promise<Written> {
   const written = await transact(at, async (tx) => {
     const loaded = await tx.load(aggregate, object.id);

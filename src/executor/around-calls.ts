@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { candidates } from "../resources/action/index.ts";
 import { deepest } from "../telemetry/request-id.ts";
 import { type CallFacts, requestPayload, responsePayload } from "./payload.ts";
@@ -22,18 +23,18 @@ export type HookedCall = {
   signal: AbortSignal | undefined;
   request: () => JsonValue;
   /** Takes another request: proves it valid and permitted, or throws. */
-  takeRequest: (json: JsonValue) => void | Promise<void>;
+  takeRequest: (json: JsonValue) => Awaitable<void>;
 };
 
 export type HookedResponse = {
   response: () => JsonValue;
-  takeResponse: (json: JsonValue) => void | Promise<void>;
+  takeResponse: (json: JsonValue) => Awaitable<void>;
 };
 
 /** The port that calls of the API go through (decisions D5). */
 export interface CallExecutions {
   /** What runs around calls of the method; once a method. Undefined where nothing does, which costs a look at a map. */
-  of(fullMethod: string): (instanceId: string) => Around | undefined | Promise<Around | undefined>;
+  of(fullMethod: string): (instanceId: string) => Awaitable<Around | undefined>;
   /**
    * Runs the targets of the request, then the work, then the targets of the response. Asynchronous targets are called
    * when that is over; they are on disk before the caller hears anything.
@@ -42,7 +43,7 @@ export interface CallExecutions {
 }
 
 export function createCallExecutions(parts: {
-  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  planOf: (instanceId: string) => Awaitable<Plan>;
   /** The project of an OAuth client; empty for what is no app. */
   projectOf: (instanceId: string, clientId: string) => Promise<string>;
   runTargets: RunTargets;
@@ -56,7 +57,7 @@ export function createCallExecutions(parts: {
     call: HookedCall,
     part: {
       payload: () => JsonObject;
-      accept: (json: JsonValue) => void | Promise<void>;
+      accept: (json: JsonValue) => Awaitable<void>;
       later: Later[];
     },
   ): Promise<void> => {
@@ -76,10 +77,7 @@ export function createCallExecutions(parts: {
         const isNothing = request === undefined && response === undefined;
         return isNothing ? undefined : { request, response };
       };
-      return (instanceId) => {
-        const plan = planOf(instanceId);
-        return plan instanceof Promise ? plan.then(around) : around(plan);
-      };
+      return (instanceId) => whenKnown(planOf(instanceId), around);
     },
 
     async run({ request, response }, call, work) {

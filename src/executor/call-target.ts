@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import type { EgressClient } from "../egress/client.ts";
 import { EgressError, type EgressFailure } from "../egress/error.ts";
 import { signatureOf } from "../egress/signature.ts";
@@ -50,10 +51,7 @@ export function createCallTarget(parts: {
   outside: EgressClient;
   circuits: Circuits;
   places: ReturnType<typeof createPlaces>;
-  signingKey: (
-    instanceId: string,
-    targetId: string,
-  ) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  signingKey: (instanceId: string, targetId: string) => Awaitable<Uint8Array | undefined>;
   now: () => Date;
 }): CallTarget {
   const { outside, circuits, places } = parts;

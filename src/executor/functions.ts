@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { type Awaitable, whenKnown } from "../awaitable.ts";
 import type { MembershipReader } from "../authz/ports.ts";
 import { permissionsFrom } from "../authz/permissions.ts";
 import { executionWriter } from "../authz/roles.ts";
@@ -34,10 +35,10 @@ export type RunFunction = (
   at: FunctionPlace,
   name: FunctionName,
   payload: () => Promise<JsonObject>,
-) => Additions | Promise<Additions>;
+) => Awaitable<Additions>;
 
 export function createRunFunction(parts: {
-  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  planOf: (instanceId: string) => Awaitable<Plan>;
   runTargets: RunTargets;
   memberships: MembershipReader;
   start: (instanceId: string, depth: number, later: readonly Later[]) => Promise<void>;
@@ -87,9 +88,8 @@ export function createRunFunction(parts: {
     return additions;
   }
 
-  return (at, name, payload) => {
-    const plan = planOf(at.instanceId);
-    if (plan instanceof Promise) return plan.then((read) => run(read, at, name, payload));
-    return plan.isEmpty ? noAdditions() : run(plan, at, name, payload);
-  };
+  return (at, name, payload) =>
+    whenKnown(planOf(at.instanceId), (plan) =>
+      plan.isEmpty ? noAdditions() : run(plan, at, name, payload),
+    );
 }

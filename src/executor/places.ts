@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 /** What came of asking for a place. */
 export type Place = { leave: () => void } | "full" | "late";
 
@@ -24,7 +25,7 @@ export function createPlaces(
 
   return {
     /** A place, at once if there is one; `late` when the time is over or the signal fires before. */
-    enter(name: string, waitMs: number, signal: AbortSignal | undefined): Place | Promise<Place> {
+    enter(name: string, waitMs: number, signal: AbortSignal | undefined): Awaitable<Place> {
       let queue = queues.get(name);
       if (queue === undefined) queues.set(name, (queue = { taken: 0, waiting: [] }));
       const own = queue;

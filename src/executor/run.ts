@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Awaitable } from "../awaitable.ts";
 import { DomainError } from "../errors.ts";
 import type { StoredTarget } from "../resources/action/index.ts";
 import type { CallTarget, FailureKind, Outcome } from "./call-target.ts";
@@ -32,7 +33,7 @@ export type Run = {
   /** What the next target is told: each sees what those before it have changed. */
   payload: () => JsonObject;
   /** Takes what a target answered. What it throws as a refusal makes the answer unusable. */
-  accept: (answer: JsonValue, target: StoredTarget) => void | Promise<void>;
+  accept: (answer: JsonValue, target: StoredTarget) => Awaitable<void>;
   /** Asynchronous targets are put here, to be called when the work is done. */
   later: Later[];
 };

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
 import { and, type Column, eq, type SQL, sql } from "../storage/drizzle.ts";
@@ -56,10 +57,7 @@ export async function allIds<T extends Table>(
   return ids;
 }
 
-type ReadRow<T extends Table> = (
-  instanceId: string,
-  key: string,
-) => Row<T> | undefined | Promise<Row<T> | undefined>;
+type ReadRow<T extends Table> = (instanceId: string, key: string) => Awaitable<Row<T> | undefined>;
 
 /**
  * Reads a row by its id, or by what else stands beside the instance in the key of its table; never older than the call.

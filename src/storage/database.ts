@@ -1,5 +1,6 @@
 import type { Column, SQL } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { Awaitable } from "../awaitable.ts";
 import type { RowChange } from "./row-change.ts";
 import type { Dependency } from "./stamps.ts";
 import type { AnyTable, Table } from "./table.ts";
@@ -115,7 +116,7 @@ export interface Database extends AsyncDisposable {
    * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the stamps. What
    * answers a read of the API from a cache calls it first (decisions C2). A promise only where others are to be asked.
    */
-  catchUp(): void | Promise<void>;
+  catchUp(): Awaitable<void>;
   /** Called after each commit that wrote events of the instance. */
   onCommit(listener: (instanceId: string) => void): () => void;
   /** Called after each commit of this process for each row that it inserted into the table, events or not. */

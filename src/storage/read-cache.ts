@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "./database.ts";
 import type { Dependency } from "./stamps.ts";
 
@@ -14,7 +15,7 @@ export function cachedRead<V, A = void>(
   dependencies: readonly Dependency[],
   load: (instanceId: string, key: string, argument: A) => Promise<V>,
   capacity = 10_000,
-): (instanceId: string, key: string, argument: A) => V | Promise<V> {
+): (instanceId: string, key: string, argument: A) => Awaitable<V> {
   return createCache(db, dependencies, load, capacity).read;
 }
 
@@ -27,7 +28,7 @@ export function currentRead<V>(
   dependencies: readonly Dependency[],
   load: (instanceId: string, key: string) => Promise<V>,
   capacity = 1_000,
-): (instanceId: string, key: string) => V | Promise<V> {
+): (instanceId: string, key: string) => Awaitable<V> {
   const { read, holds } = createCache(db, dependencies, load, capacity);
   return (instanceId, key) => {
     const waiting = holds(instanceId, key) ? db.catchUp() : undefined;
@@ -63,7 +64,7 @@ function createCache<V, A = void>(
     if (entries?.size === 0) instances.delete(instanceId);
   }
 
-  function read(instanceId: string, key: string, argument: A): V | Promise<V> {
+  function read(instanceId: string, key: string, argument: A): Awaitable<V> {
     const stamp = db.stamp(instanceId, dependencies);
     const entry = instances.get(instanceId)?.get(key);
     if (entry !== undefined && entry.stamp === stamp) return entry.value;
@@ -80,14 +81,6 @@ function createCache<V, A = void>(
   return { read, holds };
 }
 
-/** Goes on with a value, at once where it is no promise: what is remembered spares its callers theirs. */
-export function whenKnown<T, R>(
-  value: T | Promise<T>,
-  next: (known: T) => R | Promise<R>,
-): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
-}
-
 const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?? "";
 
 /**
@@ -95,7 +88,7 @@ const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?
  * decision. Others may lag behind other replicas for a second (decisions B7, C2).
  */
 export const current =
-  <K extends unknown[], V>(db: Database, read: (...key: K) => V | Promise<V>) =>
+  <K extends unknown[], V>(db: Database, read: (...key: K) => Awaitable<V>) =>
   async (...key: K): Promise<V> => {
     await db.catchUp();
     return read(...key);

@@ -1,4 +1,5 @@
 import type { Counter, Registry } from "prom-client";
+import type { Awaitable } from "../awaitable.ts";
 import { codes, type Kind } from "../errors.ts";
 import { type CallSeries, callSeries, countIn, writeCalls } from "./call-series.ts";
 
@@ -41,7 +42,7 @@ export type Timed = {
   upTo: readonly number[];
   bounds: readonly number[];
 };
-type Read = () => Value[] | Promise<Value[]>;
+type Read = () => Awaitable<Value[]>;
 export type Value = { labels: Labels; value: number; metricName?: string };
 
 /**
@@ -88,7 +89,7 @@ export function createMetrics(sets: LabelSets): Metrics {
       name: string,
       help: string,
       type: string,
-      values: () => Value[] | Promise<Value[]>,
+      values: () => Awaitable<Value[]>,
     ): void => {
       // A metric is to the registry whatever gives these; its types know only the classes of the library.
       const metric = { name, get: async () => ({ name, help, type, values: await values() }) };

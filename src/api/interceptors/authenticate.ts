@@ -1,3 +1,4 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Caller } from "../../authz/context.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { resourceExhausted, unauthenticated } from "../../errors.ts";
@@ -17,16 +18,11 @@ export const authenticate =
   ({ access }) => {
     if (access === "public") return undefined;
     return {
-      check: (call) => {
-        const caller = callerOf(ports, call);
-        return caller instanceof Promise
-          ? caller.then((found) => admit(ports, call, found))
-          : admit(ports, call, caller);
-      },
+      check: (call) => whenKnown(callerOf(ports, call), (caller) => admit(ports, call, caller)),
     };
   };
 
-function admit({ memberships }: Ports, call: Call, caller: Caller): void | Promise<void> {
+function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<void> {
   call.caller = caller;
   if (caller.kind === "system") {
     const roles = ["SYSTEM_OWNER"];
@@ -34,12 +30,10 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): void | Promi
     return undefined;
   }
   if (call.isBlocked) throw instanceBlocked();
-  const held = memberships.ofUser(call.instanceId, caller.userId);
-  if (held instanceof Promise) {
-    return held.then((found) => void (call.permissions = permissionsOf(found)));
-  }
-  call.permissions = permissionsOf(held);
-  return undefined;
+  return whenKnown(
+    memberships.ofUser(call.instanceId, caller.userId),
+    (held) => void (call.permissions = permissionsOf(held)),
+  );
 }
 
 // Memberships are cached lists: the same list gives the same permissions, so they are united once.
@@ -54,7 +48,7 @@ function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0]) {
   return permissions;
 }
 
-function callerOf({ tokens }: Ports, call: Call): Caller | Promise<Caller> {
+function callerOf({ tokens }: Ports, call: Call): Awaitable<Caller> {
   const header = call.headers.get("authorization");
   if (header === undefined) {
     throw unauthenticated("TOKEN_MISSING", "send the header Authorization: Bearer <token>", {
@@ -77,12 +71,13 @@ function firstToKnow(
   token: string,
   call: Call,
   from: number,
-): Caller | Promise<Caller> {
+): Awaitable<Caller> {
   const verify = tokens[from];
   if (verify === undefined) throw tokenInvalid();
-  const caller = verify(token, call);
-  const orNext = (found: Caller | undefined) => found ?? firstToKnow(tokens, token, call, from + 1);
-  return caller instanceof Promise ? caller.then(orNext) : orNext(caller);
+  return whenKnown(
+    verify(token, call),
+    (caller) => caller ?? firstToKnow(tokens, token, call, from + 1),
+  );
 }
 
 const instanceBlocked = () =>

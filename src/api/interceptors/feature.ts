@@ -1,3 +1,4 @@
+import { whenKnown } from "../../awaitable.ts";
 import { failedPrecondition } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -20,9 +21,6 @@ export const feature =
       );
     };
     return {
-      check(call) {
-        const isOn = features.isOn(call.instanceId, flag);
-        return isOn instanceof Promise ? isOn.then(require) : require(isOn);
-      },
+      check: (call) => whenKnown(features.isOn(call.instanceId, flag), require),
     };
   };

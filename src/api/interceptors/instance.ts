@@ -1,3 +1,4 @@
+import { whenKnown } from "../../awaitable.ts";
 import { hostName, issuerOf } from "../../authz/host.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
@@ -28,10 +29,7 @@ export const instance =
           throw invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
         }
         const domain = hostName(call.host);
-        const found = instances.byDomain(domain);
-        return found instanceof Promise
-          ? found.then((owner) => enter(call, domain, owner))
-          : enter(call, domain, found);
+        return whenKnown(instances.byDomain(domain), (owner) => enter(call, domain, owner));
       },
     };
   };

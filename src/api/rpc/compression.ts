@@ -7,6 +7,7 @@ import {
   gunzip,
   inflate,
 } from "node:zlib";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -32,7 +33,7 @@ export function decompress(
   encoding: string,
   body: Uint8Array,
   limit: number,
-): Uint8Array | Promise<Uint8Array> {
+): Awaitable<Uint8Array> {
   if (encoding === "identity" || encoding === "") return body;
   const run = decompressors.get(encoding);
   if (run === undefined) return Promise.reject(unsupported(encoding));
@@ -55,15 +56,9 @@ export function decompress(
 }
 
 /** The body of a request without its compression; no promise where there is nothing to wait for. */
-export function readDecompressed(
-  exchange: Exchange,
-  limit: number,
-): Uint8Array | Promise<Uint8Array> {
-  const raw = exchange.readBody(limit);
+export function readDecompressed(exchange: Exchange, limit: number): Awaitable<Uint8Array> {
   const encoding = exchange.headers.get("content-encoding") ?? "";
-  return raw instanceof Promise
-    ? raw.then((body) => decompress(encoding, body, limit))
-    : decompress(encoding, raw, limit);
+  return whenKnown(exchange.readBody(limit), (body) => decompress(encoding, body, limit));
 }
 
 const streams = new Map([

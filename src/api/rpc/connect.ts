@@ -1,4 +1,5 @@
 import { Code } from "#gen/google/rpc/code_pb.ts";
+import { whenKnown } from "../../awaitable.ts";
 import { invalidArgument } from "../../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
@@ -27,9 +28,7 @@ export async function serveConnect(
       timeoutMs: connectTimeout(exchange.headers.get("connect-timeout-ms")),
       decode() {
         const body = readDecompressed(exchange, rule.maxBodyBytes);
-        return body instanceof Promise
-          ? body.then((bytes) => codec.read(rule, bytes))
-          : codec.read(rule, body);
+        return whenKnown(body, (bytes) => codec.read(rule, bytes));
       },
     });
     const headers = { "content-type": `application/${codec.name}` };

@@ -1,5 +1,6 @@
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { whenKnown } from "../../awaitable.ts";
 import { writtenAs } from "../../authz/kept-answer.ts";
 import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
@@ -53,8 +54,7 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
       decode() {
         // The rest of the request stands in the path and the query.
         if (rule.streamsBody) return bind(new Uint8Array());
-        const body = readDecompressed(exchange, rule.maxBodyBytes);
-        return body instanceof Promise ? body.then(bind) : bind(body);
+        return whenKnown(readDecompressed(exchange, rule.maxBodyBytes), bind);
       },
     };
     const write = (message: Message) =>

@@ -1,3 +1,4 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import { subscribe } from "../../eventstore/subscription.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
@@ -16,7 +17,7 @@ import { deliverEvent } from "./work.ts";
 export function followEvents(parts: {
   db: MigratableDatabase;
   events: EventStore;
-  planOf: (instanceId: string) => Plan | Promise<Plan>;
+  planOf: (instanceId: string) => Awaitable<Plan>;
   newId: () => string;
   now: () => Date;
   onTooDeep: (event: LoggedEvent, executionId: string) => void;
@@ -49,10 +50,7 @@ export function followEvents(parts: {
     db,
     events,
     name: "executor.events",
-    from(instanceId) {
-      const plan = planOf(instanceId);
-      return plan instanceof Promise ? plan.then(eventsFrom) : eventsFrom(plan);
-    },
+    from: (instanceId) => whenKnown(planOf(instanceId), eventsFrom),
     consume,
     onError: parts.onError,
   });

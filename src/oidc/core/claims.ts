@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { At, Client, ClaimsRequest, Ports, StandardClaims, User } from "./ports.ts";
 import {
   domainScope,
@@ -120,7 +121,7 @@ export async function ownClaims({ users }: Parts, at: At, telling: Telling): Pro
   return claims;
 }
 
-function roleClaims(parts: Parts, at: At, telling: Telling): Claims | Promise<Claims> {
+function roleClaims(parts: Parts, at: At, telling: Telling): Awaitable<Claims> {
   const { scope, rolesAsserted } = telling;
   const keys = valuesOf(scope, roleScope);
   const asksAll = scope.includes(rolesScope);

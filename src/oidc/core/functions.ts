@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { Actor, At, User } from "./ports.ts";
 
 /** The points at which executions may add to what is told of a user (decisions D12). */
@@ -16,11 +17,7 @@ export interface Functions {
    * The claims to add at a point; none that is there already, none by which tokens are trusted (decisions D7).
    * @throws what a target with `interrupt_on_error` makes of it
    */
-  add(
-    at: At,
-    name: FunctionName,
-    context: FunctionContext,
-  ): Record<string, unknown> | Promise<Record<string, unknown>>;
+  add(at: At, name: FunctionName, context: FunctionContext): Awaitable<Record<string, unknown>>;
 }
 
 /** Claims with what the executions of a point add to them. */

@@ -1,6 +1,7 @@
 import { hash, type KeyObject, sign } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { Awaitable } from "../../awaitable.ts";
 import type { Signer } from "./ports.ts";
 
 export const seconds = (at: Date): number => Math.floor(at.getTime() / 1000);
@@ -21,7 +22,7 @@ export async function signJwt(
   return `${input}.${signature.toString("base64url")}`;
 }
 
-function signatureOf({ alg, key }: Signer, input: Buffer): Buffer | Promise<Buffer> {
+function signatureOf({ alg, key }: Signer, input: Buffer): Awaitable<Buffer> {
   // Ed25519 hashes by itself.
   if (alg === "EdDSA") return sign(undefined, input, key);
   if (alg.startsWith("RS")) return signElsewhere(digestOf(alg), input, key);

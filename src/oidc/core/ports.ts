@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import type { Awaitable } from "../../awaitable.ts";
 import type { Devices } from "./device-ports.ts";
 import type { Functions } from "./functions.ts";
 
@@ -68,8 +69,6 @@ export type Client = {
   strictAssertionAudience: boolean;
 };
 
-type Awaitable<T> = T | Promise<T>;
-
 export interface Clients {
   /** The client, while it, its project and its organization are active. */
   byId(at: At, clientId: string): Awaitable<Client | undefined>;
@@ -112,7 +111,7 @@ export interface Users {
    */
   roles(at: At, userId: string, projectIds: readonly string[]): Promise<RolesByProject>;
   /** Whether the user may use an app of the project (`authorization_required`, `project_access_required`). */
-  mayUse(at: At, user: User, projectId: string): boolean | Promise<boolean>;
+  mayUse(at: At, user: User, projectId: string): Awaitable<boolean>;
   /**
    * Whether the user may ask for tokens to the project: it is active, and it is the service's own, his organization's,
    * granted to that, or he has a role in it.

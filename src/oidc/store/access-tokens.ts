@@ -1,9 +1,10 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
 import { hash } from "node:crypto";
 import { tokenPrefixes } from "../../crypto/digests.ts";
 import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
-import { cachedRead, whenKnown } from "../../storage/read-cache.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
 import type { AccessToken, Actor, At, Clients, Tokens, Users } from "../core/ports.ts";
 import { oidcSessionReader } from "./sessions.ts";
 import { accessTokens, endsOf, oidcLineage, oidcSessions } from "./tables.ts";
@@ -60,7 +61,7 @@ export function accessTokenReader(
       });
     });
 
-  const areActive = (at: At, actor: Actor | undefined): boolean | Promise<boolean> => {
+  const areActive = (at: At, actor: Actor | undefined): Awaitable<boolean> => {
     if (actor === undefined) return true;
     return whenKnown(users.byId(at, actor.sub), (user) =>
       user === undefined ? false : areActive(at, actor.act),

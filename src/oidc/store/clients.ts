@@ -1,3 +1,4 @@
+import { whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
   appReader,
@@ -7,7 +8,6 @@ import {
 } from "../../resources/app/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import { evenly } from "../../resources/user/index.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now">;

@@ -70,7 +70,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     if (wanted.accessToken !== undefined) {
       const { value, token } = wanted.accessToken;
       const { id, scope, audience, isJwt, issuedAt, expiresAt } = token;
-      const digest = await accessTokenKey(secrets, instanceId, value);
+      const digest = await accessTokenKey(secrets, instanceId, value, isJwt ? id : "");
       tx.write(
         insertRow(accessTokens, {
           ...{ instanceId, digest, part: onlyPart, id, ...about },

@@ -1,4 +1,5 @@
 import { datedToken, tokenPrefixes } from "../../crypto/digests.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { SecretKind } from "../core/ports.ts";
 
@@ -11,12 +12,17 @@ const prefixes = {
 
 export const newSecret = (kind: SecretKind, at: Date): string => datedToken(prefixes[kind], at);
 
-/** Under what an access token is stored: its digest, which stands behind the ID that a JWT has of us. */
-export const accessTokenKey = async (
+/**
+ * Under what an access token is stored: its digest, which stands behind the ID that a JWT has of us, so that the new ones
+ * stand together.
+ * @param jti read from the token where it is not given
+ */
+export const accessTokenKey = (
   secrets: Pick<SecretStore, "digest">,
   instanceId: string,
   value: string,
-): Promise<string> => idIn(value) + (await secrets.digest(instanceId, value));
+  jti = idIn(value),
+): Awaitable<string> => whenKnown(secrets.digest(instanceId, value), (digest) => jti + digest);
 
 // Whoever writes what he likes there finds nothing: the digest is of the whole.
 function idIn(value: string): string {

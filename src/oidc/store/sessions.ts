@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, asc, eq, lte, sql } from "../../storage/drizzle.ts";
@@ -11,7 +12,7 @@ import { writtenBy } from "./write.ts";
 export type OidcSessionReader = (
   instanceId: string,
   id: string,
-) => OidcSession | undefined | Promise<OidcSession | undefined>;
+) => Awaitable<OidcSession | undefined>;
 
 // Streams that one unit ends: few enough that others need not wait for it.
 const atOnce = 20;

@@ -1,10 +1,10 @@
+import { whenKnown } from "../../awaitable.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
 import { languageReader } from "../../settings/language/index.ts";
 import { oidcSettingsReader } from "../../settings/oidc/index.ts";
 import { securitySettingsReader } from "../../settings/security/index.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import type { Settings } from "../core/ports.ts";
 
 /** What the settings of an instance say to the provider. */

@@ -1,10 +1,10 @@
+import { whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { idpReader } from "../../resources/idp/index.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { At, Clients, OidcSession, Tokens, Users } from "../core/ports.ts";

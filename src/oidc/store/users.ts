@@ -1,8 +1,8 @@
+import { whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
 import { membershipReader } from "../../resources/membership/index.ts";
 import { organizationNames, organizationReader } from "../../resources/org/index.ts";

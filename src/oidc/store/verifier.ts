@@ -1,5 +1,5 @@
+import { whenKnown } from "../../awaitable.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import type { Settings, Tokens, Users } from "../core/ports.ts";
 
 /**

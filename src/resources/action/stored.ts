@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -31,7 +32,7 @@ export type StoredActions = {
 export function cachedActions<P>(
   db: Database,
   compile: (stored: StoredActions) => P,
-): (instanceId: string) => P | Promise<P> {
+): (instanceId: string) => Awaitable<P> {
   const read = cachedRead(db, [executions, targets], async (instanceId) =>
     compile(await storedActions(db, instanceId)),
   );

@@ -1,6 +1,6 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { app } from "./app.ts";
 
@@ -33,7 +33,7 @@ export const isClientSecretOf = (
   secrets: SecretStore,
   { instanceId, appId }: AppRef,
   secret: string,
-): boolean | Promise<boolean> =>
+): Awaitable<boolean> =>
   whenKnown(
     secrets.find(instanceId, clientSecretKind, secret),
     (found) => found?.ownerType === app.type && found.ownerId === appId,

@@ -1,6 +1,7 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
-import { cachedRead, whenKnown } from "../../storage/read-cache.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
 import { projectReader } from "../project/index.ts";
 import type { AppConfig } from "./app.ts";
@@ -23,10 +24,7 @@ export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
 
 /** What others ask of apps; never older than the last write that changed any of it (decisions B7). */
 export type AppReader = {
-  byClientId(
-    instanceId: string,
-    clientId: string,
-  ): FoundApp | undefined | Promise<FoundApp | undefined>;
+  byClientId(instanceId: string, clientId: string): Awaitable<FoundApp | undefined>;
   /** A key of an app, also one that has ended. */
   keyOf(instanceId: string, appId: string, keyId: string): Promise<FoundAppKey | undefined>;
   /** The client ids of the apps of a project: the audience of its tokens. */
@@ -42,7 +40,7 @@ export function heldInUse(db: Database) {
   return (
     instanceId: string,
     { projectId, organizationId }: Pick<AppRow, "projectId" | "organizationId">,
-  ): boolean | Promise<boolean> =>
+  ): Awaitable<boolean> =>
     whenKnown(projects.byId(instanceId, projectId), (project) =>
       whenKnown(
         organizations.byId(instanceId, organizationId),

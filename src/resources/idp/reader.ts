@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Database } from "../../storage/database.ts";
@@ -34,12 +35,9 @@ export type IdpReader = {
    * The providers that are active in an organization, or in the instance itself, by name; none while the feature
    * `multitenancy_resources_api` is off.
    */
-  list(
-    instanceId: string,
-    organizationId: string | undefined,
-  ): readonly OfferedIdp[] | Promise<readonly OfferedIdp[]>;
+  list(instanceId: string, organizationId: string | undefined): Awaitable<readonly OfferedIdp[]>;
   /** A provider, active or not; undefined once it is gone. */
-  provider(instanceId: string, idpId: string): Idp | undefined | Promise<Idp | undefined>;
+  provider(instanceId: string, idpId: string): Awaitable<Idp | undefined>;
   /**
    * The state of a provider in an organization, or in the instance itself (decisions E2, E5). Undefined where the context
    * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import type { Message } from "@bufbuild/protobuf";
+import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
@@ -27,7 +28,7 @@ export const idpSecretRef = (instanceId: string, idpId: string): SecretRef => ({
 export function idpSecretReader(
   db: Database,
   secrets: SecretStore,
-): (instanceId: string, idpId: string) => Uint8Array | undefined | Promise<Uint8Array | undefined> {
+): (instanceId: string, idpId: string) => Awaitable<Uint8Array | undefined> {
   return cachedRead(db, [{ table: secretRows, part: kind }], (instanceId, idpId) =>
     secrets.open(idpSecretRef(instanceId, idpId)),
   );

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
 import { and, or, type SQL, sql } from "../../storage/drizzle.ts";
 
@@ -20,7 +21,7 @@ export type FilterNode<F> =
  */
 export function filterTree<F>(
   filters: readonly F[],
-  read: (filter: F) => FilterNode<F> | Promise<FilterNode<F>>,
+  read: (filter: F) => Awaitable<FilterNode<F>>,
 ): Promise<(SQL | undefined)[]> {
   let count = 0;
   const all = async (inside: readonly { filter: F; field: string }[], level: number) => {

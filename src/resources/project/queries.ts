@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import { rowById } from "../../projection/ids.ts";
 import {
   ProjectFieldName,
@@ -24,8 +25,6 @@ export type ProjectReader = {
   /** Where the project lives, and whom it is granted to: decides who may do what in it. */
   owned(instanceId: string, id: string): Promise<Owned | undefined>;
 };
-
-type Awaitable<T> = T | Promise<T>;
 
 export type FoundProject = {
   id: string;

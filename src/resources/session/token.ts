@@ -1,9 +1,9 @@
+import { whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";
-import { whenKnown } from "../../storage/read-cache.ts";
 import { activeUserReader } from "../user/index.ts";
 import { isLiving, type SessionRow, sessionById } from "./queries.ts";
 

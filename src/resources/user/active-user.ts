@@ -1,7 +1,8 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
-import { cachedRead, whenKnown } from "../../storage/read-cache.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
 import { users } from "./projection.ts";
 
 export type ActiveUser = { id: string; organizationId: string };
@@ -13,7 +14,7 @@ export type ActiveUser = { id: string; organizationId: string };
 export function activeUserReader(parts: {
   db: Database;
   organizations: OrganizationReader;
-}): (instanceId: string, id: string) => ActiveUser | undefined | Promise<ActiveUser | undefined> {
+}): (instanceId: string, id: string) => Awaitable<ActiveUser | undefined> {
   const { db, organizations } = parts;
   const t = db.table(users);
   const userById = cachedRead<(ActiveUser & { state: string }) | undefined>(

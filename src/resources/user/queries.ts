@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import { rowById } from "../../projection/ids.ts";
 import {
   UserFieldName,
@@ -18,7 +19,7 @@ import { users } from "./projection.ts";
 export type UserRow = Row<typeof users>;
 
 export type UserQueries = {
-  find(instanceId: string, id: string): UserRow | undefined | Promise<UserRow | undefined>;
+  find(instanceId: string, id: string): Awaitable<UserRow | undefined>;
   search(
     scope: Scope,
     asked: { filters: UserSearchFilter[]; sortingColumn: UserFieldName; page: Page },

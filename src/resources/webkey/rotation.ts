@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import { newSigningKey, type SigningKeyConfig } from "../../crypto/signing-key.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
@@ -69,7 +70,7 @@ export function rotationSteps(
 
 export type Rotation = {
   instances: typeof instancesTable;
-  timesOf: (instanceId: string) => RotationTimes | Promise<RotationTimes>;
+  timesOf: (instanceId: string) => Awaitable<RotationTimes>;
 };
 
 const pageSize = 200;

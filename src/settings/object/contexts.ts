@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
 import { keepAnswer } from "../../authz/kept-answer.ts";
@@ -108,7 +109,7 @@ export function resolvedSettings<T extends object>(
 /** Gives a value of each property, as it is stored. */
 export type ValueOf<P extends string> = (property: P) => SettingValue;
 
-export type SettingsReader<T> = (instanceId: string, organizationId?: string) => T | Promise<T>;
+export type SettingsReader<T> = (instanceId: string, organizationId?: string) => Awaitable<T>;
 
 /** Reads what the settings come to in an organization, or in the instance itself. Cached: a hit is no promise. */
 export function settingsReader<P extends string, T>(

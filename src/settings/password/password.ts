@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
 import { settingsReader } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
@@ -37,7 +38,7 @@ export type PasswordPolicy = {
 export type PasswordPolicyReader = (
   instanceId: string,
   organizationId: string,
-) => PasswordPolicy | Promise<PasswordPolicy>;
+) => Awaitable<PasswordPolicy>;
 
 export const passwordPolicyReader = (db: Database): PasswordPolicyReader =>
   settingsReader(

@@ -47,29 +47,28 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
     return statement;
   };
 
-  // By table and shape of the change: the text of a statement is put together once, not once a row.
-  const plans = new WeakMap<AnyTable, Map<string, Plan>>();
-  function planOf(row: RowChange, name: string): Plan {
-    let ofTable = plans.get(row.table);
-    if (ofTable === undefined) plans.set(row.table, (ofTable = new Map()));
-    const shape = shapeOf(row, name);
-    let plan = ofTable.get(shape);
-    if (plan === undefined) {
-      const columns = "values" in row ? encodersOf(row.table, row.values) : [];
-      const where = "where" in row ? encodersOf(row.table, row.where) : [];
-      plan = { statement: prepared(statementText(row, name)), columns, where };
-      ofTable.set(shape, plan);
+  // The text of a statement is put together once for all changes of a table that differ in nothing but values.
+  const plans = new WeakMap<AnyTable, Plan[]>();
+  function planOf(row: RowChange | Check, name: string): Plan {
+    const { table, op } = row;
+    const { values = nothing, where = nothing, keep = none }: Parts = row;
+    let ofTable = plans.get(table);
+    if (ofTable === undefined) plans.set(table, (ofTable = []));
+    for (const plan of ofTable) {
+      const isSame = plan.op === op && plan.name === name && isEqual(plan.keep, keep);
+      if (isSame && fits(plan.values, values) && fits(plan.where, where)) return plan;
     }
+    const statement = prepared(statementText(row, name));
+    const parts = { values: bindingsOf(table, values), where: bindingsOf(table, where) };
+    const plan: Plan = { op, name, keep, ...parts, statement };
+    ofTable.push(plan);
     return plan;
   }
 
   function change(row: RowChange, firstSequence: bigint, rename?: (table: string) => string): void {
     const { name } = row.table;
-    const { statement, columns, where } = planOf(row, rename === undefined ? name : rename(name));
-    const values: unknown[] = [];
-    if ("values" in row) bind(values, columns, row.values, firstSequence);
-    if ("where" in row) bind(values, where, row.where, firstSequence);
-    statement.run(values);
+    const plan = planOf(row, rename === undefined ? name : rename(name));
+    plan.statement.run(bound(plan, row, firstSequence));
   }
 
   function check(unit: Unit): void {
@@ -84,10 +83,10 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
           throw new Conflict(`${expected.aggregateType} ${expected.aggregateId} has moved on`);
         }
       } else {
-        const rows = prepared(
-          `SELECT count(*) AS rows FROM ${quote(expected.table.name)} WHERE ${allMeet(expected.where)}`,
-        ).get(conditionValues(expected.table, expected.where));
-        if (rows !== expected.count) {
+        const { table, where } = expected;
+        const row: Check = { op: "count", table, where };
+        const plan = planOf(row, table.name);
+        if (plan.statement.get(bound(plan, row, 0n)) !== expected.count) {
           throw new Conflict(`rows of ${expected.table.name} have changed`);
         }
       }
@@ -173,50 +172,59 @@ export function createWriter(connection: SqliteDatabase.Database): Writer {
   return { begin: () => drawn.clear(), apply, end, change };
 }
 
-type Encode = (value: unknown) => unknown;
-type Encoders = readonly (readonly [key: string, encode: Encode])[];
-type Plan = { statement: Statement; columns: Encoders; where: Encoders };
 type Part = Record<string, unknown>;
+type Check = { op: "count"; table: AnyTable; where: Part };
+type Parts = { values?: Part; where?: Part; keep?: readonly string[] };
+type Binding = { key: string; column: Mappable; isList: boolean };
+type Plan = {
+  op: (RowChange | Check)["op"];
+  name: string;
+  keep: readonly string[];
+  values: readonly Binding[];
+  where: readonly Binding[];
+  statement: Statement;
+};
 
-function encodersOf(table: AnyTable, part: Part): Encoders {
+const nothing: Part = {};
+const none: readonly string[] = [];
+
+function bindingsOf(table: AnyTable, part: Part): Binding[] {
   return Object.keys(part).map((key) => {
     const column: Mappable | undefined = Reflect.get(table.sqlite, key);
     if (column === undefined) throw new Error(`table ${table.name} has no column ${key}`);
-    return [key, (value: unknown) => column.mapToDriverValue(value)];
+    return { key, column, isList: Array.isArray(part[key]) };
   });
 }
 
-function bind(values: unknown[], encoders: Encoders, part: Part, firstSequence: bigint): unknown[] {
-  for (const [key, encode] of encoders) {
-    const value = part[key];
-    if (value === null || value === undefined) values.push(null);
-    else if (value instanceof PendingSequence) values.push(firstSequence + BigInt(value.index));
-    else values.push(encode(value));
+const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((each, at) => each === others[at]);
+
+function fits(bindings: readonly Binding[], part: Part): boolean {
+  let at = 0;
+  for (const key in part) {
+    const binding = bindings[at++];
+    if (binding?.key !== key || binding.isList !== Array.isArray(part[key])) return false;
   }
-  return values;
+  return at === bindings.length;
 }
 
-/** What a condition is bound to; a list as JSON. */
-function conditionValues(table: AnyTable, where: Part): unknown[] {
-  const lists = Object.entries(where).map(([key, value]) => [
-    key,
-    Array.isArray(value) ? JSON.stringify(value) : value,
-  ]);
-  const plain: Part = Object.fromEntries(lists);
-  return bind([], encodersOf(table, plain), plain, 0n);
+/** What a statement is bound to: the values, then the conditions; a list as JSON. */
+function bound({ values, where }: Plan, row: Parts, firstSequence: bigint): unknown[] {
+  const all: unknown[] = [];
+  for (const each of values) all.push(encoded(each, row.values?.[each.key], firstSequence));
+  for (const each of where) all.push(encoded(each, row.where?.[each.key], firstSequence));
+  return all;
 }
 
-/** Two changes of a table with equal shapes differ in nothing but values. */
-function shapeOf(row: RowChange, name: string): string {
-  let shape = `${row.op} ${name}`;
-  if ("values" in row) for (const key in row.values) shape += ` ${key}`;
-  if ("keep" in row) shape += ` keep ${row.keep.join(" ")}`;
-  if ("where" in row) for (const key in row.where) shape += ` where ${key}`;
-  return shape;
+function encoded({ column, isList }: Binding, value: unknown, firstSequence: bigint): unknown {
+  if (value === null || value === undefined) return null;
+  if (value instanceof PendingSequence) return firstSequence + BigInt(value.index);
+  return isList ? JSON.stringify(value) : column.mapToDriverValue(value);
 }
 
-function statementText(row: RowChange, table: string): string {
+function statementText(row: RowChange | Check, table: string): string {
   const name = quote(table);
+  if (row.op === "count") return `SELECT count(*) FROM ${name} WHERE ${allMeet(row.where)}`;
   if (row.op === "delete") return `DELETE FROM ${name} WHERE ${allEqual(row.where)}`;
   const keys = Object.keys(row.values);
   if (row.op === "update") {

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../../awaitable.ts";
 import type { Parameters } from "../form.ts";
 import type { OidcRequest } from "../http.ts";
 import type { At, Client, GrantType, Ports, Spend } from "../ports.ts";
@@ -17,7 +18,7 @@ export type TokenAnswer = Record<string, unknown>;
 export type Grant = {
   name: string;
   /** Whether the instance has it; otherwise it is unsupported. */
-  isOn?(parts: TokenParts, at: At): boolean | Promise<boolean>;
+  isOn?(parts: TokenParts, at: At): Awaitable<boolean>;
 } & (
   | {
       /** What the app must be registered for. */

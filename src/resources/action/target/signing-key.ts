@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../../awaitable.ts";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
 import type { Database } from "../../../storage/database.ts";
 import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
@@ -17,10 +18,7 @@ export const signingKeyRef = (instanceId: string, targetId: string): SecretRef =
 export function signingKeyReader(
   db: Database,
   secrets: SecretStore,
-): (
-  instanceId: string,
-  targetId: string,
-) => Uint8Array | undefined | Promise<Uint8Array | undefined> {
+): (instanceId: string, targetId: string) => Awaitable<Uint8Array | undefined> {
   return cachedRead(db, [{ table: secretRows, part: kind }], (instanceId, targetId) =>
     secrets.open(signingKeyRef(instanceId, targetId)),
   );

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../../awaitable.ts";
 import { rowById } from "../../../projection/ids.ts";
 import {
   ProjectGrantFieldName,
@@ -32,8 +33,6 @@ export type ProjectGrantReader = {
   byId(instanceId: string, id: string): Awaitable<FoundProjectGrant | undefined>;
   ofProject(instanceId: string, projectId: string): Awaitable<readonly FoundProjectGrant[]>;
 };
-
-type Awaitable<T> = T | Promise<T>;
 
 /** Project grants, never older than the last write that changed any (decisions B7). */
 export function projectGrantReader(db: Database): ProjectGrantReader {

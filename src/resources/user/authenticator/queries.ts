@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../../awaitable.ts";
 import { frozen } from "../../../eventstore/frozen.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -11,10 +12,7 @@ type UserRef = { instanceId: string; userId: string };
 
 export type AuthenticatorReader = {
   /** What a user logs in with, the oldest first; never older than the call, and frozen. */
-  ofUser(
-    instanceId: string,
-    userId: string,
-  ): readonly AuthenticatorRow[] | Promise<readonly AuthenticatorRow[]>;
+  ofUser(instanceId: string, userId: string): Awaitable<readonly AuthenticatorRow[]>;
   /** The same of many users, in one read. */
   ofUsers(
     instanceId: string,

@@ -1,5 +1,5 @@
+import { type Awaitable, whenKnown } from "../../../awaitable.ts";
 import { setTimeout as delay } from "node:timers/promises";
-import { whenKnown } from "../../../storage/read-cache.ts";
 
 const usualStepMs = 50;
 
@@ -12,13 +12,13 @@ export function evenly<T extends boolean | { isRight: boolean }>(
   stepMs?: number,
 ): Promise<T>;
 export function evenly<T extends boolean | { isRight: boolean }>(
-  check: () => T | Promise<T>,
+  check: () => Awaitable<T>,
   stepMs?: number,
-): T | Promise<T>;
+): Awaitable<T>;
 export function evenly<T extends boolean | { isRight: boolean }>(
-  check: () => T | Promise<T>,
+  check: () => Awaitable<T>,
   stepMs = usualStepMs,
-): T | Promise<T> {
+): Awaitable<T> {
   const begin = performance.now();
   return whenKnown(check(), (outcome) => {
     if (typeof outcome === "boolean" ? outcome : outcome.isRight) return outcome;

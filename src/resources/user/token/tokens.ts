@@ -1,7 +1,7 @@
+import { whenKnown } from "../../../awaitable.ts";
 import type { OrganizationReader, TokenVerifier } from "../../../authz/ports.ts";
 import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { Database } from "../../../storage/database.ts";
-import { whenKnown } from "../../../storage/read-cache.ts";
 import { activeUserReader } from "../active-user.ts";
 import { personalAccessTokenKind } from "./stored.ts";
 
