@@ -1,4 +1,5 @@
-import { createHmac, hash, randomFillSync, timingSafeEqual } from "node:crypto";
+import { randomFillSync, timingSafeEqual } from "node:crypto";
+import { hmacSha256 } from "./hmac.ts";
 
 /** What a token starts with: leak scanners find it, and no reader takes one kind for another. */
 export const tokenPrefixes = {
@@ -54,40 +55,7 @@ export const timeIn = (secret: string): string => dated.exec(secret)?.[1] ?? "";
  * Only for secrets of full entropy (`randomToken`): whoever lacks the key learns nothing from a stolen table, but a
  * password needs `hashPassword`.
  */
-export function digestSecret(key: Uint8Array, secret: string): Buffer {
-  const { inner, outer } = padsOf(key);
-  const length = Buffer.byteLength(secret);
-  if (length > longestPadded) return createHmac("sha256", key).update(secret, "utf8").digest();
-  const text = inner.subarray(blockBytes, blockBytes + length);
-  text.write(secret, "utf8");
-  outer.set(hash("sha256", inner.subarray(0, blockBytes + length), "buffer"), blockBytes);
-  text.fill(0);
-  return hash("sha256", outer, "buffer");
-}
-
-const blockBytes = 64;
-// As long as a JWT with many claims.
-const longestPadded = 4_096;
-type Pads = { inner: Buffer; outer: Buffer };
-
-// HMAC (RFC 2104) is two hashes. Node has a call for one hash, and only an object for the whole, which takes a third longer
-// than both and leaves more to collect; and of a key that is bytes it finds out by exceptions that it is no object.
-const pads = new WeakMap<Uint8Array, Pads>();
-
-function padsOf(key: Uint8Array): Pads {
-  let known = pads.get(key);
-  if (known === undefined) {
-    const short = key.length > blockBytes ? hash("sha256", key, "buffer") : key;
-    const padded = (byte: number, room: number) => {
-      const bytes = Buffer.alloc(blockBytes + room);
-      for (let at = 0; at < blockBytes; at++) bytes[at] = (short[at] ?? 0) ^ byte;
-      return bytes;
-    };
-    known = { inner: padded(0x36, longestPadded), outer: padded(0x5c, 32) };
-    pads.set(key, known);
-  }
-  return known;
-}
+export const digestSecret = (key: Uint8Array, secret: string): Buffer => hmacSha256(key, secret);
 
 /** Whether a presented secret is the one of the stored digest; takes the same time for every wrong secret. */
 export function secretMatches(key: Uint8Array, secret: string, digest: Uint8Array): boolean {
