@@ -1,5 +1,5 @@
-import { randomFillSync, timingSafeEqual } from "node:crypto";
-import { hmacSha256 } from "./hmac.ts";
+import { createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
+import { keyObject } from "./key-object.ts";
 
 /** What a token starts with: leak scanners find it, and no reader takes one kind for another. */
 export const tokenPrefixes = {
@@ -55,7 +55,8 @@ export const timeIn = (secret: string): string => dated.exec(secret)?.[1] ?? "";
  * Only for secrets of full entropy (`randomToken`): whoever lacks the key learns nothing from a stolen table, but a
  * password needs `hashPassword`.
  */
-export const digestSecret = (key: Uint8Array, secret: string): Buffer => hmacSha256(key, secret);
+export const digestSecret = (key: Uint8Array, secret: string): Buffer =>
+  createHmac("sha256", keyObject(key)).update(secret, "utf8").digest();
 
 /** Whether a presented secret is the one of the stored digest; takes the same time for every wrong secret. */
 export function secretMatches(key: Uint8Array, secret: string, digest: Uint8Array): boolean {

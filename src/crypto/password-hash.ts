@@ -1,6 +1,7 @@
+import { createHmac } from "node:crypto";
 import { parseOptions } from "@node-rs/argon2";
 import { internal } from "../errors.ts";
-import { hmacSha256 } from "./hmac.ts";
+import { keyObject } from "./key-object.ts";
 import { argon2Policy } from "./password-policy.ts";
 import { passwordPool } from "./password-pool.ts";
 
@@ -63,7 +64,8 @@ const hash = (password: string, { key }: Pepper): Promise<string> =>
 
 // Base64 because the library verifies text only.
 function peppered(password: string, key: Uint8Array): string {
-  return hmacSha256(key, password.normalize("NFC")).toString("base64");
+  const text = password.normalize("NFC");
+  return createHmac("sha256", keyObject(key)).update(text, "utf8").digest("base64");
 }
 
 function meetsPolicy(phc: string): boolean {

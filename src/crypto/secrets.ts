@@ -1,11 +1,6 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { type DomainError, internal } from "../errors.ts";
+import { keyObject } from "./key-object.ts";
 
 /**
  * A key that seals: the master key, a data key of an instance, or one of a user.
@@ -38,7 +33,9 @@ export function seal(key: SealingKey, place: SecretPlace, clear: Uint8Array): Ui
   checked(key);
   const id = Buffer.from(key.id, "utf8");
   const nonce = draw(nonceLength);
-  const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: tagLength });
+  const cipher = createCipheriv("aes-256-gcm", keyObject(key.key), nonce, {
+    authTagLength: tagLength,
+  });
   cipher.setAAD(boundText(place, key.id));
   const body = [cipher.update(clear), cipher.final()];
   return Buffer.concat([
@@ -63,7 +60,7 @@ export function open(key: SealingKey, place: SecretPlace, sealed: Uint8Array): U
     throw internal("SECRET_KEY_OTHER", "a secret is sealed under another key than the one given", {
       metadata: { key_id: keyId, given_key_id: key.id },
     });
-  const decipher = createDecipheriv("aes-256-gcm", keyObject(key), nonce, {
+  const decipher = createDecipheriv("aes-256-gcm", keyObject(key.key), nonce, {
     authTagLength: tagLength,
   });
   decipher.setAAD(boundText(place, key.id));
@@ -104,18 +101,6 @@ export function unwrapKey(
   wrapped: Uint8Array,
 ): SealingKey {
   return checked({ id, key: open(wrapping, keyPlace(owner, id), wrapped) });
-}
-
-// Node takes a raw key apart anew for each use.
-const keyObjects = new WeakMap<Uint8Array, KeyObject>();
-
-function keyObject({ key }: SealingKey): KeyObject {
-  let made = keyObjects.get(key);
-  if (made === undefined) {
-    made = createSecretKey(key);
-    keyObjects.set(key, made);
-  }
-  return made;
 }
 
 // One system call fills many draws; what was drawn is wiped from the pool and never drawn again.
