@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import { PassThrough, Readable, type Writable } from "node:stream";
 import type { Awaitable } from "../awaitable.ts";
 import { cancelled, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
@@ -70,7 +70,22 @@ export function http1Exchange(
   const headers = callHeaders(request.headers, request.rawHeaders);
   const host = absolute?.[1] ?? request.headers.host ?? "";
   const origin = resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers);
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  const hasBody = length !== undefined || coding !== undefined;
+  let isRead = !hasBody;
   let ended = false;
+
+  async function read(limit: number): Promise<Uint8Array> {
+    if (waitsToSend(headers)) response.writeContinue();
+    // A small body comes with its head, which is told of before what stands behind it is looked at.
+    await Promise.resolve();
+    const size = Number(length);
+    const isHere = size <= limit && request.readableLength === size;
+    const body: Uint8Array | null = isHere ? request.read() : await readAll(request, length, limit);
+    isRead = true;
+    return body ?? nothing;
+  }
+
   return {
     host: origin.host,
     scheme: origin.scheme,
@@ -79,29 +94,25 @@ export function http1Exchange(
     path,
     query,
     headers,
-    readBody: (limit) => {
-      const { "content-length": length, "transfer-encoding": coding } = request.headers;
-      if (length === undefined && coding === undefined) return nothing;
-      if (waitsToSend(headers)) response.writeContinue();
-      return readAll(request, length, limit);
-    },
+    readBody: (limit) => (hasBody ? read(limit) : nothing),
     openBody() {
+      if (!hasBody) return Readable.from([]);
       patient.add(request.socket);
       if (waitsToSend(headers)) response.writeContinue();
       return inPieces(request);
     },
     respond({ status, headers: fields, body, trailers }) {
       if (response.headersSent || response.destroyed) return;
-      if (!request.complete) discardRest(request);
-      const length = byteLength(body);
+      if (!isRead && !request.complete) discardRest(request);
+      const bytes = byteLength(body);
       if (trailers === undefined) {
-        response.writeHead(status, { ...fields, "content-length": String(length) });
+        response.writeHead(status, { ...fields, "content-length": String(bytes) });
       } else {
         response.writeHead(status, { ...fields, trailer: Object.keys(trailers).join(", ") });
         response.addTrailers(trailers);
       }
       ended = true;
-      endTogether({ response, body, isAscii: body?.length === length });
+      endTogether({ response, body, isAscii: body?.length === bytes });
     },
     stream(status, fields) {
       response.writeHead(status, fields);

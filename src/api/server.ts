@@ -68,6 +68,8 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       keepAliveTimeout: bounds.keepAliveMs,
       connectionsCheckingInterval: bounds.checkMs,
       requireHostHeader: false,
+      // What has no body by its headers is no stream either: nothing is left of it to be read, ended and closed.
+      optimizeEmptyRequests: true,
     },
     serveOne,
   );

@@ -79,7 +79,7 @@ export function createLogin(ports: LoginPorts): {
     ...routes.map((route) => endpointOf(parts, errors, route)),
     ...callbackEndpoints(parts).map((endpoint) => guarded(parts, errors, endpoint)),
     assets,
-    front,
+    ...["/", `${paths.begin}/`].map(front),
     nowhere(parts),
   ];
   return { pages, browsers, interactions, errors };
@@ -143,13 +143,13 @@ async function refusedPage(
   return { ...(await showError(parts, request, at, view)), cause };
 }
 
-/** Who opens the bare address in a browser means the login. */
-const front: LoginEndpoint = {
-  path: "/",
+/** Who opens the bare address in a browser means the login, and so does who types its folder. */
+const front = (path: string): LoginEndpoint => ({
+  path,
   methods: ["GET"],
   crossOrigin: "none",
   handle: async () => ({ status: 303, headers: { location: paths.begin }, body: "" }),
-};
+});
 
 const assets: LoginEndpoint = {
   path: `${paths.assets}/:name`,

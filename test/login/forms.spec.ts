@@ -111,10 +111,12 @@ describe("cookies and forms", () => {
     assert.equal(pathOf(shown), "/ui/login/password");
   });
 
-  it("the bare address leads to the login", async () => {
-    const shown = await userAgent(peer.issuer).open("/");
-    assert.equal(pathOf(shown), "/ui/login/loginname");
-  });
+  for (const address of ["/", "/ui/login", "/ui/login/"]) {
+    it(`the bare address ${address} leads to the login`, async () => {
+      const shown = await userAgent(peer.issuer).open(address);
+      assert.equal(pathOf(shown), "/ui/login/loginname");
+    });
+  }
 
   it("D56: a flow is of one browser", async () => {
     const { loginName } = await addPersonNamed(peer);

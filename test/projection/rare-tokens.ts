@@ -58,8 +58,10 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
   const first = newId();
   const claims = { userinfo: { email: null } };
   const given = await issue({ open: session(first, { claims }) }, []);
-  const spend = [{ kind: "refresh_token" as const, value: given.refresh }];
-  const renewed = await issue({ id: first }, spend);
+  const found = await tokens.refreshToken(at, given.refresh);
+  assert.ok(found !== undefined);
+  const spend = { kind: "refresh_token" as const, digest: found.digest };
+  const renewed = await issue({ id: first }, [spend]);
   const parents = [{ id: first, userId: user.id }];
   await issue({ open: session(newId(), { actor, parents }) }, [], { actor });
   const alone = await issue(undefined, []);
@@ -78,8 +80,11 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
     }
     const { id, ...grant } = session(newId());
     await devices.approve(at, request.id, grant);
+    const polled = await devices.poll(at, deviceCode);
+    assert.ok(polled !== undefined);
+    const { digest } = polled;
     await issue({ open: { id, ...grant } }, [
-      { kind: "device_code", value: deviceCode, requestId: request.id },
+      { kind: "device_code", digest, requestId: request.id },
     ]);
   }
 

@@ -12,6 +12,12 @@ export type DeviceRequest = {
 /** Who let the device in, and what he allowed it. */
 export type DeviceGrant = Omit<OidcSession, "id">;
 
+export type PolledRequest = DeviceRequest & {
+  digest: string;
+  grant: DeviceGrant | undefined;
+  tooSoon: boolean;
+};
+
 export interface Devices {
   /** Keeps a request until it expires. False when the user code is taken. */
   begin(
@@ -27,8 +33,5 @@ export interface Devices {
   approve(at: At, requestId: string, grant: DeviceGrant): Promise<boolean>;
   deny(at: At, requestId: string): Promise<boolean>;
   /** What has become of a request, for the device; `tooSoon` when it asks before its interval is over. */
-  poll(
-    at: At,
-    deviceCode: string,
-  ): Promise<(DeviceRequest & { grant: DeviceGrant | undefined; tooSoon: boolean }) | undefined>;
+  poll(at: At, deviceCode: string): Promise<PolledRequest | undefined>;
 }

@@ -57,7 +57,7 @@ export const isCanonical = (jwt: string): boolean =>
   jwt.split(".").every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
 
 const inPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
-const mostTogether = 16;
+const mostTogether = 64;
 let gathering: Promise<Buffer>[] | undefined;
 
 /**

@@ -191,11 +191,14 @@ export type CodeGrant = Omit<OidcSession, "id"> & {
   codeChallenge: string | undefined;
 };
 
-/** What is used up by issuing: it counts once, whoever else tries at the same time (decisions C6). */
+/**
+ * What is used up by issuing: it counts once, whoever else tries at the same time (decisions C6). `digest` is what it was
+ * found under.
+ */
 export type Spend =
-  | { kind: "code"; value: string }
-  | { kind: "refresh_token"; value: string }
-  | { kind: "device_code"; value: string; requestId: string }
+  | { kind: "code"; digest: string }
+  | { kind: "refresh_token"; digest: string }
+  | { kind: "device_code"; digest: string; requestId: string }
   | { kind: "assertion"; issuer: string; jti: string; expiresAt: Date };
 
 export type Issue = {
@@ -219,6 +222,21 @@ export type Issued =
   | { outcome: "ended" }
   | { outcome: "spent"; by: Spend["kind"] };
 
+export type FoundCode = {
+  digest: string;
+  grant: CodeGrant;
+  expiresAt: Date;
+  spentBy: string | undefined;
+};
+
+export type FoundRefreshToken = {
+  digest: string;
+  session: OidcSession;
+  isSpent: boolean;
+  idleExpiresAt: Date;
+  expiresAt: Date;
+};
+
 export interface Tokens {
   /**
    * Stores what is issued and uses up what it is issued for: all in one unit that is on disk when it resolves. With
@@ -232,17 +250,9 @@ export interface Tokens {
   /** Keeps a code until it expires, and a while beyond to notice when it is used twice. */
   storeCode(at: At, value: string, grant: CodeGrant, expiresAt: Date): Promise<void>;
   /** A code that was issued; `spentBy` is the OIDC session that came of it. */
-  code(
-    at: At,
-    value: string,
-  ): Promise<{ grant: CodeGrant; expiresAt: Date; spentBy: string | undefined } | undefined>;
+  code(at: At, value: string): Promise<FoundCode | undefined>;
   /** A refresh token of a session that has not ended. `isSpent`: a newer one took its place. */
-  refreshToken(
-    at: At,
-    value: string,
-  ): Promise<
-    { session: OidcSession; isSpent: boolean; idleExpiresAt: Date; expiresAt: Date } | undefined
-  >;
+  refreshToken(at: At, value: string): Promise<FoundRefreshToken | undefined>;
   /** Ends an OIDC session with all that stands on it; nothing if it has ended. */
   endSession(at: At, id: string, reason: EndReason): Promise<void>;
   /** Revokes an access token alone, a refresh token with its session; by the exact string. Nothing if it is gone. */

@@ -2,14 +2,12 @@ import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
-import type { Tokens } from "../core/ports.ts";
+import type { FoundCode, Tokens } from "../core/ports.ts";
 import { authorizationCodes, type StoredDeviceGrant, type StoredGrant } from "./tables.ts";
 
 const keptBeyondMs = 24 * 60 * 60 * 1000;
 // Those of some seconds of logins at the full pace of a processor.
 const mostFresh = 4_000;
-
-type FoundCode = NonNullable<Awaited<ReturnType<Tokens["code"]>>>;
 
 /** Authorization codes (RFC 6749 section 4.1.2). */
 export function authorizationCodeStore({
@@ -22,9 +20,10 @@ export function authorizationCodeStore({
   const fresh = new Map<string, FoundCode>();
   return {
     async storeCode({ instanceId }, value, grant, codeExpiresAt) {
+      const digest = await secrets.digest(instanceId, value);
       const row = {
         instanceId,
-        digest: await secrets.digest(instanceId, value),
+        digest,
         grant: toStored(grant),
         spentBy: "",
         codeExpiresAt,
@@ -34,8 +33,8 @@ export function authorizationCodeStore({
       await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
       const [oldest] = fresh.size < mostFresh ? [] : fresh.keys();
       if (oldest !== undefined) fresh.delete(oldest);
-      const kept = { grant, expiresAt: codeExpiresAt, spentBy: undefined };
-      fresh.set(`${instanceId} ${row.digest}`, kept);
+      const kept = { digest, grant, expiresAt: codeExpiresAt, spentBy: undefined };
+      fresh.set(`${instanceId} ${digest}`, kept);
     },
 
     async code({ instanceId }, value) {
@@ -45,6 +44,7 @@ export function authorizationCodeStore({
       const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;
       return {
+        digest,
         grant: fromStored(row.grant),
         expiresAt: row.codeExpiresAt,
         spentBy: row.spentBy === "" ? undefined : row.spentBy,

@@ -106,7 +106,7 @@ export function deviceStore(parts: Parts): Devices {
         await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
       }
       const decided = grant === null ? undefined : fromStored(grant);
-      return { ...toRequest(row), grant: decided, tooSoon };
+      return { ...toRequest(row), digest, grant: decided, tooSoon };
     },
   };
 }

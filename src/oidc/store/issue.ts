@@ -118,7 +118,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
         const editor = wanted.impersonation?.actor.sub ?? wanted.user.id;
         await events.transact(writtenBy(at, editor, wanted.clientId), async (tx) => {
           const unit = { sessionId: idOf(wanted), isAgain };
-          for (const each of wanted.spend) await spendIn(parts, tx, at, each, unit);
+          for (const each of wanted.spend) await spendIn(db, tx, at, each, unit);
           await stand(tx, at, wanted, isAgain);
           await store(tx, at, wanted);
           isAgain = true;
@@ -135,7 +135,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       let isAgain = false;
       try {
         await events.transact(writtenBy(at, "", ""), async (tx) => {
-          await spendIn(parts, tx, at, assertion, { sessionId: "", isAgain });
+          await spendIn(db, tx, at, assertion, { sessionId: "", isAgain });
           isAgain = true;
         });
         return true;

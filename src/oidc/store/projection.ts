@@ -21,7 +21,7 @@ const endThoseOfUser = ({ instanceId, aggregateId: userId }: Event) => [
 
 // Only what came of a login: other tokens of his stand on other proofs.
 const endHisLogins = ({ instanceId, aggregateId: userId }: Event) => [
-  deleteRows(oidcSessions, { instanceId, loggedInUserId: userId }),
+  deleteRows(oidcSessions, { instanceId, userId, isLogin: true }),
   deleteRows(oidcLineage, { instanceId, userId }),
 ];
 
@@ -43,7 +43,7 @@ export const oidcSessionProjection = projection(
           parents: [...parents],
           organizationId: owner.id,
           idpId,
-          loggedInUserId: same.sessionId === "" ? "" : same.userId,
+          isLogin: same.sessionId !== "",
           expiresAt: new Date(expirationDate),
           ...(authTime === undefined ? {} : { authTime: new Date(authTime) }),
           ...(actor === undefined ? {} : { actor }),

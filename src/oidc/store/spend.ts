@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
@@ -48,7 +47,7 @@ const uses: Record<
  * @throws AlreadySpent
  */
 export async function spendIn(
-  { db, secrets }: Pick<Deps, "db" | "secrets">,
+  db: Database,
   tx: Transaction,
   { instanceId }: At,
   wanted: Spend,
@@ -61,7 +60,7 @@ export async function spendIn(
     return;
   }
   const { table, unused, used } = uses[wanted.kind](sessionId);
-  const row = { instanceId, digest: await secrets.digest(instanceId, wanted.value) };
+  const row = { instanceId, digest: wanted.digest };
   const isUnused = { ...row, ...unused };
   if (isAgain && !(await hasRow(db, table, isUnused))) throw new AlreadySpent(wanted.kind);
   tx.expectRows(table, isUnused, 1);

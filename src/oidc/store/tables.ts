@@ -139,8 +139,8 @@ export const oidcSessions = table(
     amr: json<string[]>(),
     actor: optionalJson<Actor>(),
     parents: json<Parent[]>(),
-    /** The user, where he logged in for it with a session: what ends with a change of his password. */
-    loggedInUserId: text(),
+    /** Whether the user logged in for it with a session: what ends with a change of his password. */
+    isLogin: bool(),
     /** The identity provider that he logged in with for it; empty where he did not. */
     idpId: text(),
     expiresAt: instant(),
@@ -149,7 +149,6 @@ export const oidcSessions = table(
     key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "userId"] },
-      { columns: ["instanceId", "loggedInUserId"] },
       { columns: ["instanceId", "sessionId"] },
       { columns: ["instanceId", "clientId"] },
       { columns: ["instanceId", "organizationId"] },

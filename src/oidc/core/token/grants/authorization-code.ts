@@ -17,7 +17,7 @@ export const authorizationCode: Grant = {
     if (code === undefined || code.grant.clientId !== client.clientId) {
       throw invalidGrant("the code is unknown, or was issued to another client");
     }
-    const { grant, spentBy } = code;
+    const { digest, grant, spentBy } = code;
     if (spentBy !== undefined) throw await codeReused(parts, at, spentBy);
     if (code.expiresAt <= parts.now()) throw invalidGrant("the code has expired");
     if (grant.redirectUri !== redirectUri) {
@@ -35,7 +35,7 @@ export const authorizationCode: Grant = {
       accessToken: formOf(client),
       idToken: scope.includes("openid"),
       refreshToken: scope.includes("offline_access"),
-      spend: [...spend, { kind: "code", value }],
+      spend: [...spend, { kind: "code", digest }],
     });
     if (issued.outcome === "spent" && issued.by === "code") {
       const winner = (await parts.tokens.code(at, value))?.spentBy;

@@ -9,8 +9,7 @@ export const deviceCode: Grant = {
   name: "urn:ietf:params:oauth:grant-type:device_code",
   appGrant: "device_code",
   async handle(parts, { form, at, client, spend }) {
-    const value = required(form, "device_code");
-    const request = await parts.devices.poll(at, value);
+    const request = await parts.devices.poll(at, required(form, "device_code"));
     if (request === undefined || request.clientId !== client.clientId) {
       throw invalidGrant("the device code is unknown, or was issued to another client");
     }
@@ -34,7 +33,7 @@ export const deviceCode: Grant = {
         accessToken: formOf(client),
         idToken: scope.includes("openid"),
         refreshToken: scope.includes("offline_access"),
-        spend: [...spend, { kind: "device_code", value, requestId: request.id }],
+        spend: [...spend, { kind: "device_code", digest: request.digest, requestId: request.id }],
       }),
     );
   },

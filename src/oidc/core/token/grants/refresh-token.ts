@@ -14,14 +14,13 @@ export const refreshToken: Grant = {
   name: "refresh_token",
   appGrant: "refresh_token",
   async handle(parts, { form, at, client, spend }) {
-    const value = required(form, "refresh_token");
-    const found = await parts.tokens.refreshToken(at, value);
+    const found = await parts.tokens.refreshToken(at, required(form, "refresh_token"));
     if (found === undefined || found.session.clientId !== client.clientId) {
       throw invalidGrant(
         "the refresh token is unknown or revoked, or was issued to another client",
       );
     }
-    const { session, isSpent, idleExpiresAt, expiresAt } = found;
+    const { digest, session, isSpent, idleExpiresAt, expiresAt } = found;
     if (isSpent) throw await replayed(parts, at, session.id);
     const now = parts.now();
     if (idleExpiresAt <= now || expiresAt <= now)
@@ -37,7 +36,7 @@ export const refreshToken: Grant = {
       accessToken: formOf(client),
       idToken: scope.includes("openid"),
       refreshToken: true,
-      spend: [...spend, { kind: "refresh_token", value }],
+      spend: [...spend, { kind: "refresh_token", digest }],
     });
     if (issued.outcome === "spent" && issued.by === "refresh_token") {
       throw await replayed(parts, at, session.id);
