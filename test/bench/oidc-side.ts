@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import http from "node:http";
 import { decodeProtectedHeader } from "jose";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
 import type { BenchCase } from "./measure.ts";
@@ -25,20 +26,14 @@ export type Side = {
   machines: Partial<Record<"opaque" | "RS256" | "ES256", Credentials>>;
   /** The cookie of a browser in which somebody has logged in at `web`. */
   cookie: string;
-  /** Codes of `web`, made beforehand: for `openid`, and for `openid offline_access`. */
-  codes: string[];
+  /** Codes of `web` for `openid offline_access`, made beforehand. */
   offline: string[];
 };
 
-// More than anybody redeems on one core.
-const codesPerSecond = 8_000;
 const families = 72;
 
-/** How many codes of each kind a run uses up: one load a round lasts a second. */
-export const codesFor = (rounds: number) => ({
-  codes: (rounds + 1) * (codesPerSecond + 4) + 4,
-  offline: (rounds + 1) * (families + 4) + 8,
-});
+/** How many codes for `offline_access` a run uses up: one load a round lasts a second. */
+export const offlineCodesFor = (rounds: number): number => (rounds + 1) * (families + 4) + 8;
 
 /** Everything that is asked of a provider. */
 export function oidcCases(side: Side): BenchCase[] {
@@ -49,10 +44,27 @@ export function oidcCases(side: Side): BenchCase[] {
     verify: () => Promise<void>,
     more: Partial<BenchCase> = {},
   ): BenchCase => ({ name: `${what} ${name}`, pid, load, verify, ...more });
-  const redeem = async (from: string[]) => {
-    const code = from.pop();
-    assert.ok(code !== undefined, "no code is left");
-    return callJson(formSpec(port, paths.token, web, codeForm(code)));
+  const redeem = (code: string) => callJson(formSpec(port, paths.token, web, codeForm(code)));
+  const asked = getSpec(port, authorizePath(paths.authorize, web.clientId), { cookie });
+  /** A code as the browser of somebody who has logged in gets it. */
+  const newCode = async (over?: http.Agent): Promise<string> => {
+    const { headers } = await call(asked, over);
+    const to = new URL(String(headers["location"] ?? ""), "http://nowhere.test");
+    const code = to.searchParams.get("code");
+    assert.ok(code !== null, `the browser was sent to ${String(to)}`);
+    return code;
+  };
+  /** What many browsers get in this time. */
+  const codesOf = async (seconds: number): Promise<string[]> => {
+    const over = new http.Agent({ keepAlive: true });
+    const end = performance.now() + seconds * 1000;
+    const codes: string[] = [];
+    const browser = async () => {
+      while (performance.now() < end) codes.push(await newCode(over));
+    };
+    await Promise.all(Array.from({ length: asked.connections }, browser));
+    over.destroy();
+    return codes;
   };
   const documentCase = (what: string, path: string, member: string) => {
     const spec = getSpec(port, path);
@@ -71,12 +83,16 @@ export function oidcCases(side: Side): BenchCase[] {
     });
   };
   const refreshSpec = (token: string) => formSpec(port, paths.token, web, refreshForm(token));
-  const familyOf = async () => String((await redeem(side.offline))["refresh_token"]);
+  const familyOf = async () => {
+    const code = side.offline.pop();
+    assert.ok(code !== undefined, "no code is left");
+    return String((await redeem(code))["refresh_token"]);
+  };
   const checkTokens = (body: Record<string, unknown>) => {
     assert.equal(decodeProtectedHeader(String(body["id_token"])).alg, "ES256");
     assert.equal(typeof body["access_token"], "string");
   };
-  const opaqueToken = async () => String((await redeem(side.codes))["access_token"]);
+  const opaqueToken = async () => String((await redeem(await newCode()))["access_token"]);
   let bearer: LoadSpec | undefined;
   const userinfoSpec = async () =>
     (bearer ??= getSpec(port, paths.userinfo, { authorization: `Bearer ${await opaqueToken()}` }));
@@ -104,17 +120,18 @@ export function oidcCases(side: Side): BenchCase[] {
     ),
     each(
       "code",
-      (seconds) => ({
+      // To give one out is less work than to redeem it: in twice the time there are more than enough.
+      async (seconds) => ({
         ...formSpec(port, paths.token, web, codeForm(counterMark)),
-        feed: { values: side.codes.splice(0, codesPerSecond * seconds) },
+        feed: { values: await codesOf(2 * seconds) },
       }),
-      async () => checkTokens(await redeem(side.codes)),
+      async () => checkTokens(await redeem(await newCode())),
       { mostSeconds: 1 },
     ),
     each(
       "flow",
       {
-        ...getSpec(port, authorizePath(paths.authorize, web.clientId), { cookie }),
+        ...asked,
         feed: {
           values: [],
           next: {
@@ -123,14 +140,7 @@ export function oidcCases(side: Side): BenchCase[] {
           },
         },
       },
-      async () => {
-        const path = authorizePath(paths.authorize, web.clientId);
-        const { headers } = await call(getSpec(port, path, { cookie }));
-        const to = new URL(String(headers["location"] ?? ""), "http://nowhere.test");
-        const code = to.searchParams.get("code") ?? "";
-        assert.ok(code !== "", `the browser was sent to ${String(to)}`);
-        checkTokens(await callJson(formSpec(port, paths.token, web, codeForm(code))));
-      },
+      async () => checkTokens(await redeem(await newCode())),
     ),
   ];
   for (const kind of ["opaque", "RS256", "ES256"] as const) {

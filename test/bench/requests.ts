@@ -74,12 +74,12 @@ export const connectSpec = (
     ...(token === undefined ? {} : { token }),
   });
 
-/** Sends the request of a spec once. */
-export async function call(spec: LoadSpec): Promise<RawAnswer> {
+/** Sends the request of a spec once, over a connection of its own unless told otherwise. */
+export async function call(spec: LoadSpec, over = agent): Promise<RawAnswer> {
   const { port, method, path, headers } = spec;
   const body = spec.body === "" ? {} : { body: Buffer.from(spec.body, "base64") };
   const request = { method, path, headers, ...body };
-  if (spec.protocol === "http1") return exchangeOne(port, agent, request);
+  if (spec.protocol === "http1") return exchangeOne(port, over, request);
   const session = http2.connect(`http://127.0.0.1:${port}`);
   try {
     return await exchangeTwo(session, request);

@@ -9,7 +9,7 @@ import { authorizeUrl, signIn } from "../support/login.ts";
 import { userAgent } from "../support/user-agent.ts";
 import { codeForm, type Credentials, formSpec, peerClients, peerPaths } from "./oidc-requests.ts";
 import { person, redirectUri, sentChallenge, servicePaths } from "./oidc-requests.ts";
-import { codesFor, introspectionCase, oidcCases, type Side } from "./oidc-side.ts";
+import { introspectionCase, offlineCodesFor, oidcCases, type Side } from "./oidc-side.ts";
 import { type Child, startServer } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { textCase } from "./rows-rpc.ts";
@@ -38,33 +38,30 @@ export async function oidcBench(rounds: number): Promise<Bench> {
   const rsaStore = running.use(await newStore());
   const made = await prepared(store, { withEcKey: true });
   const rsa = await prepared(rsaStore, { withEcKey: false });
-  const wanted = codesFor(rounds);
-  const codes = await codesOf(store, made.web, made.userId, wanted.codes, ["openid"]);
+  const families = offlineCodesFor(rounds);
   const offlineScope = ["openid", "offline_access"];
-  const offline = await codesOf(store, made.web, made.userId, wanted.offline, offlineScope);
+  const offline = await codesOf(store, made.web, made.userId, families, offlineScope);
   const [jwtCode = ""] = await codesOf(store, made.webJwt, made.userId, 1, ["openid"]);
   const service = running.use((await startService(store.dir, [], true)).child);
   const rsaService = running.use((await startService(rsaStore.dir, [], true)).child);
   const own: Side = {
     ...{ name: "service", pid: service.pid, port: service.port, paths: servicePaths },
     ...{ web: made.web, asker: made.asker, machines: { opaque: made.opaque, ES256: made.jwt } },
-    ...{ cookie: await cookieOf(service, made.web), codes, offline },
+    ...{ cookie: await cookieOf(service, made.web), offline },
   };
   const peer = running.use(
     await startServer([join(import.meta.dirname, "peers/oidc-provider.ts")]),
   );
-  const prepare = async (count: number, scope: string): Promise<Record<string, JsonValue>> =>
-    callJson(
-      restSpec(peer.port, `POST /prepare?codes=${count}&scope=${encodeURIComponent(scope)}`),
-    );
-  const atPeer = await prepare(wanted.codes, "openid");
+  const scope = encodeURIComponent(offlineScope.join(" "));
+  const atPeer: Record<string, JsonValue> = await callJson(
+    restSpec(peer.port, `POST /prepare?codes=${families}&scope=${scope}`),
+  );
   const { web, opaque, rs256, es256 } = peerClients;
   const other: Side = {
     ...{ name: peerName, pid: peer.pid, port: peer.port, paths: peerPaths, web, asker: web },
     machines: { opaque, RS256: rs256, ES256: es256 },
     cookie: String(atPeer["cookie"]),
-    codes: textsOf(atPeer["codes"]),
-    offline: textsOf((await prepare(wanted.offline, offlineScope.join(" ")))["codes"]),
+    offline: textsOf(atPeer["codes"]),
   };
   const rsaCases = oidcCases({
     ...own,
