@@ -127,7 +127,7 @@ export function http1Exchange(
       };
     },
     onGone(listener) {
-      response.once("close", () => {
+      response.on("close", () => {
         if (!ended) listener();
       });
     },
@@ -203,7 +203,7 @@ export function http2Exchange(
       };
     },
     onGone(listener) {
-      stream.once("close", () => {
+      stream.on("close", () => {
         if (!ended) listener();
       });
     },

@@ -17,6 +17,9 @@ type NodeHandler = (
   unmatched: (allow: string | undefined) => void,
 ) => void;
 
+/** Under what a request carries its exchange. A weak map of them would keep them until a whole collection (server.ts). */
+const carried = Symbol("exchange");
+
 /**
  * Mounts pages on Express, over HTTP/1.1 and HTTP/2. The only file that knows Express.
  *
@@ -26,11 +29,10 @@ type NodeHandler = (
  */
 export function webHandler(endpoints: readonly WebEndpoint[], serve: ServeWeb): NodeHandler {
   const router = Router({ caseSensitive: true, strict: true });
-  const exchanges = new WeakMap<object, Exchange>();
   for (const endpoint of endpoints) {
     const { path, methods } = endpoint;
     const answer = (request: ExpressRequest, _: unknown, next: (error?: unknown) => void) => {
-      const exchange = exchanges.get(request);
+      const exchange: Exchange | undefined = Reflect.get(request, carried);
       if (exchange === undefined) next(new Error("a request without its exchange"));
       else serve(endpoint, exchange).catch(next);
     };
@@ -47,7 +49,7 @@ export function webHandler(endpoints: readonly WebEndpoint[], serve: ServeWeb): 
   http2App.request = Object.create(request, app);
   http2App.response = Object.create(response, app);
   return (incoming, outgoing, exchange, unmatched) => {
-    exchanges.set(incoming, exchange);
+    Reflect.set(incoming, carried, exchange);
     const chosen = incoming.httpVersionMajor === 2 ? http2App : http1;
     // Express is typed for HTTP/1 only; the prototypes above make it fit for both.
     chosen(incoming as ExpressRequest, outgoing as ExpressResponse, (error?: unknown) => {

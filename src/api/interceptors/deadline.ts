@@ -10,12 +10,22 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
   const ms = Math.min(call.timeoutMs ?? rule.timeoutMs, rule.timeoutMs);
   const answer = next();
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+    const expire = () => {
       call.abort?.abort();
       reject(deadlineExceeded("DEADLINE_EXCEEDED", `the call took longer than ${ms} ms`));
-    }, ms);
+    };
+    // Most calls are over within the turn of the event loop that they came in: those need no timer.
+    setImmediate(() => {
+      if (!isOver) timer = setTimeout(expire, ms);
+    });
     call.onGone = () => reject(cancelled("CANCELLED", "the caller has gone"));
     if (call.gone) call.onGone();
-    void answer.then(resolve, reject).then(() => clearTimeout(timer));
+    void answer.then(resolve, reject).then(end);
   });
 };
