@@ -20,6 +20,7 @@ import { systemCaller } from "../support/system-caller.ts";
 import { condition, makeWorld, samples } from "./samples.ts";
 
 const jobsLeft = "SELECT count(*) FROM jobs";
+const headsOfLogs = "SELECT instance_id, last FROM sequences ORDER BY instance_id";
 const patienceMs = 30_000;
 
 type Balancer = AsyncDisposable & { port: number; taken: number[] };
@@ -175,7 +176,18 @@ if (engine === "sqlite") {
       for (const end = Date.now() + patienceMs; (await open()) > 0; await delay(100)) {
         assert.ok(Date.now() < end, `${await open()} jobs are left`);
       }
-      assert.deepEqual(await checkStore(first.kernel, []), []);
+      // What has expired may still be swept, by an event: only of a store that stood still meanwhile the look counts.
+      const heads = async () => JSON.stringify((await beside(first.kernel, headsOfLogs)).rows);
+      for (const end = Date.now() + patienceMs; ; ) {
+        const before = await heads();
+        const flaws = await checkStore(first.kernel, []);
+        if ((await heads()) !== before) {
+          assert.ok(Date.now() < end, "the store does not come to rest");
+          continue;
+        }
+        assert.deepEqual(flaws, []);
+        break;
+      }
     });
   });
 }
