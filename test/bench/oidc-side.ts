@@ -23,12 +23,15 @@ export type Side = {
   web: Credentials;
   /** Who asks about tokens of `web`. */
   asker: Credentials;
-  machines: Partial<Record<"opaque" | "RS256" | "ES256", Credentials>>;
+  machines: Partial<Record<"opaque" | "RS256" | "ES256", Machine>>;
   /** The cookie of a browser in which somebody has logged in at `web`. */
   cookie: string;
   /** Codes of `web` for `openid offline_access`, made beforehand. */
   offline: string[];
 };
+
+/** A machine, and the host at which it asks where that is another one. */
+export type Machine = Credentials & { host?: string };
 
 const families = 72;
 
@@ -73,9 +76,11 @@ export function oidcCases(side: Side): BenchCase[] {
       assert.ok(Array.isArray(value) && value.length > 0, `${member} is there`);
     });
   };
-  const machineCase = (kind: "opaque" | "RS256" | "ES256", by: Credentials) => {
+  const machineCase = (kind: "opaque" | "RS256" | "ES256", by: Machine) => {
     const form = { grant_type: "client_credentials", scope: "profile" };
-    const spec = formSpec(port, paths.token, by, form);
+    const asking = formSpec(port, paths.token, by, form);
+    const host = by.host === undefined ? {} : { Host: by.host };
+    const spec = { ...asking, headers: { ...asking.headers, ...host } };
     return each(`token ${kind}`, spec, async () => {
       const token = String((await callJson(spec))["access_token"]);
       if (kind === "opaque") assert.ok(!token.includes("."), token);

@@ -6,10 +6,17 @@ import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
 import { authorizeUrl, signIn } from "../support/login.ts";
+import { systemCaller } from "../support/system-caller.ts";
 import { userAgent } from "../support/user-agent.ts";
 import { codeForm, type Credentials, formSpec, peerClients, peerPaths } from "./oidc-requests.ts";
 import { person, redirectUri, sentChallenge, servicePaths } from "./oidc-requests.ts";
-import { introspectionCase, offlineCodesFor, oidcCases, type Side } from "./oidc-side.ts";
+import {
+  introspectionCase,
+  type Machine,
+  offlineCodesFor,
+  oidcCases,
+  type Side,
+} from "./oidc-side.ts";
 import { type Child, startServer } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { textCase } from "./rows-rpc.ts";
@@ -29,24 +36,23 @@ type Made = {
   asker: Credentials;
   opaque: Credentials;
   jwt: Credentials;
+  rsa: Machine;
 };
 
 /** The provider beside oidc-provider, which keeps everything in memory. */
 export async function oidcBench(rounds: number): Promise<Bench> {
   await using running = new AsyncDisposableStack();
   const store = running.use(await newStore());
-  const rsaStore = running.use(await newStore());
-  const made = await prepared(store, { withEcKey: true });
-  const rsa = await prepared(rsaStore, { withEcKey: false });
+  const made = await prepared(store);
   const families = offlineCodesFor(rounds);
   const offlineScope = ["openid", "offline_access"];
   const offline = await codesOf(store, made.web, made.userId, families, offlineScope);
   const [jwtCode = ""] = await codesOf(store, made.webJwt, made.userId, 1, ["openid"]);
-  const service = running.use((await startService(store.dir, [], true)).child);
-  const rsaService = running.use((await startService(rsaStore.dir, [], true)).child);
+  const service = running.use((await startService(store.dir, { asItself: true })).child);
   const own: Side = {
     ...{ name: "service", pid: service.pid, port: service.port, paths: servicePaths },
-    ...{ web: made.web, asker: made.asker, machines: { opaque: made.opaque, ES256: made.jwt } },
+    ...{ web: made.web, asker: made.asker },
+    machines: { opaque: made.opaque, ES256: made.jwt, RS256: made.rsa },
     ...{ cookie: await cookieOf(service, made.web), offline },
   };
   const peer = running.use(
@@ -63,11 +69,6 @@ export async function oidcBench(rounds: number): Promise<Bench> {
     cookie: String(atPeer["cookie"]),
     offline: textsOf(atPeer["codes"]),
   };
-  const rsaCases = oidcCases({
-    ...own,
-    ...{ name: "service", pid: rsaService.pid, port: rsaService.port },
-    machines: { RS256: rsa.jwt },
-  }).filter(({ name }) => name === "token RS256 service");
   const jwtToken = async () =>
     String(
       (await callJson(formSpec(own.port, own.paths.token, made.webJwt, codeForm(jwtCode))))[
@@ -78,7 +79,7 @@ export async function oidcBench(rounds: number): Promise<Bench> {
   const bare = running.use(await startServer([join(import.meta.dirname, "peers/hello.ts")]));
   const held = running.move();
   return {
-    cases: [textCase(hello, bare), ...oidcCases(own), ...rsaCases, jwtCase, ...oidcCases(other)],
+    cases: [textCase(hello, bare), ...oidcCases(own), jwtCase, ...oidcCases(other)],
     rows: [...oidcRows],
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
@@ -110,22 +111,37 @@ export const oidcRows: readonly RowPlan[] = [
 ];
 
 /** What the requests need, made over the API of a service that then stops. */
-async function prepared(store: Store, { withEcKey }: { withEcKey: boolean }): Promise<Made> {
-  await using service = (await startService(store.dir)).child;
-  const { token } = store;
-  const post = async (path: string, body?: JsonObject) => {
+async function prepared(store: Store): Promise<Made> {
+  const system = systemCaller();
+  await using service = (await startService(store.dir, { env: system.env })).child;
+  type Who = { token: string; host?: string };
+  const owner: Who = { token: store.token };
+  const post = async (path: string, body?: JsonObject, { token, host }: Who = owner) => {
     const sent = body === undefined ? { token } : { token, body };
-    return Object(await callJson(restSpec(service.port, `POST ${base}${path}`, sent)));
+    const spec = restSpec(service.port, `POST ${base}${path}`, sent);
+    const headers = host === undefined ? {} : { Host: host };
+    return Object(await callJson({ ...spec, headers: { ...spec.headers, ...headers } }));
   };
-  if (withEcKey) {
-    const { details } = await post("/web_keys", { ecdsa: {} });
-    await post(`/web_keys/${details.id}/_activate`);
-  }
-  const machine = async (username: string, data: JsonObject): Promise<Credentials> => {
-    const { details } = await post("/users", { username, schema_id: "machine", data });
-    const { client_id, client_secret } = await post(`/users/${details.id}/secret`);
-    return { clientId: client_id, secret: client_secret };
+  const { issuer } = store.made;
+  const { details: key } = await post("/web_keys", { ecdsa: {} });
+  await post(`/web_keys/${key.id}/_activate`);
+  const machine = async (username: string, data: JsonObject, by = owner): Promise<Machine> => {
+    const { details } = await post("/users", { username, schema_id: "machine", data }, by);
+    const made = await post(`/users/${details.id}/secret`, undefined, by);
+    const host = by.host === undefined ? {} : { host: by.host };
+    return { clientId: made.client_id, secret: made.client_secret, ...host };
   };
+  // An instance has one key that signs: RSA is that of a second one, at its own host.
+  const host = "rsa.localhost";
+  const second = await post(
+    "/instances",
+    {
+      ...{ name: "rsa", domain: host, organization: { name: "rsa" } },
+      machine: { username: "owner", name: "owner" },
+    },
+    { token: await system.tokenFor(issuer), host: new URL(issuer).host },
+  );
+  const rsaOwner = { token: second.personal_access_token, host };
   const { details: project } = await post("/projects", { name: "bench" });
   const app = async (name: string, kind: JsonObject): Promise<Credentials> => {
     const { client_id, client_secret } = await post("/apps", {
@@ -140,7 +156,7 @@ async function prepared(store: Store, { withEcKey }: { withEcKey: boolean }): Pr
       grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_REFRESH_TOKEN"],
       app_type: "OIDC_APP_TYPE_WEB",
       auth_method_type: basicAuth,
-      id_token_signed_response_alg: withEcKey ? "ES256" : "RS256",
+      id_token_signed_response_alg: "ES256",
       ...more,
     },
   });
@@ -157,6 +173,7 @@ async function prepared(store: Store, { withEcKey }: { withEcKey: boolean }): Pr
     asker: await app("asker", { api: { auth_method_type: "API_AUTH_METHOD_TYPE_BASIC" } }),
     opaque: await machine("opaque", {}),
     jwt: await machine("jwt", { access_token_type: "jwt" }),
+    rsa: await machine("rsa", { access_token_type: "jwt" }, rsaOwner),
   };
 }
 

@@ -104,17 +104,20 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
 /** Starts the complete service as it is started in production; its log lines (level info) go to the null device. */
 export async function startService(
   dir: string,
-  extra: string[] = [],
-  /** Where browsers meet it: its own address. */
-  asItself = false,
+  options: {
+    /** Where browsers meet it: its own address. */
+    asItself?: boolean;
+    env?: Record<string, string>;
+  } = {},
 ): Promise<{ child: Child; readyMs: number }> {
   const port = await freePort();
   const env = {
     IDSVC_DATA_DIR: dir,
     IDSVC_PORT: String(port),
-    IDSVC_EXTERNAL_URL: asItself ? `http://localhost:${port}` : externalUrl,
+    IDSVC_EXTERNAL_URL: options.asItself === true ? `http://localhost:${port}` : externalUrl,
+    ...options.env,
   };
-  const args = [...startFlags, ...nodeFlags, ...extra, join(root, "src/main.js"), "serve"];
+  const args = [...startFlags, ...nodeFlags, join(root, "src/main.js"), "serve"];
   const since = performance.now();
   const child = spawnServer(args, env, port);
   return { child, readyMs: await untilOk(child, "/readyz", since) };
