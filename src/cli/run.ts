@@ -35,6 +35,7 @@ Exit codes:
  * Runs one command line and gives its exit code. Results go to standard output, refusals to standard error.
  */
 export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", dropUnread);
   let code: number = exitCodes.done;
   const program = new Command("idsvc")
     .description("Multi-tenant identity and access service.")
@@ -136,6 +137,11 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     return refuse(error);
   }
+}
+
+/** Whoever reads may leave before the end, as `head` does: the rest is dropped, and the command does its work all the same. */
+function dropUnread(error: Error): void {
+  if (!("code" in error) || error.code !== "EPIPE") throw error;
 }
 
 function refuse(error: unknown): number {

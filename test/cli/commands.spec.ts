@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { storeFormat } from "../../src/storage/schema.ts";
 import { freePort } from "../faults/server.ts";
 import { connect } from "../storage/sqlite-place.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { idsvc, newFolder, serve } from "./command.ts";
+import { idsvc, newFolder, serve, spawnCommand } from "./command.ts";
 
 const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
 let readyWhileServing = { code: -1 as number | null, out: "" };
@@ -171,9 +173,9 @@ describe("idsvc doctor", () => {
     assert.deepEqual(projections["targets"], empty);
     for (const [name, wanted] of Object.entries(told))
       assert.deepEqual(Reflect.get(rest, name), wanted, name);
-    const { out: text } = await idsvc(["doctor"], fresh);
-    assert.match(text, /^subscription mail: 80 events behind$/m);
-    assert.match(text, /^jobs: 2 open, 1 of them due, 1 dead$/m);
+    const { out: shown } = await idsvc(["doctor"], fresh);
+    assert.match(shown, /^subscription mail: 80 events behind$/m);
+    assert.match(shown, /^jobs: 2 open, 1 of them due, 1 dead$/m);
     await idsvc(["jobs", "hold"], fresh);
     const { out: held } = await idsvc(["doctor"], fresh);
     assert.match(held, /1 dead; held since 20.*Z, run idsvc jobs release$/m);
@@ -192,6 +194,27 @@ describe("idsvc doctor", () => {
     assert.deepEqual(projections["targets"], empty);
     for (const [name, wanted] of Object.entries(told))
       assert.deepEqual(Reflect.get(rest, name), wanted, name);
+  });
+});
+
+describe("a command whose output nobody reads to its end", () => {
+  const unread = async (...args: string[]) => {
+    const child = spawnCommand(args, env);
+    child.stdout?.destroy();
+    const [err, [code]] = await Promise.all([
+      child.stderr === null ? "" : text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { code, err };
+  };
+  it("ends as ever", async () => {
+    for (const args of [["--help"], ["config"], ["projections", "verify"]]) {
+      assert.deepEqual(await unread(...args), { code: 0, err: "" }, args.join(" "));
+    }
+  });
+  it("still tells by its exit code what it found", async () => {
+    const { code } = await tampered(tamper, () => unread("projections", "verify"));
+    assert.equal(code, 3);
   });
 });
 
