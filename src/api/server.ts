@@ -3,6 +3,7 @@ import http2 from "node:http2";
 import net from "node:net";
 import tls from "node:tls";
 import type { Logger } from "pino";
+import { type DomainError, failedPrecondition } from "../errors.ts";
 import type { ResolveOrigin } from "./proxy.ts";
 import { type Exchange, http1Exchange, http2Exchange, patient } from "./exchange.ts";
 
@@ -51,6 +52,7 @@ export type Listening = {
 
 /**
  * One TCP port for HTTP/1.1 and HTTP/2, in clear (by the first bytes) or under TLS (by ALPN).
+ * @throws FAILED_PRECONDITION ADDRESS_UNAVAILABLE when the system does not give us the port
  */
 export async function listen(options: ServerOptions): Promise<Listening> {
   const { logger } = options;
@@ -166,7 +168,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   if (options.tls !== undefined)
     server.on("tlsClientError", (_: Error, socket: tls.TLSSocket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(unavailableAddress(options, error)));
     server.listen({ port: options.port, host: options.host, backlog: bounds.backlog }, resolve);
   });
   server.on("error", (error) => logger.error({ err: error }, "listener failed"));
@@ -195,6 +197,23 @@ export async function listen(options: ServerOptions): Promise<Listening> {
 }
 
 /** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
+const explained: Record<string, string> = {
+  EADDRINUSE: "something else listens there: stop it, or choose another port (IDSVC_PORT)",
+  EACCES: "the system keeps this port for others: choose one from 1024 on (IDSVC_PORT)",
+  EADDRNOTAVAIL: "this machine has no such address (IDSVC_HOST)",
+  ENOTFOUND: "nobody knows this name (IDSVC_HOST)",
+};
+
+function unavailableAddress(
+  { host, port }: ServerOptions,
+  cause: NodeJS.ErrnoException,
+): DomainError {
+  const why = explained[cause.code ?? ""] ?? cause.message;
+  return failedPrecondition("ADDRESS_UNAVAILABLE", `cannot listen on ${host}:${port}: ${why}`, {
+    cause,
+  });
+}
+
 function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
   // Timers come before what has arrived: a busy server looks once more before it takes its own lateness for the peer's.
   let lastLook: NodeJS.Immediate | undefined;

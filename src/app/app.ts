@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -37,6 +36,7 @@ import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
+import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { messageReader } from "./read-message.ts";
@@ -180,10 +180,7 @@ export async function startApp(
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
-    tls:
-      config.tlsCert === undefined || config.tlsKey === undefined
-        ? undefined
-        : { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) },
+    tls: certificateOf(config),
     maxConnections: connectionLimit(config.maxConnections),
     resolveOrigin: resolveOrigin(
       config.trustedProxies.map(parseNetwork).filter((network) => network !== undefined),

@@ -103,14 +103,15 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
       rmSync(draftIn(config.dataDir, made), { force: true });
       throw error;
     });
-  renameSync(draftIn(config.dataDir, made), fileIn(config.dataDir));
+  renameSync(draftIn(config.dataDir, made), bootstrapFile(config.dataDir));
   return made;
 }
 
-const fileIn = (dataDir: string): string => join(dataDir, "bootstrap.json");
+/** Where the first start writes what it has made. */
+export const bootstrapFile = (dataDir: string): string => join(dataDir, "bootstrap.json");
 
 const draftIn = (dataDir: string, { instance_id }: Bootstrap): string =>
-  `${fileIn(dataDir)}.${instance_id}`;
+  `${bootstrapFile(dataDir)}.${instance_id}`;
 
 function writeDraft(dataDir: string, made: Bootstrap): void {
   const text = `${JSON.stringify(made, null, 2)}\n`;

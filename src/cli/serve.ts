@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { startApp } from "../app/app.ts";
-import { type Bootstrap, bootstrap } from "../app/bootstrap.ts";
+import { type Bootstrap, bootstrap, bootstrapFile } from "../app/bootstrap.ts";
+import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
@@ -50,9 +52,7 @@ export async function serveCommand(context: Context): Promise<number> {
       "targets on loopback are allowed, because the external URL is localhost and IDSVC_EGRESS_ALLOW is not set",
     );
   }
-  process.stdout.write(
-    made === undefined ? again(config.externalUrl) : welcome(made, config.dataDir),
-  );
+  process.stdout.write(made === undefined ? again(config) : welcome(made, config.dataDir));
   await stopSignal();
   logger.info("stopping");
   await app[Symbol.asyncDispose]();
@@ -78,7 +78,11 @@ function stopSignal(): Promise<void> {
   });
 }
 
-const again = (url: string): string => `\nidsvc serves on ${url}\n\n`;
+function again({ externalUrl, dataDir }: Config): string {
+  const file = bootstrapFile(dataDir);
+  const made = existsSync(file) ? `, administrator and token as of the first start: ${file}` : "";
+  return `\nidsvc serves on ${externalUrl}${made}\n\n`;
+}
 
 function welcome({ issuer, admin, machine, organization_id }: Bootstrap, dataDir: string): string {
   return `
@@ -91,7 +95,7 @@ idsvc serves on ${issuer}
   token         ${machine.token}
                 (of the machine user ${machine.login_name}, an IAM_OWNER)
 
-The secrets are shown this once; they are also in ${dataDir}/bootstrap.json (readable by you only).
+The secrets are shown this once; they are also in ${bootstrapFile(dataDir)} (readable by you only).
 Try it:
 
   curl -sS ${issuer}/resources/v3alpha/targets \\

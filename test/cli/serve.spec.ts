@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { freePort } from "../faults/server.ts";
-import { idsvc, newFolder, serve } from "./command.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { type Env, idsvc, newFolder, serve } from "./command.ts";
 
 const searchTargets = (port: string, token: string) =>
   fetch(`http://localhost:${port}/resources/v3alpha/targets/_search`, {
@@ -101,6 +103,50 @@ describe("serving for the first time with secrets of one's own", () => {
       [code, made.admin.password, made.machine.token],
       [0, "Password-of-mine-1", "token-of-mine"],
     );
+  });
+});
+
+describe("serving where it cannot be served", () => {
+  const refused = async (env: Env, reason: string, ...words: string[]) => {
+    const { code, out, err } = await idsvc(["serve"], env);
+    assert.deepEqual([code, out.includes("idsvc serves on")], [1, false], err);
+    const [line = "", ...more] = err.trimEnd().split("\n");
+    assert.deepEqual(more, []);
+    assert.ok(line.startsWith("idsvc: ") && line.endsWith(`(${reason})`), line);
+    for (const word of words) assert.ok(line.includes(word), line);
+  };
+
+  it("says that the port is taken, and the next start where the first one's secrets are", async () => {
+    const env = await newEnv();
+    const other = createServer().listen(Number(env.IDSVC_PORT), "127.0.0.1");
+    await once(other, "listening");
+    const where = `127.0.0.1:${env.IDSVC_PORT}`;
+    await refused(env, "ADDRESS_UNAVAILABLE", where, "something else listens", "IDSVC_PORT");
+    other.close();
+    const { code, out } = await serve(env);
+    assert.equal(code, 0);
+    assert.ok(out.includes(bootstrapFile(env)), out);
+  });
+  it("says that the machine has no such address", async () => {
+    const key = Buffer.alloc(32, 9).toString("base64");
+    const env = { ...(await newEnv()), IDSVC_HOST: "192.0.2.1", IDSVC_MASTER_KEY: key };
+    await refused(env, "ADDRESS_UNAVAILABLE", "192.0.2.1", "IDSVC_HOST");
+  });
+  it("says that certificate and key are none, or do not belong together", async () => {
+    const folder = newFolder();
+    const [none = "", cert = "", key = "", otherCert = "", otherKey = ""] = [
+      ...["none.pem", "cert.pem", "key.pem", "other-cert.pem", "other-key.pem"],
+    ].map((name) => join(folder, name));
+    writeFileSync(none, "no certificate");
+    makeCertificate(cert, otherKey);
+    makeCertificate(otherCert, key);
+    for (const files of [
+      { IDSVC_TLS_CERT: none, IDSVC_TLS_KEY: none },
+      { IDSVC_TLS_CERT: cert, IDSVC_TLS_KEY: key },
+    ]) {
+      const env = { ...(await newEnv()), ...files };
+      await refused(env, "TLS_FILES_WRONG", files.IDSVC_TLS_CERT, "IDSVC_TLS_KEY");
+    }
   });
 });
 
