@@ -1,12 +1,22 @@
-import { enableCompileCache, registerHooks } from "node:module";
+import module from "node:module";
 import { join } from "node:path";
+
+// An older one lacks what this file calls, and would say no more than that.
+const leastNode = 24;
+if (Number.parseInt(process.versions.node, 10) < leastNode) {
+  const is = `this is ${process.version} (${process.execPath})`;
+  process.stderr.write(
+    `idsvc needs Node ${leastNode} or later; ${is}. \`npm start\` takes the one of the packages\n`,
+  );
+  process.exit(1);
+}
 
 // The one file of JavaScript: Node would load its reader of TypeScript for it, for 70 ms and 17 MiB, and needs it for no
 // other file of the start once those are kept.
 //
 // Compiled code is kept beside the packages: whoever may write there could change the sources as well, which is not so
 // of the shared folder that Node would take. Where nothing can be written, nothing is kept.
-enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/idsvc"));
+module.enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/idsvc"));
 
 // Where an import of ours leads is said by the import: it names a file, there is no folder, link or kind of package to find
 // out about. And a package is the same one whichever of our files asks for it. What Node does to find that out, for each of
@@ -18,7 +28,7 @@ const kinds = new Map([
   [".js", "module"],
 ]);
 const packages = new Map();
-registerHooks({
+module.registerHooks({
   resolve(specifier, context, nextResolve) {
     const { parentURL = "", conditions } = context;
     const isFile = specifier.startsWith(".");

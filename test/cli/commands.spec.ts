@@ -197,6 +197,17 @@ describe("idsvc doctor", () => {
   });
 });
 
+describe("a command under a Node that is too old", () => {
+  it("names the one it needs and the one it got", async () => {
+    const older = "Object.defineProperty(process.versions,'node',{value:'20.20.2'})";
+    const preload = `--import=data:text/javascript,${encodeURIComponent(older)}`;
+    const { code, err } = await idsvc(["version"], { ...env, NODE_OPTIONS: preload });
+    assert.equal(code, 1);
+    assert.match(err, /^idsvc needs Node 24 or later; this is v[^\n]+\n$/);
+    assert.ok(err.includes(process.execPath));
+  });
+});
+
 describe("a command whose output nobody reads to its end", () => {
   const unread = async (...args: string[]) => {
     const child = spawnCommand(args, env);
