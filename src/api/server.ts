@@ -196,7 +196,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   };
 }
 
-/** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
+// What an operator can do about it.
 const explained: Record<string, string> = {
   EADDRINUSE: "something else listens there: stop it, or choose another port (IDSVC_PORT)",
   EACCES: "the system keeps this port for others: choose one from 1024 on (IDSVC_PORT)",
@@ -214,6 +214,7 @@ function unavailableAddress(
   });
 }
 
+/** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */
 function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
   // Timers come before what has arrived: a busy server looks once more before it takes its own lateness for the peer's.
   let lastLook: NodeJS.Immediate | undefined;
