@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
+import { objections } from "../../.ci/packages.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -91,6 +92,31 @@ describe("the lockfile", () => {
       ([name, version]) => packages[`node_modules/${name}`]?.version !== version,
     );
     assert.deepEqual(other, []);
+  });
+});
+
+describe("a package that the registry is asked about", () => {
+  const now = new Date("2026-11-20T12:00:00Z");
+  const objectionsTo = (more: { published?: string; deprecated?: string; integrity?: string }) => {
+    const { published = "2026-11-13T12:00:00Z", integrity = "sha512-x", ...facts } = more;
+    const told = {
+      time: { "1.0.0": published },
+      versions: { "1.0.0": { ...facts, dist: { integrity } } },
+    };
+    return objections({ name: "a", version: "1.0.0", integrity: "sha512-x" }, told, now);
+  };
+  it("may be shipped from the seventh day on", () => {
+    assert.deepEqual(objectionsTo({}), []);
+    assert.deepEqual(objectionsTo({ published: "2026-11-13T12:00:01Z" }), ["6 days old"]);
+  });
+  it("may not when its makers gave it up, or it is another one there", () => {
+    assert.deepEqual(objectionsTo({ deprecated: "use b" }), ["given up: use b"]);
+    const other = objectionsTo({ integrity: "sha512-y" });
+    assert.deepEqual(other, ["the registry has another content"]);
+  });
+  it("may not when nobody knows it", () => {
+    const unknown = objections({ name: "a", version: "1.0.0" }, {}, now);
+    assert.deepEqual(unknown, ["the registry does not know it"]);
   });
 });
 
