@@ -69,6 +69,34 @@ describe("a stop (F23)", () => {
     await app[Symbol.asyncDispose]();
   });
 
+  it("answers all calls that were sent at once, and says with the last one that the connection ends", async () => {
+    const app = await startTestApp();
+    const connection = await dial(app.port);
+    const count = 12;
+    // A password takes time to check, of somebody who is not there too.
+    const calls = Array.from({ length: count }, (_, at) => {
+      const user = { login_name: `nobody-${at}` };
+      const body = JSON.stringify({ checks: { user, password: { password: "x" } } });
+      return (
+        `POST /resources/v3alpha/sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${app.token}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+      );
+    });
+    connection.socket.write(calls.join(""));
+    await delay(20);
+    const stopped = app.app[Symbol.asyncDispose]();
+    await connection.closed;
+    const heads = (await connection.hears(/INVALID_CREDENTIALS/)).split("HTTP/1.1 ").slice(1);
+    assert.equal(heads.length, count);
+    const last = heads.map((_, at) => at === count - 1);
+    assert.deepEqual(
+      heads.map((head) => /^connection: close\r$/im.test(head)),
+      last,
+    );
+    await stopped;
+    await app[Symbol.asyncDispose]();
+  });
+
   it("finishes a gRPC call in flight, tells the client to go, then ends at once", async () => {
     const app = await startTestApp();
     const session = http2.connect(`http://127.0.0.1:${app.port}`);
