@@ -175,19 +175,14 @@ describe("a gRPC call", () => {
         const line = /idsvc_rpc_calls_total\{[^}]*SearchTargets[^}]*code="cancelled"[^}]*\} (\d+)/;
         return Number(line.exec(body.toString())?.[1] ?? 0);
       };
-      let quickest = Infinity;
-      // What else the machine does takes time as well: once in a while it does nothing else.
-      for (let round = 0; round < 5 && quickest >= 100; round++) {
-        const before = await cancelled();
-        const { stream, session } = openCall({});
-        await new Promise((resolve) => session.ping(() => resolve(undefined)));
-        stream.close(http2.constants.NGHTTP2_CANCEL);
-        const started = performance.now();
-        // Left alone it would run for a second.
-        while ((await cancelled()) === before && performance.now() - started < 900);
-        quickest = Math.min(quickest, performance.now() - started);
+      const before = await cancelled();
+      const { stream, session } = openCall({});
+      await new Promise((resolve) => session.ping(() => resolve(undefined)));
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+      const started = performance.now();
+      while ((await cancelled()) === before) {
+        assert.ok(performance.now() - started < 100, "the call still runs");
       }
-      assert.ok(quickest < 100, `the call still ran after ${quickest} ms`);
     }));
 
   it("D80: with two authorizations is refused with 16", () =>

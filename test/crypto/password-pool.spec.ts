@@ -26,22 +26,23 @@ describe("the threads that hash passwords (F22)", () => {
     );
     const loop = monitorEventLoopDelay({ resolution: 1 });
     loop.enable();
-    const reads: number[] = [];
-    while (!isOver) {
+    let reads = 0;
+    let slowest = 0;
+    for (; !isOver; reads++) {
       const began = performance.now();
       await readFile(import.meta.filename);
-      reads.push(performance.now() - began);
+      slowest = Math.max(slowest, performance.now() - began);
     }
     await work;
     loop.disable();
-    // libuv has four threads: with hashes on them, every read would wait for ten rounds of hashing.
-    assert.ok(reads.length > 10);
-    const [, second = 0] = reads.toSorted((a, b) => b - a);
-    assert.ok(second < 200, `two files took ${second} ms`);
+    // libuv has four threads: with hashes on them, a read would wait for ten rounds of hashing.
+    assert.ok(slowest < 200, `a file took ${slowest} ms`);
     assert.ok(loop.percentile(99) / 1e6 < 50, `the loop stood still for ${loop.max / 1e6} ms`);
+    assert.ok(reads > 10);
   });
   it("take so many in a queue and refuse more at once, saying when to try again", async () => {
     await using pool = createPasswordPool({ threads: 1, mostWaiting: 3 });
+    const began = performance.now();
     const tries = Array.from({ length: 10 }, () => pool.run(hash));
     let done = 0;
     for (const taken of tries.slice(0, 4)) void taken.then(() => (done += 1));
@@ -49,6 +50,8 @@ describe("the threads that hash passwords (F22)", () => {
       .slice(4)
       .map((promise) => assert.rejects(promise, is("unavailable", "PASSWORD_HASHING_BUSY", 2)));
     await Promise.all(refused);
+    const took = performance.now() - began;
+    assert.ok(took < 50, `${took} ms`);
     assert.equal(done, 0);
     for (const phc of await Promise.all(tries.slice(0, 4))) assert.match(phc, /^\$argon2id\$/);
     assert.match(await pool.run(hash), /^\$argon2id\$/);
