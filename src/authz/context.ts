@@ -2,6 +2,30 @@ import type { WriteContext } from "../eventstore/transaction.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Permissions } from "./permissions.ts";
 
+/**
+ * How much of its user's power a token carries (authority J4). A token without a limit carries all of it: session tokens,
+ * personal access tokens, and tokens of machine users.
+ */
+export type TokenLimit = {
+  /** Names of permissions, or `*` for all of them. */
+  permissions: readonly string[];
+  /** Whether they count on the instance and in all of its organizations. */
+  instance: boolean;
+  /** The organizations in which they count. */
+  organizationIds: readonly string[];
+  /** What it may do to the account of its own user: read it, write it, or also change its ways to log in (J4a). */
+  ownAccount: "read" | "write" | "credential";
+};
+
+/** When and how the user of a token proved who they are; tokens that stand for themselves have none (account L2). */
+export type Authentication = {
+  sessionId: string;
+  /** When the strongest factor that was checked in the session was checked last. */
+  at: Date;
+  /** In the words of RFC 8176, as in the claim `amr`. */
+  methods: readonly string[];
+};
+
 /** Who calls: a user of the instance, or a system caller of the configuration. */
 export type Caller =
   | {
@@ -11,6 +35,8 @@ export type Caller =
       tokenKind: string;
       /** The OAuth client that an access token was issued to; other tokens have none. */
       clientId?: string;
+      limit?: TokenLimit;
+      authentication?: Authentication;
     }
   | { kind: "system"; name: string };
 
