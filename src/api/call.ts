@@ -45,6 +45,7 @@ export type Call = Incoming & {
   permissions: Permissions;
   context: RequestedContext;
   answer: Scope["answer"];
+  guard: Scope["guard"];
   /** Aborts the work of the call: the caller has gone, or the deadline has passed. */
   abort: AbortController | undefined;
   /** Whether the caller has gone. */
@@ -72,6 +73,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   permissions: noPermissions,
   context: { type: "instance" },
   answer: {},
+  guard: undefined,
   abort: undefined,
   gone: false,
   onGone: undefined,

@@ -1,11 +1,13 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import {
+  Holds,
   JsonNames,
   method as methodOptions,
   PermissionContext,
   service as serviceOptions,
 } from "#gen/idsvc/options/v1/options_pb.ts";
 import type { ObjectPolicy } from "../authz/context.ts";
+import type { HoldKind } from "../authz/holds.ts";
 import { knownPermissions } from "../authz/roles.ts";
 
 /** What the schema says of a method; read once, at start. */
@@ -19,6 +21,8 @@ export type MethodRule = {
   /** What is needed on the object that the request names. */
   policy: ObjectPolicy;
   permissionPlace: "anywhere" | "instance" | "system";
+  /** Which hold on users the method gives or takes. */
+  holds: HoldKind | undefined;
   feature: string;
   successStatus: number;
   timeoutMs: number;
@@ -37,6 +41,17 @@ const places = {
   [PermissionContext.INSTANCE]: "instance",
   [PermissionContext.SYSTEM]: "system",
 } as const;
+
+const holdKinds: Readonly<Record<Holds, HoldKind | undefined>> = {
+  [Holds.UNSPECIFIED]: undefined,
+  [Holds.TAKE_OVER]: "takeOver",
+  [Holds.GIVE_BACK]: "giveBack",
+  [Holds.SHUT_OUT]: "shutOut",
+  [Holds.REMOVE_FACTOR]: "removeFactor",
+  [Holds.USERS_OF_ORGANIZATION]: "usersOfOrganization",
+  [Holds.USERS_OF_PROVIDER]: "usersOfProvider",
+  [Holds.EVERYBODY]: "everybody",
+};
 
 /**
  * Reads the options of a method.
@@ -85,6 +100,7 @@ export function methodRule(
       onInstance: instancePermission || objectPermission || ofAll,
     },
     permissionPlace: places[options.permissionContext],
+    holds: holdKinds[options.holds],
     feature: options.feature,
     successStatus: options.successCode === 0 ? 200 : options.successCode,
     timeoutMs: seconds === 0 ? defaults.timeoutMs : seconds * 1000,

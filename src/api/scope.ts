@@ -51,6 +51,10 @@ class CallScope implements Scope {
     return this.#call.openBody?.();
   }
 
+  get guard(): Scope["guard"] {
+    return this.#call.guard;
+  }
+
   get signal(): AbortSignal {
     const call = this.#call;
     // Most calls never look: a controller is made for those that do.

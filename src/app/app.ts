@@ -27,7 +27,7 @@ import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
-import { membershipReader } from "../resources/membership/index.ts";
+import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionTokens } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
@@ -127,6 +127,7 @@ export async function startApp(
     instances: instanceReader(db),
     organizations,
     memberships,
+    powers: powerReader(db),
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),

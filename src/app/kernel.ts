@@ -127,6 +127,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       now,
       onAppended: (types) => listeners.forEach((listen) => listen(types)),
     });
+    for (const module of modules) module.invariants?.({ db }).forEach(events.require);
     if (stale.length > 0) {
       logger.info({ tables: stale.map(({ name }) => name) }, "rebuilding projections");
       await rebuildProjections({ db, events }, stale);

@@ -1,4 +1,4 @@
-import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Transaction, WriteContext } from "../eventstore/transaction.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Permissions } from "./permissions.ts";
 
@@ -82,6 +82,8 @@ export type Scope = {
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** Fires when the caller has gone or the deadline has passed. */
   readonly signal: AbortSignal | undefined;
+  /** What must still hold in each unit that the call writes: the holds that it was let through by. */
+  readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };
 };
@@ -95,6 +97,7 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     service: scope.method.slice(0, scope.method.indexOf("/")),
     clientId: clientOf(caller),
     requestId: scope.requestId,
+    ...(scope.guard === undefined ? {} : { guard: scope.guard }),
     ...(scope.signal === undefined ? {} : { signal: scope.signal }),
   };
 }

@@ -1,10 +1,18 @@
 import { type DomainError, permissionDenied } from "../errors.ts";
-import { permissionsOf, permissionsOnInstance } from "./roles.ts";
+import {
+  coveredByOwner,
+  ownerRole,
+  permissionsOf,
+  permissionsOnInstance,
+  type RoleContext,
+} from "./roles.ts";
 
 /** A membership as the check needs it: roles in one context. */
 export type Membership = {
-  contextType: "system" | "instance" | "organization" | "project" | "projectGrant";
+  contextType: RoleContext;
   contextId: string;
+  /** The organization that a project belongs to, or that a project was granted to; the organization itself. */
+  organizationId?: string;
   roles: readonly string[];
 };
 
@@ -23,6 +31,8 @@ export type Permissions = {
   holds(permission: string, place: Place): boolean;
   /** Where below the instance it is held: what a search may show. */
   reach(permission: string): Reach;
+  /** Whether everything that the membership gives is among what these permissions cover (authority, Words). */
+  covers(membership: Membership): boolean;
 };
 
 /** The contexts below the instance in which a permission is held. `everywhere` includes what comes later. */
@@ -45,6 +55,7 @@ export const noPermissions: Permissions = {
   holdsAnywhere: () => false,
   holds: () => false,
   reach: () => nowhere,
+  covers: ({ roles }) => roles.every((role) => permissionsOf(role).size === 0),
 };
 
 /**
@@ -75,6 +86,7 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
   }
   const inContext = (key: string, permission: string) =>
     byContext.get(key)?.has(permission) ?? false;
+  let cover: Permissions["covers"] | undefined;
   return {
     holdsAnywhere: (permission) => anywhere.has(permission),
     holds(permission, place) {
@@ -99,6 +111,63 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
         projectGrants: holding("projectGrant"),
       };
     },
+    covers: (membership) => (cover ??= coverFrom(memberships))(membership),
+  };
+}
+
+/** What memberships cover: what they give, and as the owner of a place whatever its roles can give. */
+function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
+  const onInstance = new Set<string>();
+  const belowInstance = new Set<string>();
+  const byContext = new Map<string, Set<string>>();
+  const keyOf = (type: string, id: string) => `${type}/${id}`;
+  for (const { contextType, contextId, roles } of memberships) {
+    for (const role of roles) {
+      const isOwner = role === ownerRole(contextType);
+      const given = [...permissionsOf(role), ...(isOwner ? coveredByOwner(contextType) : [])];
+      if (contextType === "instance") {
+        given.forEach((permission) => belowInstance.add(permission));
+        const here = isOwner ? given : permissionsOnInstance(role);
+        here.forEach((permission) => onInstance.add(permission));
+        continue;
+      }
+      const key = keyOf(contextType, contextId);
+      const held = byContext.get(key) ?? new Set();
+      given.forEach((permission) => held.add(permission));
+      byContext.set(key, held);
+    }
+  }
+  const inContext = (type: string, id: string | undefined, permission: string) =>
+    id !== undefined && (byContext.get(keyOf(type, id))?.has(permission) ?? false);
+
+  // Asked for with every change that could act as anybody.
+  const onInstanceByRole = new Map<string, boolean>();
+  const judge: Permissions["covers"] = ({ contextType, contextId, organizationId, roles }) => {
+    const isCovered = (role: string, permission: string): boolean => {
+      if (contextType === "system") return inContext("system", contextId, permission);
+      if (contextType === "instance") {
+        const isOnInstance = permissionsOnInstance(role).has(permission);
+        return (isOnInstance ? onInstance : belowInstance).has(permission);
+      }
+      return (
+        belowInstance.has(permission) ||
+        inContext("organization", organizationId, permission) ||
+        inContext(contextType, contextId, permission)
+      );
+    };
+    return roles.every((role) => [...permissionsOf(role)].every((one) => isCovered(role, one)));
+  };
+  return (membership) => {
+    const { contextType, roles } = membership;
+    if (contextType !== "instance") return judge(membership);
+    return roles.every((role) => {
+      let known = onInstanceByRole.get(role);
+      if (known === undefined) {
+        known = judge({ ...membership, roles: [role] });
+        onInstanceByRole.set(role, known);
+      }
+      return known;
+    });
   };
 }
 

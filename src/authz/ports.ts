@@ -1,5 +1,7 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Caller } from "./context.ts";
+import type { Transaction } from "../eventstore/transaction.ts";
+import type { Power } from "./holds.ts";
 import type { Membership } from "./permissions.ts";
 
 /** What the kernel asks of the directory slices; app wires them together. */
@@ -16,6 +18,15 @@ export interface OrganizationReader {
 
 export interface MembershipReader {
   ofUser(instanceId: string, userId: string): Awaitable<readonly Membership[]>;
+}
+
+/** What users may do, for those who judge whether somebody covers them (authority J1). */
+export interface PowerReader {
+  ofUser(instanceId: string, userId: string): Awaitable<Power>;
+  /** The same, which stays so until the unit commits. */
+  holdUser(tx: Transaction, instanceId: string, userId: string): Promise<Power>;
+  /** What all users of an organization hold at the instance, and all that anybody holds in the organization. */
+  ofOrganization(instanceId: string, organizationId: string): Promise<Power>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { invalidField, permissionDenied } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 
 // A permission ending in a run of r, w, d is short for read, write, delete: `iam.rw` is `iam.read` and `iam.write`.
 const IAM = `iam.rw iam.policy.rwd iam.member.rwd iam.idp.rwd iam.action.rwd iam.flow.rwd iam.feature.rwd
@@ -158,6 +158,9 @@ const members: Record<RoleContext, string> = {
 /** Who holds it on the instance can always repair its executions: they never keep him out (decisions D10). */
 export const executionWriter = "action.execution.write";
 
+/** Who holds it somewhere covers the user grants that are given there. */
+export const userGranting = "user.grant.write";
+
 /** The permission that guards the members of a kind of context. */
 export const memberPermission = (context: RoleContext, verb: "read" | "write" | "delete"): string =>
   `${members[context]}.${verb}`;
@@ -176,34 +179,31 @@ const ownerOf: Record<RoleContext, Role> = {
   projectGrant: "PROJECT_GRANT_OWNER",
 };
 
-// Held by no owner, and nothing that an owner could not come by: logins, acting for others, and a caller's own things.
-const ownersMayGive: ReadonlySet<string> = new Set(
-  expand(`session.link admin.impersonation impersonation project.read:self user.self.delete
-    project.grant.user.grant.read iam.restrictions.rw`),
-);
+/** The role of a place whose holders count as holding whatever a role of the place gives (authority, Words). */
+export const ownerRole = (context: RoleContext): Role => ownerOf[context];
+
+const below: Record<RoleContext, readonly RoleContext[]> = {
+  system: ["system"],
+  instance: ["instance", "organization", "project", "projectGrant"],
+  organization: ["organization", "project", "projectGrant"],
+  project: ["project", "projectGrant"],
+  projectGrant: ["projectGrant"],
+};
+
+const covered = new Map<RoleContext, ReadonlySet<string>>();
 
 /**
- * Refuses roles that give what the giver has not himself in the context. Who holds all that the owner of the context
- * holds may also give the roles of login clients and impersonators.
- *
- * @throws PERMISSION_DENIED ROLE_NOT_GRANTABLE naming the role and the permission
+ * What the owner of a place covers there: every permission that a role of the place or of a place below it gives, except
+ * `org.create`. It counts for covering others, never for acting.
  */
-export function requireGrantable(
-  context: RoleContext,
-  roles: readonly string[],
-  holds: (permission: string) => boolean,
-): void {
-  const isOwner = [...permissionsOf(ownerOf[context])].every(holds);
-  for (const role of roles) {
-    const given = context === "instance" ? permissionsOnInstance(role) : permissionsOf(role);
-    const lacking = [...given].find((one) => !holds(one) && !(isOwner && ownersMayGive.has(one)));
-    if (lacking === undefined) continue;
-    throw permissionDenied(
-      "ROLE_NOT_GRANTABLE",
-      `${role} gives ${lacking}, which the caller lacks in this context: nobody gives more than he has`,
-      { metadata: { role, permission: lacking } },
-    );
+export function coveredByOwner(context: RoleContext): ReadonlySet<string> {
+  let all = covered.get(context);
+  if (all === undefined) {
+    const given = below[context].flatMap(rolesOf).flatMap((role) => [...permissionsOf(role)]);
+    all = new Set(given.filter((permission) => permission !== "org.create"));
+    covered.set(context, all);
   }
+  return all;
 }
 
 function expand(list: string): string[] {

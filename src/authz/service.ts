@@ -5,7 +5,9 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import type { Awaitable } from "../awaitable.ts";
 import type { Scope } from "./context.ts";
+import type { Held } from "./holds.ts";
 
 /** The handlers of a service: what a call means, without transport, permission or validation. */
 export type Handlers<S extends DescService> = {
@@ -30,6 +32,17 @@ export type Authorize<S extends DescService> = {
   ) => Promise<void>;
 };
 
+/**
+ * Whom a method of the option `holds` holds, where it is not the user that the field `id` names, or not in every request.
+ * It runs after the caller was authorized on the object.
+ */
+export type HeldBy<S extends DescService> = {
+  [K in keyof S["method"]]?: (
+    request: MessageShape<S["method"][K]["input"]>,
+    scope: Scope,
+  ) => Awaitable<readonly Held[]>;
+};
+
 type Handler = (request: never, scope: Scope) => Promise<object> | AsyncIterable<object>;
 
 /** A service with its handlers, of whatever types. */
@@ -37,18 +50,21 @@ export type ServiceBinding = {
   service: DescService;
   handlers: Readonly<Record<string, Handler>>;
   authorize: Readonly<Record<string, (request: never, scope: Scope) => Promise<void>>>;
+  held?: Readonly<Record<string, (request: never, scope: Scope) => Awaitable<readonly Held[]>>>;
 };
 
 export function service<S extends DescService>(
   description: S,
   handlers: Handlers<S>,
   authorize: Authorize<S> = {},
+  held: HeldBy<S> = {},
 ): ServiceBinding {
   // Handlers are looked up by method name, next to the descriptor that types them: the pairing is checked above.
   return {
     service: description,
     handlers: handlers as ServiceBinding["handlers"],
     authorize: authorize as ServiceBinding["authorize"],
+    held: held as NonNullable<ServiceBinding["held"]>,
   };
 }
 

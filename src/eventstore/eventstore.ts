@@ -14,7 +14,7 @@ import {
 import { createKeptFolds } from "./kept-folds.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
-import { createRehearse, createTransact, type Transact } from "./transaction.ts";
+import { createRehearse, createTransact, type Invariant, type Transact } from "./transaction.ts";
 
 const openedAtOnce = 64;
 
@@ -64,6 +64,8 @@ export interface EventStore {
   transact: Transact;
   /** Takes a decision and writes nothing: what would become of it. */
   rehearse: Transact;
+  /** Has every unit from now on hold to it. */
+  require(invariant: Invariant): void;
   /** The row changes that follow from a logged event: what rebuilds a projection. */
   reduce(event: LoggedEvent): RowChange[];
   readonly eventTypes: readonly string[];
@@ -84,6 +86,7 @@ export function createEventStore(parts: {
   const codec = createPayloadCodec(catalog.events, secrets);
   const t = db.table(events);
   const folds = createKeptFolds();
+  const invariants = new Map<string, Invariant[]>();
 
   const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
     type: row.type,
@@ -196,8 +199,13 @@ export function createEventStore(parts: {
     load,
     loadAll,
     open: toEvent,
-    transact: createTransact({ ...parts, codec, load, loadAll }),
-    rehearse: createRehearse({ ...parts, codec, load, loadAll }),
+    transact: createTransact({ ...parts, codec, load, loadAll, invariants }),
+    rehearse: createRehearse({ ...parts, codec, load, loadAll, invariants }),
+    require(invariant) {
+      for (const type of invariant.after) {
+        invariants.set(type, [...(invariants.get(type) ?? []), invariant]);
+      }
+    },
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),
   };

@@ -30,7 +30,21 @@ export type WriteContext = {
   clientId: string;
   requestId: string;
   signal?: AbortSignal;
+  /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
+  guard?: (tx: Transaction) => Promise<void>;
 };
+
+/**
+ * What holds after every unit that records one of these events, whoever records it: it looks at what the unit makes of the
+ * objects, and refuses the whole unit by throwing.
+ */
+export type Invariant = {
+  after: readonly string[];
+  hold(tx: Transaction, at: WriteContext, happened: readonly Happened[]): Promise<void>;
+};
+
+/** An event of a unit, and the object that it happened to. */
+export type Happened = { type: string; aggregateId: string };
 
 /** What a write tells its caller about an object: its last event, old or new. */
 export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
@@ -102,6 +116,8 @@ export type Parts = {
   now: () => Date;
   load: EventStore["load"];
   loadAll: EventStore["loadAll"];
+  /** By the events that they follow. */
+  invariants: ReadonlyMap<string, readonly Invariant[]>;
   onAppended?: (types: string[]) => void;
 };
 
@@ -115,8 +131,13 @@ type Recording = {
 /** Takes a decision as `Transact` does, and lets it be: nothing is written, and nobody else is held up. */
 export const createRehearse =
   (parts: Parts): Transact =>
-  async (at, decide) =>
-    decide(createTransaction(parts, at).transaction);
+  async (at, decide) => {
+    const unit = createTransaction(parts, at);
+    await at.guard?.(unit.transaction);
+    const result = await decide(unit.transaction);
+    await unit.requireInvariants();
+    return result;
+  };
 
 /**
  * Decides anew when others have won, six times in all. Losers stand in line for what they lost: decided again together, all
@@ -129,7 +150,9 @@ export function createTransact(parts: Parts): Transact {
     try {
       for (let attempt = 1; ; attempt++) {
         const unit = createTransaction(parts, at);
+        await at.guard?.(unit.transaction);
         const result = await decide(unit.transaction);
+        await unit.requireInvariants();
         if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
         try {
           await unit.commit();
@@ -253,6 +276,21 @@ function createTransaction(parts: Parts, at: WriteContext) {
     },
   };
 
+  async function requireInvariants(): Promise<void> {
+    if (parts.invariants.size === 0) return;
+    const due = new Map<Invariant, Happened[]>();
+    for (const { loaded, events } of recordings.values()) {
+      for (const { type } of events) {
+        for (const invariant of parts.invariants.get(type) ?? []) {
+          const happened = due.get(invariant) ?? [];
+          happened.push({ type, aggregateId: loaded.id });
+          due.set(invariant, happened);
+        }
+      }
+    }
+    for (const [invariant, happened] of due) await invariant.hold(transaction, at, happened);
+  }
+
   async function commit(): Promise<void> {
     if (recordings.size === 0 && changes.length === 0) return;
     for (const [key, { aggregateType, loaded }] of loads) {
@@ -337,7 +375,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     parts.onAppended?.(stored.map(({ type }) => type));
   }
 
-  return { transaction, commit };
+  return { transaction, requireInvariants, commit };
 }
 
 /** Decides over one object: loads it, lets the decision see its state, appends, tells its last event. */

@@ -11,7 +11,7 @@ import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
-import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Invariant, WriteContext } from "../eventstore/transaction.ts";
 import type { Federation } from "../federation/index.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
@@ -84,6 +84,8 @@ export type Module = {
   state?: AnyTable[];
   /** The refusal for each kind of uniqueness claim the slice takes. */
   claimErrors?: Record<string, () => DomainError>;
+  /** What holds after every unit, whoever writes it. */
+  invariants?: (parts: Pick<Deps, "db">) => Invariant[];
   services?: (deps: Deps) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: Deps) => JobHandlers;

@@ -61,6 +61,11 @@ const ports: Ports = {
     byDomain: () => undefined,
   },
   memberships: { ofUser: () => note("memberships", memberships as never) },
+  powers: {
+    ofUser: () => assert.fail("GetTarget holds nobody"),
+    holdUser: () => assert.fail("GetTarget holds nobody"),
+    ofOrganization: () => assert.fail("GetTarget holds nobody"),
+  },
   features: { isOn: () => note("feature", true) },
   tokens: [
     async (token) =>
@@ -132,6 +137,7 @@ describe("the steps around a call", () => {
         "permission",
         "validate",
         "authorize",
+        "holds",
         "executions",
       ],
     );
@@ -188,9 +194,12 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 6);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 7);
     assert.equal(
-      interceptorsFor(ports, binding, methodRule(getTarget, limits)).length,
+      interceptorsFor(ports, binding, {
+        ...methodRule(getTarget, limits),
+        holds: "everybody" as const,
+      }).length,
       order.length,
     );
   });

@@ -11,6 +11,8 @@ import { scopeOf } from "../scope.ts";
 import { fixedParts } from "../transcode/fixed-parts.ts";
 import { readMessage, writeMessage } from "../transcode/json.ts";
 import { requireValid } from "../validation.ts";
+import { authorize } from "./authorize.ts";
+import { holds } from "./holds.ts";
 import type { Ports } from "./index.ts";
 
 /**
@@ -21,15 +23,18 @@ import type { Ports } from "./index.ts";
  * neither is what is done to the system, which no instance has a say in.
  */
 export const executions =
-  ({ executions: port, validator }: Ports, binding: ServiceBinding): InterceptorFactory =>
+  (ports: Ports, binding: ServiceBinding): InterceptorFactory =>
   (rule) => {
+    const { executions: port, validator } = ports;
     const { method, path } = rule;
     if (port === undefined || method.methodKind !== "unary") return undefined;
     const aroundOf = port.of(path);
     const requireRequest = requireValid(validator, method.input);
     const requireResponse = requireValid(validator, method.output);
     const requireUnmoved = fixedParts(method);
-    const authorize = binding.authorize[method.localName];
+    const judges = [authorize, holds]
+      .map((make) => make(ports, binding)(rule))
+      .filter((step) => typeof step === "object");
     const read = { ignoreUnknownFields: false };
     const write = { jsonNames: rule.jsonNames };
 
@@ -42,8 +47,8 @@ export const executions =
         const message = readMessage(method.input, json, read);
         requireUnmoved(requestOf(call), message);
         await requireRequest(message);
-        await authorize?.(message as never, scopeOf(call));
         call.request = message;
+        for (const { check } of judges) await check(call);
       },
     });
 

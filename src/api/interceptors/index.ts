@@ -4,6 +4,7 @@ import type {
   InstanceReader,
   MembershipReader,
   OrganizationReader,
+  PowerReader,
   TokenVerifier,
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
@@ -19,6 +20,7 @@ import { decode } from "./decode.ts";
 import { errors } from "./errors.ts";
 import { executions } from "./executions.ts";
 import { feature } from "./feature.ts";
+import { holds } from "./holds.ts";
 import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
@@ -31,6 +33,7 @@ export type Ports = {
   instances: InstanceReader;
   organizations: OrganizationReader;
   memberships: MembershipReader;
+  powers: PowerReader;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
   /** Calls targets around methods. */
@@ -72,6 +75,8 @@ export const order: readonly [
   ["validate", validate],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
+  // Whose power it moves: only for who may do it at all.
+  ["holds", holds],
   // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).
   ["executions", executions],
 ];

@@ -9,7 +9,6 @@ import { memberPermission, rolesOf } from "../../authz/roles.ts";
 import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
@@ -20,13 +19,14 @@ import type { MemberContext } from "./events.ts";
 import {
   addMember,
   changeRoles,
-  lastingRole,
+  lostRoles,
   membership,
   membershipNotFound,
   newRoles,
   placeOf,
   removeMember,
   requireMayGive,
+  requireMayTake,
 } from "./membership.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";
 
@@ -97,10 +97,10 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
         const loaded = await tx.load(membership, id);
         const { state } = loaded;
         if (roles.length > 0) {
-          const others = await otherOwners(tx, scope, id);
-          tx.record(membership, loaded, changeRoles(state, roles, others));
+          tx.record(membership, loaded, changeRoles(state, roles));
           if (state !== undefined) {
             requireMayGive(scope.permissions, state.context, newRoles(state, roles));
+            requireMayTake(scope.permissions, state.context, lostRoles(state, roles));
           }
         }
         return tx.written(loaded);
@@ -111,8 +111,9 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     async deleteMembership({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(membership, id);
-        const removed = removeMember(loaded.state, await otherOwners(tx, scope, id));
-        tx.record(membership, loaded, removed);
+        const { state } = loaded;
+        if (state !== undefined) requireMayTake(scope.permissions, state.context, state.roles);
+        tx.record(membership, loaded, removeMember(state));
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -135,16 +136,6 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       return { roles: rolesOf(context.type) };
     },
   };
-
-  // Whether another owns the instance. He is held until the commit: two owners cannot take the role from each other at once.
-  async function otherOwners(tx: Transaction, { instanceId }: Scope, id: string) {
-    for (const other of await queries.instanceOwners(instanceId, lastingRole)) {
-      if (other === id) continue;
-      const { state } = await tx.load(membership, other);
-      if (state?.roles.includes(lastingRole)) return { isOwner: true };
-    }
-    return { isOwner: false };
-  }
 }
 
 const ownerOf = (context: MemberContext, { instanceId }: Scope): OwnerRef => {

@@ -10,6 +10,7 @@ import {
   projectMemberEvents,
   systemMemberEvents,
 } from "./events.ts";
+import { lastOwnerStays } from "./last-owner.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
 import { removeContentsOfMemberships } from "./remove-memberships.ts";
@@ -19,6 +20,7 @@ export { addMember, cascadeMember, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
 export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
 export { membershipReader } from "./queries.ts";
+export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what (resources, Memberships). */
 export const membershipModule: Module = {
@@ -34,6 +36,7 @@ export const membershipModule: Module = {
     [membershipClaim]: () =>
       alreadyExists("MEMBERSHIP_EXISTS", "the user is a member of this context already"),
   },
+  invariants: ({ db }) => [lastOwnerStays({ db })],
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),
   ],

@@ -1,6 +1,6 @@
-import type { Permissions, Place } from "../../authz/permissions.ts";
-import { requireGrantable, requireRoles } from "../../authz/roles.ts";
-import { failedPrecondition, notFound } from "../../errors.ts";
+import type { Membership as HeldRoles, Permissions, Place } from "../../authz/permissions.ts";
+import { requireRoles } from "../../authz/roles.ts";
+import { failedPrecondition, notFound, permissionDenied } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { AnyEvents } from "../../eventstore/event.ts";
 import {
@@ -87,21 +87,15 @@ const eventsOf = ({ type }: MemberContext) =>
   })[type];
 
 /** Gives other roles. The same ones are no event and no error. */
-export function changeRoles(
-  state: State,
-  roles: string[],
-  others: { isOwner: boolean },
-): MemberEvent[] {
+export function changeRoles(state: State, roles: string[]): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
   requireRoles(state.context.type, roles, "membership.roles");
   if (sameRoles(state.roles, roles)) return [];
-  if (!roles.includes(lastingRole)) requireOtherOwner(state, others);
   return [eventsOf(state.context).changed({ roles })];
 }
 
-export function removeMember(state: State, others: { isOwner: boolean }): MemberEvent[] {
+export function removeMember(state: State): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
-  requireOtherOwner(state, others);
   return [eventsOf(state.context).removed({ userId: state.userId })];
 }
 
@@ -116,16 +110,9 @@ export function cascadeMember(state: State): MemberEvent[] {
 export const newRoles = (state: State, roles: readonly string[]): string[] =>
   roles.filter((role) => state?.roles.includes(role) !== true);
 
-export const lastingRole = "IAM_OWNER";
-
-function requireOtherOwner({ roles, context }: Membership, others: { isOwner: boolean }) {
-  if (context.type !== "instance" || !roles.includes(lastingRole)) return;
-  if (others.isOwner) return;
-  throw failedPrecondition(
-    "LAST_OWNER",
-    "the instance would be without an IAM_OWNER: make somebody else one first",
-  );
-}
+/** The roles that a change takes from the member. */
+export const lostRoles = (state: State, roles: readonly string[]): string[] =>
+  (state?.roles ?? []).filter((role) => !roles.includes(role));
 
 const sameRoles = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((role) => b.includes(role));
@@ -143,15 +130,68 @@ export const placeOf = (context: MemberContext): Place => {
   }
 };
 
-/** Refuses to give roles with permissions that the giver lacks in the context (resources, Memberships). */
-export const requireMayGive = (
+/**
+ * Refuses to give roles with permissions that the giver does not cover in the context (authority J2).
+ *
+ * @throws PERMISSION_DENIED ROLE_NOT_GRANTABLE naming the first such role
+ */
+export function requireMayGive(
   permissions: Permissions,
   context: MemberContext,
   roles: readonly string[],
-): void =>
-  requireGrantable(context.type, roles, (permission) =>
-    permissions.holds(permission, placeOf(context)),
+): void {
+  const beyond = uncovered(permissions, context, roles);
+  if (beyond === undefined) return;
+  throw permissionDenied(
+    "ROLE_NOT_GRANTABLE",
+    `${beyond} gives more than the caller has in this context: nobody gives what they do not have`,
+    { metadata: { role: beyond } },
   );
+}
+
+/**
+ * Refuses to take roles with permissions that the caller does not cover in the context (authority J2).
+ *
+ * @throws PERMISSION_DENIED ROLE_NOT_REVOCABLE naming the first such role
+ */
+export function requireMayTake(
+  permissions: Permissions,
+  context: MemberContext,
+  roles: readonly string[],
+): void {
+  const beyond = uncovered(permissions, context, roles);
+  if (beyond === undefined) return;
+  throw permissionDenied(
+    "ROLE_NOT_REVOCABLE",
+    `${beyond} gives more than the caller has in this context: only who covers a role takes it away`,
+    { metadata: { role: beyond } },
+  );
+}
+
+const uncovered = (permissions: Permissions, context: MemberContext, roles: readonly string[]) =>
+  roles.find((role) => !permissions.covers(asMembership({ context, roles: [role] })));
+
+/** The membership as those see it who judge permissions. */
+export const asMembership = ({
+  context,
+  roles,
+}: Pick<Membership, "context" | "roles">): HeldRoles => ({ ...keyOf(context), roles });
+
+function keyOf(context: MemberContext): Omit<HeldRoles, "roles"> {
+  const { type: contextType } = context;
+  switch (context.type) {
+    case "organization": {
+      const { organizationId } = context;
+      return { contextType, contextId: organizationId, organizationId };
+    }
+    case "project":
+      return { contextType, contextId: context.projectId, organizationId: context.organizationId };
+    case "projectGrant":
+      return { contextType, contextId: context.grantId, organizationId: context.organizationId };
+    default:
+      return { contextType, contextId: "" };
+  }
+}
 
 export const membershipNotFound = () =>
   notFound("MEMBERSHIP_NOT_FOUND", "the membership does not exist");

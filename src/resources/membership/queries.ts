@@ -36,9 +36,9 @@ export function membershipReader(db: Database): MembershipReader {
         .select()
         .from(t)
         .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-      return rows.flatMap(({ contextType, contextId, roles }) => {
+      return rows.flatMap(({ contextType, contextId, organizationId, roles }) => {
         const type = contextTypes.get(contextType);
-        return type === undefined ? [] : [{ contextType: type, contextId, roles }];
+        return type === undefined ? [] : [{ contextType: type, contextId, organizationId, roles }];
       });
     }),
   };
@@ -102,15 +102,6 @@ export function membershipQueries(
 
   return {
     find: rowById(db, memberships),
-
-    /** The ids of the memberships of the instance that hold a role. */
-    async instanceOwners(instanceId: string, role: string): Promise<string[]> {
-      const rows = await db.read
-        .select({ id: t.id, roles: t.roles })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.contextType, "instance")));
-      return rows.filter(({ roles }) => roles.includes(role)).map(({ id }) => id);
-    },
 
     async search(
       scope: Scope,

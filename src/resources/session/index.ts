@@ -5,6 +5,7 @@ import { idpIntentHandlers } from "../idpintent/index.ts";
 import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
+import { usersOfSessions } from "./held-by.ts";
 import { sessionProjection } from "./projection.ts";
 
 export { endSession } from "./end-sessions.ts";
@@ -23,6 +24,7 @@ export const sessionModule: Module = {
       SessionService,
       { ...sessionHandlers(deps), ...idpIntentHandlers(deps) },
       sessionAuthorize(deps),
+      usersOfSessions(deps),
     ),
   ],
   contents: removeContentsOfSessions,

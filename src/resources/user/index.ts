@@ -14,6 +14,7 @@ import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
+import { usersHeldBy } from "./held-by.ts";
 import { idpLinkHandlers } from "./idp-link/handlers.ts";
 import { idpLinkJobs } from "./idp-link/remove-links.ts";
 import { metadataEvents } from "./metadata-events.ts";
@@ -39,7 +40,7 @@ export { authenticatorReader, type AuthenticatorRow } from "./authenticator/quer
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
-export { heldOf, requireRoom } from "./authenticator/authenticators.ts";
+export { canLogIn, heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
@@ -124,6 +125,7 @@ export const userModule: Module = {
           ...machineHandlers(credentials),
         },
         userAuthorize(deps),
+        usersHeldBy(deps),
       ),
     ];
   },

@@ -57,6 +57,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     systemPermission: "",
     policy: { act: "", read: "", ownData: false, onInstance: "" },
     permissionPlace: "anywhere",
+    holds: undefined,
     feature: "",
     successStatus: 200,
     streamsBody: false,

@@ -190,13 +190,28 @@ describe("changing and ending a membership", () => {
   it("leaves the instance an owner, also where two lose the role at once", async () => {
     const peer = await startPeer();
     try {
-      const by = await addCaller(peer.app, ["IAM_LOGIN_CLIENT"]);
+      const { machine, admin } = peer.app.made;
+      const checks = {
+        user: { user_id: admin.user_id },
+        password: { password: admin.password },
+      };
+      const { session_token: token } = bodyOf(await peer.post("/sessions", { checks }), 201);
+      const callers = new Map([
+        [machine.user_id, { token: machine.token }],
+        [admin.user_id, { token: String(token) }],
+      ]);
+      const by = await addCaller(peer.app, ["IAM_OWNER_VIEWER"]);
       const owners = [{ role: { role: "IAM_OWNER" } }];
       const { result } = bodyOf(await peer.post("/memberships/_search", owners));
       assert.equal(result.length, 2);
+      type Found = { details: { id: string }; membership: { user_id: string } };
       const answers: Awaited<ReturnType<typeof patch>>[] = await Promise.all(
-        result.map(({ details }: { details: { id: string } }) =>
-          peer.patch(`/memberships/${details.id}`, { roles: ["IAM_LOGIN_CLIENT"] }, by),
+        result.map(({ details, membership }: Found) =>
+          peer.patch(
+            `/memberships/${details.id}`,
+            { roles: ["IAM_LOGIN_CLIENT"] },
+            callers.get(membership.user_id),
+          ),
         ),
       );
       const statuses = answers.map(({ status }) => status);

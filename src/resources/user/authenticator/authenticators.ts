@@ -29,6 +29,8 @@ export type Authenticator = {
   address: string;
   /** Of what is registered by WebAuthn: whether it is a passkey. */
   isPasskey: boolean;
+  /** When a token or a key stops to count by itself; an ISO 8601 date. */
+  expirationDate?: string;
 };
 
 type Held = readonly Authenticator[];
@@ -82,11 +84,11 @@ export function foldAuthenticators(held: Held, event: UserEvent): Held {
     case "user.human.externalidp.cascade.removed":
       return drop(held, "idp", event.payload.idpId);
     case "user.pat.added":
-      return add(held, "pat", event.payload.tokenId, { isVerified: true });
+      return add(held, "pat", event.payload.tokenId, lasting(event.payload));
     case "user.pat.removed":
       return drop(held, "pat", event.payload.tokenId);
     case "user.machine.key.added":
-      return add(held, "key", event.payload.keyId, { isVerified: true });
+      return add(held, "key", event.payload.keyId, lasting(event.payload));
     case "user.machine.key.removed":
       return drop(held, "key", event.payload.keyId);
     case "user.machine.secret.set":
@@ -97,6 +99,11 @@ export function foldAuthenticators(held: Held, event: UserEvent): Held {
       return held;
   }
 }
+
+const lasting = ({ expirationDate }: { expirationDate: string | undefined }) => ({
+  isVerified: true,
+  ...(expirationDate === undefined ? {} : { expirationDate }),
+});
 
 const isOther = (kind: AuthenticatorKind, id: string) => (one: Authenticator) =>
   one.kind !== kind || one.id !== id;
@@ -120,6 +127,36 @@ const verify = (held: Held, kind: AuthenticatorKind, id: string): Held =>
 /** Of one kind, what a user has; without the ones whose registration was not ended where `verified` is asked for. */
 export const heldOf = (held: Held, kind: AuthenticatorKind, only?: "verified"): Authenticator[] =>
   held.filter((one) => one.kind === kind && (only === undefined || one.isVerified));
+
+const firstFactors: ReadonlySet<AuthenticatorKind> = new Set(["password", "idp"]);
+const secondFactors: ReadonlySet<AuthenticatorKind> = new Set(["totp", "otp_sms", "otp_email"]);
+const standing: ReadonlySet<AuthenticatorKind> = new Set(["pat", "key", "secret"]);
+
+const isFirst = ({ kind, isPasskey }: Authenticator): boolean =>
+  firstFactors.has(kind) || isPasskey;
+const isSecond = ({ kind }: Authenticator): boolean =>
+  secondFactors.has(kind) || kind === "web_authn";
+
+/** Whether the user has something that logs them in, or a credential that has not ended. */
+export const canLogIn = ({ authenticators }: { authenticators: Held }, now: Date): boolean =>
+  authenticators.some(
+    (one) =>
+      one.isVerified &&
+      (isFirst(one) || standing.has(one.kind)) &&
+      (one.expirationDate === undefined || new Date(one.expirationDate) > now),
+  );
+
+/** Whether another factor that does the same stays when one is removed. */
+export function staysProven(held: Held, kind: AuthenticatorKind, id?: string): boolean {
+  const isRemoved = (one: Authenticator) =>
+    one.kind === kind && (id === undefined || one.id === id);
+  const removed = held.filter(isRemoved);
+  const others = held.filter((one) => one.isVerified && !isRemoved(one));
+  return (
+    (!removed.some(isFirst) || others.some(isFirst)) &&
+    (!removed.some(isSecond) || others.some(isSecond))
+  );
+}
 
 const names: Record<AuthenticatorKind, string> = {
   password: "PASSWORD",

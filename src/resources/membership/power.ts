@@ -1,0 +1,125 @@
+import type { Power } from "../../authz/holds.ts";
+import type { Membership, Place } from "../../authz/permissions.ts";
+import type { PowerReader } from "../../authz/ports.ts";
+import type { RoleContext } from "../../authz/roles.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { rowById } from "../../projection/ids.ts";
+import { isOneOf } from "../../projection/search.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq, or } from "../../storage/drizzle.ts";
+import { currentRead } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
+import { userGrants } from "../grant/index.ts";
+import { user, users } from "../user/index.ts";
+import { asMembership, membership } from "./membership.ts";
+import { memberships } from "./projection.ts";
+
+type GrantRow = Row<typeof userGrants>;
+
+/** What users may do, for those who judge whether a caller covers them. Never older than the call. */
+export function powerReader(db: Database): PowerReader {
+  const t = db.table(memberships);
+  const g = db.table(userGrants);
+  const userById = rowById(db, users);
+  const rowsOf = (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+  const grantsOf = (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(g)
+      .where(and(eq(g.instanceId, instanceId), eq(g.userId, userId)));
+  const powerOf = currentRead(
+    db,
+    [memberships, userGrants, users],
+    async (instanceId, userId): Promise<Power> => {
+      const { organizationId = "" } = (await userById(instanceId, userId)) ?? {};
+      return {
+        organizationId,
+        memberships: (await rowsOf(instanceId, userId)).map(toMembership),
+        grants: counting(organizationId, await grantsOf(instanceId, userId)),
+      };
+    },
+  );
+
+  return {
+    ofUser: powerOf,
+
+    async holdUser(tx, instanceId, userId) {
+      const { state } = await tx.load(user, userId);
+      const organizationId = state?.organizationId ?? "";
+      const rows = await rowsOf(instanceId, userId);
+      const held = await loadAll(tx, rows);
+      tx.expectAll(memberships, { instanceId, userId }, "id", idsOf(rows));
+      const granted = await grantsOf(instanceId, userId);
+      tx.expectAll(userGrants, { instanceId, userId }, "id", idsOf(granted));
+      return { organizationId, memberships: held, grants: counting(organizationId, granted) };
+    },
+
+    async ofOrganization(instanceId, organizationId) {
+      const rows = await db.read
+        .select()
+        .from(t)
+        .where(
+          and(
+            eq(t.instanceId, instanceId),
+            or(eq(t.contextType, "instance"), eq(t.organizationId, organizationId)),
+          ),
+        );
+      const atInstance = rows.filter(({ contextType }) => contextType === "instance");
+      const living = await usersIn(instanceId, organizationId, atInstance);
+      const counted = rows.filter(
+        ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
+      );
+      return { organizationId, memberships: counted.map(toMembership), grants: [] };
+    },
+  };
+
+  async function usersIn(
+    instanceId: string,
+    organizationId: string,
+    rows: readonly Row<typeof memberships>[],
+  ): Promise<ReadonlySet<string>> {
+    const u = db.table(users);
+    const ids = [...new Set(rows.map(({ userId }) => userId))];
+    const found = await db.read
+      .select({ id: u.id })
+      .from(u)
+      .where(
+        and(eq(u.instanceId, instanceId), eq(u.organizationId, organizationId), isOneOf(u.id, ids)),
+      );
+    return new Set(idsOf(found));
+  }
+}
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+async function loadAll(tx: Transaction, rows: readonly { id: string }[]): Promise<Membership[]> {
+  const held: Membership[] = [];
+  for (const { id } of rows) {
+    const { state } = await tx.load(membership, id);
+    if (state !== undefined) held.push(asMembership(state));
+  }
+  return held;
+}
+
+const toMembership = (row: Row<typeof memberships>): Membership => ({
+  // The projection writes no other kind of context.
+  contextType: row.contextType as RoleContext,
+  contextId: row.contextId,
+  ...(row.organizationId === "" ? {} : { organizationId: row.organizationId }),
+  roles: row.roles,
+});
+
+/** The user grants that count: of projects that the user's own organization owns, or was granted. */
+const counting = (organizationId: string, rows: readonly GrantRow[]): Place[][] =>
+  rows
+    .filter((row) => row.organizationId === organizationId)
+    .map(({ projectId, projectGrantId }) => [
+      { type: "organization", id: organizationId },
+      projectGrantId === ""
+        ? { type: "project", id: projectId, organizationId }
+        : { type: "projectGrant", id: projectGrantId, organizationId },
+    ]);
