@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 const root = resolve(import.meta.dirname, "..");
 // To load the service takes longer than most specs do: those of a folder share a process.
 const together =
-  /^test\/(?:api|app|crypto|egress|executor|federation|login|management|notify|oidc|resources|settings)\//;
+  /^test\/(?:api|app|authority|crypto|egress|executor|federation|login|management|notify|oidc|resources|settings)\//;
 // They stop things, fill things, watch the process, or keep it for long.
 const alone = /browser|login\/pages|event-texts|flood|growth|kill|limits|matrix|replicas|transport/;
 const mostTogether = 8;

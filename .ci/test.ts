@@ -23,7 +23,7 @@ const lasting =
   /^test\/(?:api\/transport-slow|faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|notify\/claims-kill|resources\/org\/contents-kill)\.spec/;
 // How things are stored, found and told.
 const ofTheStore =
-  /^test\/(?:api\/(?:matrix|owners|replicas)|app|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:domain-claimed|gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
+  /^test\/(?:api\/(?:matrix|owners|replicas)|app|authority|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:domain-claimed|gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
 const engines = ["sqlite", "postgres"] as const;
 
 // Half of the start of a process is to compile the sources.

@@ -102,6 +102,10 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
   };
 }
 
+/** Whether an editor is a part of the service, or a system caller: nobody of the instance. */
+export const isServiceEditor = (editorId: string): boolean =>
+  editorId === "bootstrap" || editorId.startsWith("system:");
+
 /** The OAuth client that calls; empty where there is none. */
 export const clientOf = (caller: Caller | undefined): string =>
   caller?.kind === "user" ? (caller.clientId ?? "") : "";

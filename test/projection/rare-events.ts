@@ -61,6 +61,34 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
     }
   }
 
+  // Accepted, declined: memberships of users of other organizations.
+  const elsewhere = await make("/organizations", { name: name() });
+  for (const [ctx, owner, role] of [
+    [{ org_id: granted }, granted, "ORG_OWNER"],
+    [{ project_id }, organizationId, "PROJECT_OWNER"],
+    [{ project_grant_id }, granted, "PROJECT_GRANT_OWNER"],
+  ] as const) {
+    const giver = await make(`/users?ctx.org_id=${owner}`, machine());
+    await make("/memberships", { ctx: { org_id: owner }, user_id: giver, roles: ["ORG_OWNER"] });
+    const { token: own } = await world.create(`/users/${giver}/personal_access_tokens`, {});
+    const member = await make(`/users?ctx.org_id=${elsewhere}`, machine());
+    const given = { ctx, user_id: member, roles: [role] };
+    const made = await world.createAs(String(own), "/memberships", given);
+    await done("POST", `/memberships/${Object(made["details"]).id}/_accept`);
+  }
+
+  // What a weaker maker left on an account ends when its user comes to power, and all sessions with it.
+  const manager = await make(`/users?ctx.org_id=${granted}`, machine());
+  await make("/memberships", {
+    ...{ ctx: { org_id: granted }, user_id: manager, roles: ["ORG_USER_MANAGER"] },
+  });
+  const { token: ofManager } = await world.create(`/users/${manager}/personal_access_tokens`, {});
+  const promoted = await make(`/users?ctx.org_id=${granted}`, machine());
+  await world.createAs(String(ofManager), `/users/${promoted}/personal_access_tokens`, {});
+  await make("/memberships", {
+    ...{ ctx: { org_id: granted }, user_id: promoted, roles: ["ORG_OWNER"] },
+  });
+
   const user_id = await make("/users", machine());
   await done("PATCH", `/users/${user_id}`, { username: name(), data: { name: "N" } });
   const grantOf = (more: JsonObject) => make("/user_grants", { user_id, project_id, ...more });

@@ -102,7 +102,7 @@ describe("verifying projections", () => {
     [
       "a row that nothing in the log explains",
       `INSERT INTO memberships SELECT instance_id, 'forged', user_id, context_type, context_id,
-         organization_id, project_id, '["IAM_OWNER"]', sequence, creation_date, change_date FROM memberships LIMIT 1`,
+         organization_id, project_id, '["IAM_OWNER"]', is_accepted, sequence, creation_date, change_date FROM memberships LIMIT 1`,
       ["memberships: 1"],
     ],
   ] as const)

@@ -125,7 +125,8 @@ export async function addCaller(
   const userId = newId();
   const by = {
     instanceId: made.instance_id,
-    editorId: "test",
+    // The service itself: what it makes stays when the caller comes to power.
+    editorId: "system:test",
     service: "test",
     clientId: "",
     requestId: "test",

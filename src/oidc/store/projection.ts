@@ -94,6 +94,7 @@ export const oidcSessionProjection = projection(
     "user.removed": endThoseOfUser,
     "user.human.password.changed": endHisLogins,
     "user.human.password.removed": endHisLogins,
+    "user.sessions.ended": endHisLogins,
   }),
   on(appEvents, {
     "project.application.removed": ({ instanceId, payload: { clientId } }) => [

@@ -10,7 +10,8 @@ export type MemberContext =
   | { type: "project"; projectId: string; organizationId: string }
   | { type: "projectGrant"; grantId: string; projectId: string; organizationId: string };
 
-export type Member = { userId: string; roles: string[] };
+/** `isPending` where the roles do not count until the membership is accepted. */
+export type Member = { userId: string; roles: string[]; isPending?: true };
 type OrganizationMember = Member & { organizationId: string };
 type ProjectMember = OrganizationMember & { projectId: string };
 type GrantMember = ProjectMember & { grantId: string };
@@ -29,6 +30,13 @@ const lifeOf = <M extends Member>(place: (member: M) => string) => ({
   "cascade.removed": payload<Removed>({ claims: () => [release(membershipClaim)] }),
 });
 
+// A user of another organization can be named below the instance.
+const awaited = <M extends Member>(place: (member: M) => string) => ({
+  ...lifeOf(place),
+  /** Its roles count from now on. */
+  accepted: payload<Record<string, never>>(),
+});
+
 const aggregateType = "membership";
 
 /** Facts about the members of each kind of context: users and the roles they hold there. */
@@ -44,17 +52,17 @@ export const instanceMemberEvents = defineEvents(
 );
 export const organizationMemberEvents = defineEvents(
   "org.member",
-  lifeOf<OrganizationMember>(({ organizationId }) => `org/${organizationId}`),
+  awaited<OrganizationMember>(({ organizationId }) => `org/${organizationId}`),
   aggregateType,
 );
 export const projectMemberEvents = defineEvents(
   "project.member",
-  lifeOf<ProjectMember>(({ projectId }) => `project/${projectId}`),
+  awaited<ProjectMember>(({ projectId }) => `project/${projectId}`),
   aggregateType,
 );
 export const grantMemberEvents = defineEvents(
   "project.grant.member",
-  lifeOf<GrantMember>(({ grantId }) => `grant/${grantId}`),
+  awaited<GrantMember>(({ grantId }) => `grant/${grantId}`),
   aggregateType,
 );
 

@@ -1,25 +1,33 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   GetMembershipSchema,
   MembershipContextSchema,
 } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
-import { type Scope, writeContext } from "../../authz/context.ts";
+import { isServiceEditor, type Scope, writeContext } from "../../authz/context.ts";
+import { coversEverybody, coversUser } from "../../authz/holds.ts";
+import { permissionsFrom } from "../../authz/permissions.ts";
 import { memberPermission, rolesOf } from "../../authz/roles.ts";
 import { keptAnswer } from "../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
-import { callerId, createTenancy, permissionMissing } from "../org/index.ts";
-import { requireUser } from "../user/index.ts";
+import { callerId, createTenancy, mayOn, permissionMissing } from "../org/index.ts";
+import { cleanHands, requireUser, type UserHold } from "../user/index.ts";
 import { createContexts } from "./context.ts";
 import type { MemberContext } from "./events.ts";
 import {
+  acceptMember,
   addMember,
+  asMembership,
   changeRoles,
   lostRoles,
+  type Membership,
   membership,
   membershipNotFound,
   newRoles,
@@ -28,6 +36,7 @@ import {
   requireMayGive,
   requireMayTake,
 } from "./membership.ts";
+import { powerReader } from "./power.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";
 
 type Service = typeof MembershipService;
@@ -39,6 +48,7 @@ const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "d
 export function membershipAuthorize(deps: Deps): Authorize<Service> {
   const tenancy = createTenancy(deps);
   const queries = membershipQueries(deps, tenancy, createContexts(deps).keyOf);
+  const powers = powerReader(deps.db);
   const needs =
     (verb: "read" | "write" | "delete") =>
     async ({ id }: { id: string }, scope: Scope) => {
@@ -55,7 +65,19 @@ export function membershipAuthorize(deps: Deps): Authorize<Service> {
       if (!isOwn && !mayIn(scope, context, "read")) throw membershipNotFound();
       if (verb !== "read") throw permissionMissing(memberPermission(context.type, verb));
     };
+  /** The user, and who may write users where the user belongs. */
+  const ofUser = async ({ id }: { id: string }, scope: Scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    if (row === undefined) throw membershipNotFound();
+    if (row.userId === callerId(scope)) return;
+    const { organizationId } = await powers.ofUser(scope.instanceId, row.userId);
+    if (organizationId !== "" && mayOn(scope, scope.policy.act, { organizationId })) return;
+    if (!mayIn(scope, contextOf(row), "read")) throw membershipNotFound();
+    throw permissionMissing(scope.policy.act);
+  };
   return {
+    acceptMembership: ofUser,
+    declineMembership: ofUser,
     getMembership: needs("read"),
     patchMembership: needs("write"),
     deleteMembership: needs("delete"),
@@ -67,45 +89,52 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const contexts = createContexts(deps);
   const tenancy = createTenancy(deps);
   const queries = membershipQueries(deps, tenancy, contexts.keyOf);
+  const powers = powerReader(deps.db);
+  const clean = cleanHands(deps);
   const told = keptAnswer((row: MembershipRow) => ({
     membership: toGetMembership(row),
   }));
 
   return {
-    async createMembership({ membership: wanted }, scope) {
+    async createMembership({ membership: wanted, keepHolds }, scope) {
       if (wanted === undefined) throw new Error("validation requires the membership");
       const context = await contexts.resolve(scope, wanted.ctx);
       if (!mayIn(scope, context, "write")) {
         throw permissionMissing(memberPermission(context.type, "write"));
       }
       const { userId, roles } = wanted;
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      const [written, holds] = await events.transact(writeContext(scope), async (tx) => {
         await contexts.require(tx, context);
-        await requireUser(tx, userId);
+        const { organizationId } = await requireUser(tx, userId);
         const loaded = tx.begin(membership, newId());
-        const added = addMember(loaded.state, { userId, roles, context });
+        const isElsewhere =
+          "organizationId" in context && context.organizationId !== organizationId;
+        const isPending = isElsewhere && !coversEverybody(scope.permissions);
+        const given = { userId, roles, context, ...(isPending ? { isPending } : {}) };
+        const added = addMember(loaded.state, given);
         requireMayGive(scope.permissions, context, roles);
         tx.record(membership, loaded, added, ownerOf(context, scope));
-        return tx.written(loaded);
+        const met = isPending ? [] : await meet(tx, scope, loaded.state, keepHolds);
+        return [tx.written(loaded), met];
       });
-      return { details: toDetails(written()) };
+      return { details: toDetails(written()), holds: holds.map(toUserHold) };
     },
 
-    async patchMembership({ id, membership: patch }, scope) {
+    async patchMembership({ id, membership: patch, keepHolds }, scope) {
       const roles = patch?.roles ?? [];
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      const [written, holds] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(membership, id);
-        const { state } = loaded;
-        if (roles.length > 0) {
-          tx.record(membership, loaded, changeRoles(state, roles));
-          if (state !== undefined) {
-            requireMayGive(scope.permissions, state.context, newRoles(state, roles));
-            requireMayTake(scope.permissions, state.context, lostRoles(state, roles));
-          }
-        }
-        return tx.written(loaded);
+        const before = loaded.state;
+        if (roles.length === 0) return [tx.written(loaded), []];
+        tx.record(membership, loaded, changeRoles(before, roles));
+        if (before === undefined) throw membershipNotFound();
+        const more = newRoles(before, roles);
+        requireMayGive(scope.permissions, before.context, more);
+        requireMayTake(scope.permissions, before.context, lostRoles(before, roles));
+        const isPower = before.isAccepted && more.length > 0;
+        return [tx.written(loaded), isPower ? await meet(tx, scope, loaded.state, keepHolds) : []];
       });
-      return { details: toDetails(written()) };
+      return { details: toDetails(written()), holds: holds.map(toUserHold) };
     },
 
     async deleteMembership({ id }, scope) {
@@ -114,6 +143,25 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
         const { state } = loaded;
         if (state !== undefined) requireMayTake(scope.permissions, state.context, state.roles);
         tx.record(membership, loaded, removeMember(state));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+
+    async acceptMembership({ id }, scope) {
+      const [written, holds] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(membership, id);
+        tx.record(membership, loaded, acceptMember(loaded.state));
+        await requireGiver(tx, scope, loaded);
+        return [tx.written(loaded), await meet(tx, scope, loaded.state, [])];
+      });
+      return { details: toDetails(written()), holds: holds.map(toUserHold) };
+    },
+
+    async declineMembership({ id }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(membership, id);
+        tx.record(membership, loaded, removeMember(loaded.state));
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -136,7 +184,46 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       return { roles: rolesOf(context.type) };
     },
   };
+
+  /** A user comes to power: what others made on the account ends unless they cover it (authority J20). */
+  async function meet(
+    tx: Transaction,
+    { instanceId }: Scope,
+    state: Membership | undefined,
+    keep: readonly string[],
+  ): Promise<UserHold[]> {
+    if (state === undefined) return [];
+    const { userId } = state;
+    const before = await powers.holdUser(tx, instanceId, userId);
+    const power = { ...before, memberships: [...before.memberships, asMembership(state)] };
+    const isTrusted = async (makerId: string) => {
+      if (isServiceEditor(makerId)) return true;
+      const maker = await powers.holdUser(tx, instanceId, makerId);
+      return coversUser(permissionsFrom(maker.memberships), power);
+    };
+    return clean(tx, { instanceId, userId }, { isTrusted, keep });
+  }
+
+  /** Whoever gave the roles last must still cover them when they take effect (authority J2). */
+  async function requireGiver(
+    tx: Transaction,
+    { instanceId }: Scope,
+    { id, state }: Loaded<Membership | undefined>,
+  ): Promise<void> {
+    if (state === undefined) throw membershipNotFound();
+    const history = await events.read({ instanceId, aggregate: { type: membership.type, id } });
+    const { editorId = "" } = history.findLast(({ type }) => /\.(added|changed)$/.test(type)) ?? {};
+    if (isServiceEditor(editorId)) return;
+    const giver = await powers.holdUser(tx, instanceId, editorId);
+    requireMayGive(permissionsFrom(giver.memberships), state.context, state.roles);
+  }
 }
+
+const toUserHold = ({ id, makerId, createdAt, isKept }: UserHold) => ({
+  ...{ id, makerId },
+  creationDate: timestampFromDate(createdAt),
+  kept: isKept,
+});
 
 const ownerOf = (context: MemberContext, { instanceId }: Scope): OwnerRef => {
   if ("organizationId" in context) return { type: "org", id: context.organizationId };
@@ -188,9 +275,10 @@ function toGetMembership(row: MembershipRow): MessageInitShape<typeof GetMembers
         ? { type: "system", id: "" }
         : { type: "instance", id: row.instanceId }
       : { type: "org", id: row.organizationId };
-  const { userId, roles } = row;
+  const { userId, roles, isAccepted: accepted } = row;
   return {
     details: toDetails({ ...row, owner }),
     membership: { ctx: { context: toContext(context, row) }, userId, roles },
+    accepted,
   };
 }

@@ -71,7 +71,8 @@ async function holdsOwner(
 
 async function isOwner(tx: Transaction, { id, userId }: Candidate): Promise<boolean> {
   const { state: held } = await tx.load(membership, id);
-  if (held?.roles.includes(owner) !== true || held.context.type !== "instance") return false;
+  if (held?.isAccepted !== true || held.context.type !== "instance") return false;
+  if (!held.roles.includes(owner)) return false;
   const { state } = await tx.load(user, userId);
   if (state?.state !== "active" || !canLogIn(state, tx.now)) return false;
   const { state: of } = await tx.load(organization, state.organizationId);

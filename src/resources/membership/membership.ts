@@ -14,7 +14,11 @@ import {
   systemMemberEvents,
 } from "./events.ts";
 
-export type Membership = Member & { context: MemberContext };
+export type Membership = Omit<Member, "isPending"> & {
+  context: MemberContext;
+  /** Whether the roles count. */
+  isAccepted: boolean;
+};
 
 type State = Membership | undefined;
 
@@ -27,36 +31,44 @@ export const membership = aggregate(events, undefined as State, evolve);
 function evolve(state: State, event: MemberEvent): State {
   switch (event.type) {
     case "system.member.added":
-      return { ...event.payload, context: { type: "system" } };
+      return begun(event.payload, { type: "system" });
     case "instance.member.added":
-      return { ...event.payload, context: { type: "instance" } };
+      return begun(event.payload, { type: "instance" });
     case "org.member.added": {
-      const { userId, roles, ...place } = event.payload;
-      return { userId, roles, context: { type: "organization", ...place } };
+      const { organizationId } = event.payload;
+      return begun(event.payload, { type: "organization", organizationId });
     }
     case "project.member.added": {
-      const { userId, roles, ...place } = event.payload;
-      return { userId, roles, context: { type: "project", ...place } };
+      const { organizationId, projectId } = event.payload;
+      return begun(event.payload, { type: "project", organizationId, projectId });
     }
     case "project.grant.member.added": {
-      const { userId, roles, ...place } = event.payload;
-      return { userId, roles, context: { type: "projectGrant", ...place } };
+      const { organizationId, projectId, grantId } = event.payload;
+      return begun(event.payload, { type: "projectGrant", organizationId, projectId, grantId });
     }
     default:
       if (event.type.endsWith(".removed")) return undefined;
-      return state === undefined || !("roles" in event.payload)
-        ? state
-        : { ...state, roles: event.payload.roles };
+      if (state === undefined) return undefined;
+      if (event.type.endsWith(".accepted")) return { ...state, isAccepted: true };
+      return "roles" in event.payload ? { ...state, roles: event.payload.roles } : state;
   }
 }
 
+const begun = ({ userId, roles, isPending }: Member, context: MemberContext): Membership => ({
+  ...{ userId, roles, context },
+  isAccepted: isPending !== true,
+});
+
 /** Makes a user a member of a context. */
-export function addMember(state: State, { userId, roles, context }: Membership): MemberEvent[] {
+export function addMember(
+  state: State,
+  { context, userId, roles, isPending }: Member & { context: MemberContext },
+): MemberEvent[] {
   if (state !== undefined) {
     throw failedPrecondition("MEMBERSHIP_EXISTS_ALREADY", "a membership with this id exists");
   }
   requireRoles(context.type, roles, "membership.roles");
-  const member = { userId, roles };
+  const member = { userId, roles, ...(isPending === true ? { isPending } : {}) };
   switch (context.type) {
     case "system":
       return [systemMemberEvents.added(member)];
@@ -97,6 +109,24 @@ export function changeRoles(state: State, roles: string[]): MemberEvent[] {
 export function removeMember(state: State): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
   return [eventsOf(state.context).removed({ userId: state.userId })];
+}
+
+/** The roles count from now on. @throws FAILED_PRECONDITION MEMBERSHIP_ACCEPTED */
+export function acceptMember(state: State): MemberEvent[] {
+  if (state === undefined) throw membershipNotFound();
+  if (state.isAccepted) {
+    throw failedPrecondition("MEMBERSHIP_ACCEPTED", "the membership is accepted already");
+  }
+  switch (state.context.type) {
+    case "organization":
+      return [organizationMemberEvents.accepted({})];
+    case "project":
+      return [projectMemberEvents.accepted({})];
+    case "projectGrant":
+      return [grantMemberEvents.accepted({})];
+    default:
+      return [];
+  }
 }
 
 /** The membership goes because its user or its context has gone. */

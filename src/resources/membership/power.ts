@@ -38,7 +38,7 @@ export function powerReader(db: Database): PowerReader {
       const { organizationId = "" } = (await userById(instanceId, userId)) ?? {};
       return {
         organizationId,
-        memberships: (await rowsOf(instanceId, userId)).map(toMembership),
+        memberships: (await rowsOf(instanceId, userId)).filter(isAccepted).map(toMembership),
         grants: counting(organizationId, await grantsOf(instanceId, userId)),
       };
     },
@@ -73,7 +73,8 @@ export function powerReader(db: Database): PowerReader {
       const counted = rows.filter(
         ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
       );
-      return { organizationId, memberships: counted.map(toMembership), grants: [] };
+      const held = counted.filter(isAccepted).map(toMembership);
+      return { organizationId, memberships: held, grants: [] };
     },
   };
 
@@ -94,13 +95,15 @@ export function powerReader(db: Database): PowerReader {
   }
 }
 
+const isAccepted = (row: Row<typeof memberships>): boolean => row.isAccepted;
+
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
 async function loadAll(tx: Transaction, rows: readonly { id: string }[]): Promise<Membership[]> {
   const held: Membership[] = [];
   for (const { id } of rows) {
     const { state } = await tx.load(membership, id);
-    if (state !== undefined) held.push(asMembership(state));
+    if (state?.isAccepted === true) held.push(asMembership(state));
   }
   return held;
 }

@@ -1,7 +1,7 @@
-import type { AnyEvents, Recorded } from "../../eventstore/event.ts";
+import { type AnyEvents, eventTypes, type Recorded } from "../../eventstore/event.ts";
 import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, json, table, text } from "../../storage/table.ts";
+import { bool, instant, int64, json, table, text } from "../../storage/table.ts";
 import {
   grantMemberEvents,
   instanceMemberEvents,
@@ -24,6 +24,7 @@ export const memberships = table(
     /** Empty above projects. */
     projectId: text(),
     roles: json<string[]>(),
+    isAccepted: bool(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -55,12 +56,22 @@ function lifeOf<M extends Member>(
   placeOf: (member: M, event: Recorded) => Place,
 ) {
   const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
+  const accepted = `${prefix}.accepted`;
+  const accept = (event: Recorded) => [
+    updateRows(memberships, row(event), { isAccepted: true, ...touch(event) }),
+  ];
   return on(events, {
+    ...(eventTypes(events).includes(accepted) ? { [accepted]: accept } : {}),
     [`${prefix}.added`]: (event: Recorded) => {
       const member = event.payload as M;
-      const { userId, roles } = member;
+      const { userId, roles, isPending } = member;
+      const isAccepted = isPending !== true;
       return [
-        insertRow(memberships, { ...begin(event), userId, roles, ...placeOf(member, event) }),
+        insertRow(memberships, {
+          ...begin(event),
+          ...{ userId, roles, isAccepted },
+          ...placeOf(member, event),
+        }),
       ];
     },
     [`${prefix}.changed`]: (event: Recorded) => {

@@ -36,9 +36,11 @@ export function membershipReader(db: Database): MembershipReader {
         .select()
         .from(t)
         .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-      return rows.flatMap(({ contextType, contextId, organizationId, roles }) => {
+      return rows.flatMap(({ contextType, contextId, organizationId, roles, isAccepted }) => {
         const type = contextTypes.get(contextType);
-        return type === undefined ? [] : [{ contextType: type, contextId, organizationId, roles }];
+        return type === undefined || !isAccepted
+          ? []
+          : [{ contextType: type, contextId, organizationId, roles }];
       });
     }),
   };

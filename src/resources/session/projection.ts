@@ -168,6 +168,7 @@ export const sessionProjection = projection(
     ],
     "user.human.password.changed": endThoseOfUser,
     "user.human.password.removed": endThoseOfUser,
+    "user.sessions.ended": endThoseOfUser,
   }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [

@@ -66,6 +66,8 @@ export const userEvents = defineEvents("user", {
   reactivated: nothing(),
   locked: nothing(),
   unlocked: nothing(),
+  /** All sessions of the user, and the tokens that came of them, end. */
+  "sessions.ended": nothing(),
   removed: payload<{ organizationId: string }>({
     claims: () =>
       [usernameClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) => release(kind)),

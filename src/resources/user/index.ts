@@ -37,6 +37,7 @@ export { activeUserReader } from "./active-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
+export { cleanHands, type UserHold } from "./clean-hands.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";

@@ -95,6 +95,7 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
     case "user.human.initialization.code.added":
     case "user.human.phone.verification.failed":
     case "user.human.phone.code.added":
+    case "user.sessions.ended":
       return {};
     default:
       return event satisfies never;

@@ -11,6 +11,19 @@ const wanted = async ({ make, name, userId }: World) => ({
 const absent = { code: 5, reason: unknown };
 const newMembership = async (world: World) => world.make("/memberships", await wanted(world));
 
+/** A membership that somebody gave who owns an organization and nothing else, to a user of another one. */
+async function newPending({ make, create, name, createAs }: World): Promise<string> {
+  const org_id = await make("/organizations", { name: name() });
+  const machine = { schema_id: "machine", data: { name: "M" } };
+  const giver = await make(`/users?ctx.org_id=${org_id}`, { username: name(), ...machine });
+  await make("/memberships", { ctx: { org_id }, user_id: giver, roles: ["ORG_OWNER"] });
+  const { token } = await create(`/users/${giver}/personal_access_tokens`, {});
+  const user_id = await make("/users", { username: name(), ...machine });
+  const wanted = { ctx: { org_id }, user_id, roles: ["ORG_USER_MANAGER"] };
+  const made = await createAs(String(token), "/memberships", wanted);
+  return String(Object(made["details"]).id);
+}
+
 export const membershipSamples: Record<string, Sample> = ofService(MembershipService.typeName, {
   CreateMembership: {
     valid: async (world) => ({ membership: await wanted(world) }),
@@ -37,6 +50,8 @@ export const membershipSamples: Record<string, Sample> = ofService(MembershipSer
     writes: true,
     stranger: absent,
   },
+  AcceptMembership: { ...onId(unknown, newPending), stranger: absent },
+  DeclineMembership: { ...onId(unknown, newPending), stranger: absent },
   DeleteMembership: { ...onId(unknown, newMembership), stranger: absent },
   GetMembership: { ...onId(unknown, newMembership, false), stranger: absent },
   SearchMemberships: {

@@ -16,6 +16,8 @@ export type World = {
   texts: Map<string, string[]>;
   /** Creates a resource over REST, and gives the answer. */
   create(path: string, body?: JsonValue, caller?: "owner" | "system"): Promise<JsonObject>;
+  /** The same with the token of another caller. */
+  createAs(token: string, path: string, body?: JsonValue): Promise<JsonObject>;
   /** Creates a resource over REST, and gives its id. */
   make(path: string, body: JsonObject, caller?: "owner" | "system"): Promise<string>;
   /** Sets a part of a resource by its path, and gives the answer. */
@@ -102,13 +104,15 @@ export async function makeWorld(
 ): Promise<World> {
   let count = 0;
   const name = () => `sample ${count++}`;
-  const create: World["create"] = async (path, body, caller) => {
+  const createAs: World["createAs"] = async (as, path, body) => {
     const { json, status } = await peer.rest("POST", `/resources/v3alpha${path}`, body, {
-      token: caller === "system" ? system : token,
+      token: as,
     });
     assert.ok(status === 201 || status === 200, JSON.stringify(json));
     return Object(json);
   };
+  const create: World["create"] = (path, body, caller) =>
+    createAs(caller === "system" ? system : token, path, body);
   const make: World["make"] = async (...wanted) =>
     String(Object(await create(...wanted)).details.id);
   const put: World["put"] = async (path, body) => {
@@ -143,7 +147,20 @@ export async function makeWorld(
     organizationId: made.organization_id,
     projectId: made.project_id,
     userId: made.machine.user_id,
-    ...{ targetId, newTarget, setExecution, texts, create, make, put, act, open, bring, name },
+    ...{
+      targetId,
+      newTarget,
+      setExecution,
+      texts,
+      create,
+      createAs,
+      make,
+      put,
+      act,
+      open,
+      bring,
+      name,
+    },
   };
 }
 

@@ -30,7 +30,7 @@ describe("creating a membership", () => {
       const { details } = bodyOf(await create(ctx(), user_id, [role]), 201);
       assert.equal(details.resource_owner.type, owner);
       const membership = { ctx: ctx(), user_id, roles: [role] };
-      assert.deepEqual(await membershipOf(details.id), { details, membership });
+      assert.deepEqual(await membershipOf(details.id), { details, membership, accepted: true });
     });
   }
 
@@ -156,11 +156,9 @@ describe("changing and ending a membership", () => {
     const path = `/memberships/${details.id}`;
     const changed = bodyOf(await patch(path, { roles: ["ORG_USER_MANAGER", "ORG_OWNER_VIEWER"] }));
     assert.ok(Number(changed.details.sequence) > Number(details.sequence));
-    assert.deepEqual(
-      bodyOf(await patch(path, { roles: ["ORG_OWNER_VIEWER", "ORG_USER_MANAGER"] })),
-      changed,
-    );
-    assert.deepEqual(bodyOf(await patch(path, {})), changed);
+    const same = bodyOf(await patch(path, { roles: ["ORG_OWNER_VIEWER", "ORG_USER_MANAGER"] }));
+    assert.deepEqual(same.details, changed.details);
+    assert.deepEqual(bodyOf(await patch(path, {})).details, changed.details);
   });
 
   it("leaves the instance an owner", async () => {

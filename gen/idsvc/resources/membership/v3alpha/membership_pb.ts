@@ -7,6 +7,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Details } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/membership/v3alpha/membership.proto.
  */
 export const file_idsvc_resources_membership_v3alpha_membership: GenFile = /*@__PURE__*/
-  fileDesc("CjNpZHN2Yy9yZXNvdXJjZXMvbWVtYmVyc2hpcC92M2FscGhhL21lbWJlcnNoaXAucHJvdG8SImlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEilgEKCk1lbWJlcnNoaXASQgoDY3R4GAEgASgLMjUuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwQ29udGV4dBIeCgd1c2VyX2lkGAIgASgJQg26SArIAQFyBRABGMgBEiQKBXJvbGVzGAMgAygJQhW6SBKSAQ8IARBkGAEiB3IFEAEYyAEilAIKEU1lbWJlcnNoaXBDb250ZXh0EhkKBnN5c3RlbRgBIAEoCEIHukgEagIIAUgAEiEKC2luc3RhbmNlX2lkGAIgASgJQgq6SAdyBRABGMgBSAASJQoPaW5zdGFuY2VfZG9tYWluGAMgASgJQgq6SAdyBRABGP0BSAASHAoGb3JnX2lkGAQgASgJQgq6SAdyBRABGMgBSAASIAoKb3JnX2RvbWFpbhgFIAEoCUIKukgHcgUQARj9AUgAEiAKCnByb2plY3RfaWQYBiABKAlCCrpIB3IFEAEYyAFIABImChBwcm9qZWN0X2dyYW50X2lkGAcgASgJQgq6SAdyBRABGMgBSABCEAoHY29udGV4dBIFukgCCAEiNQoPUGF0Y2hNZW1iZXJzaGlwEiIKBXJvbGVzGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABGMgBIo0BCg1HZXRNZW1iZXJzaGlwEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxJCCgptZW1iZXJzaGlwGAIgASgLMi4uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjNpZHN2Yy9yZXNvdXJjZXMvbWVtYmVyc2hpcC92M2FscGhhL21lbWJlcnNoaXAucHJvdG8SImlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEilgEKCk1lbWJlcnNoaXASQgoDY3R4GAEgASgLMjUuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwQ29udGV4dBIeCgd1c2VyX2lkGAIgASgJQg26SArIAQFyBRABGMgBEiQKBXJvbGVzGAMgAygJQhW6SBKSAQ8IARBkGAEiB3IFEAEYyAEilAIKEU1lbWJlcnNoaXBDb250ZXh0EhkKBnN5c3RlbRgBIAEoCEIHukgEagIIAUgAEiEKC2luc3RhbmNlX2lkGAIgASgJQgq6SAdyBRABGMgBSAASJQoPaW5zdGFuY2VfZG9tYWluGAMgASgJQgq6SAdyBRABGP0BSAASHAoGb3JnX2lkGAQgASgJQgq6SAdyBRABGMgBSAASIAoKb3JnX2RvbWFpbhgFIAEoCUIKukgHcgUQARj9AUgAEiAKCnByb2plY3RfaWQYBiABKAlCCrpIB3IFEAEYyAFIABImChBwcm9qZWN0X2dyYW50X2lkGAcgASgJQgq6SAdyBRABGMgBSABCEAoHY29udGV4dBIFukgCCAEiNQoPUGF0Y2hNZW1iZXJzaGlwEiIKBXJvbGVzGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABGMgBIp8BCg1HZXRNZW1iZXJzaGlwEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxJCCgptZW1iZXJzaGlwGAIgASgLMi4uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwEhAKCGFjY2VwdGVkGAMgASgIImkKCFVzZXJIb2xkEgoKAmlkGAEgASgJEhAKCG1ha2VyX2lkGAIgASgJEjEKDWNyZWF0aW9uX2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtlcHQYBCABKAhiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * The roles that a user holds in a context. There is one membership for a user in a context.
@@ -39,8 +41,8 @@ export type Membership = Message<"idsvc.resources.membership.v3alpha.Membership"
   userId: string;
 
   /**
-   * The roles. `ListAvailableRoles` tells which there are. Nobody can give a role with permissions that he lacks in the
-   * context himself.
+   * The roles. `ListAvailableRoles` tells which there are. Nobody can give or take a role with permissions that they do
+   * not cover in the context themselves.
    *
    * @generated from field: repeated string roles = 3;
    */
@@ -171,6 +173,13 @@ export type GetMembership = Message<"idsvc.resources.membership.v3alpha.GetMembe
    * @generated from field: idsvc.resources.membership.v3alpha.Membership membership = 2;
    */
   membership?: Membership | undefined;
+
+  /**
+   * Whether the roles count. A membership of a user of another organization does not count until it is accepted.
+   *
+   * @generated from field: bool accepted = 3;
+   */
+  accepted: boolean;
 };
 
 /**
@@ -179,4 +188,46 @@ export type GetMembership = Message<"idsvc.resources.membership.v3alpha.GetMembe
  */
 export const GetMembershipSchema: GenMessage<GetMembership> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_membership_v3alpha_membership, 3);
+
+/**
+ * A hold on a user: what logs them in, or counts as their proof, and was there before they came to power.
+ *
+ * @generated from message idsvc.resources.membership.v3alpha.UserHold
+ */
+export type UserHold = Message<"idsvc.resources.membership.v3alpha.UserHold"> & {
+  /**
+   * What it is, for `keep_holds`: its kind, and its ID where there can be several, such as `password` or `totp/123`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who made it: the ID of a user, or a part of the service.
+   *
+   * @generated from field: string maker_id = 2;
+   */
+  makerId: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp creation_date = 3;
+   */
+  creationDate?: Timestamp | undefined;
+
+  /**
+   * Whether it stays: its maker covers what the user may do now, or `keep_holds` named it.
+   *
+   * @generated from field: bool kept = 4;
+   */
+  kept: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.membership.v3alpha.UserHold.
+ * Use `create(UserHoldSchema)` to create a new message.
+ */
+export const UserHoldSchema: GenMessage<UserHold> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_membership_v3alpha_membership, 4);
 

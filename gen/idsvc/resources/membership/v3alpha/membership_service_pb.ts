@@ -11,7 +11,7 @@ import { file_google_api_annotations } from "../../../../google/api/annotations_
 import type { RequestContext } from "../../../object/v3alpha/object_pb.ts";
 import { file_idsvc_object_v3alpha_object } from "../../../object/v3alpha/object_pb.ts";
 import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
-import type { GetMembership, Membership, MembershipContext, PatchMembership } from "./membership_pb.ts";
+import type { GetMembership, Membership, MembershipContext, PatchMembership, UserHold } from "./membership_pb.ts";
 import { file_idsvc_resources_membership_v3alpha_membership } from "./membership_pb.ts";
 import type { MembershipFieldName, MembershipSearchFilter } from "./query_pb.ts";
 import { file_idsvc_resources_membership_v3alpha_query } from "./query_pb.ts";
@@ -23,7 +23,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/membership/v3alpha/membership_service.proto.
  */
 export const file_idsvc_resources_membership_v3alpha_membership_service: GenFile = /*@__PURE__*/
-  fileDesc("CjtpZHN2Yy9yZXNvdXJjZXMvbWVtYmVyc2hpcC92M2FscGhhL21lbWJlcnNoaXBfc2VydmljZS5wcm90bxIiaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYSJlChdDcmVhdGVNZW1iZXJzaGlwUmVxdWVzdBJKCgptZW1iZXJzaGlwGAEgASgLMi4uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwQga6SAPIAQEiVAoYQ3JlYXRlTWVtYmVyc2hpcFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyKEAQoWUGF0Y2hNZW1iZXJzaGlwUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIARJPCgptZW1iZXJzaGlwGAIgASgLMjMuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5QYXRjaE1lbWJlcnNoaXBCBrpIA8gBASJTChdQYXRjaE1lbWJlcnNoaXBSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiNAoXRGVsZXRlTWVtYmVyc2hpcFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAEiVAoYRGVsZXRlTWVtYmVyc2hpcFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyIxChRHZXRNZW1iZXJzaGlwUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIASJeChVHZXRNZW1iZXJzaGlwUmVzcG9uc2USRQoKbWVtYmVyc2hpcBgBIAEoCzIxLmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuR2V0TWVtYmVyc2hpcCK5AgoYU2VhcmNoTWVtYmVyc2hpcHNSZXF1ZXN0EjgKBXF1ZXJ5GAEgASgLMikuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkxpc3RRdWVyeRJZCg5zb3J0aW5nX2NvbHVtbhgCIAEoDjI3Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTWVtYmVyc2hpcEZpZWxkTmFtZUIIukgFggECEAESVQoHZmlsdGVycxgDIAMoCzI6Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTWVtYmVyc2hpcFNlYXJjaEZpbHRlckIIukgFkgECEGQSMQoDY3R4GAQgASgLMiQuaWRzdmMub2JqZWN0LnYzYWxwaGEuUmVxdWVzdENvbnRleHQi7QEKGVNlYXJjaE1lbWJlcnNoaXBzUmVzcG9uc2USPAoHZGV0YWlscxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0RGV0YWlscxJPCg5zb3J0aW5nX2NvbHVtbhgCIAEoDjI3Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTWVtYmVyc2hpcEZpZWxkTmFtZRJBCgZyZXN1bHQYAyADKAsyMS5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkdldE1lbWJlcnNoaXAiXwoZTGlzdEF2YWlsYWJsZVJvbGVzUmVxdWVzdBJCCgNjdHgYASABKAsyNS5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLk1lbWJlcnNoaXBDb250ZXh0IisKGkxpc3RBdmFpbGFibGVSb2xlc1Jlc3BvbnNlEg0KBXJvbGVzGAEgAygJMqUKChFNZW1iZXJzaGlwU2VydmljZRLXAQoQQ3JlYXRlTWVtYmVyc2hpcBI7Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuQ3JlYXRlTWVtYmVyc2hpcFJlcXVlc3QaPC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkNyZWF0ZU1lbWJlcnNoaXBSZXNwb25zZSJIqtQYEgoNYXV0aGVudGljYXRlZCjJAYLT5JMCLDoKbWVtYmVyc2hpcCIeL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzEtYBCg9QYXRjaE1lbWJlcnNoaXASOi5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlBhdGNoTWVtYmVyc2hpcFJlcXVlc3QaOy5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlBhdGNoTWVtYmVyc2hpcFJlc3BvbnNlIkqq1BgPCg1hdXRoZW50aWNhdGVkgtPkkwIxOgptZW1iZXJzaGlwMiMvcmVzb3VyY2VzL3YzYWxwaGEvbWVtYmVyc2hpcHMve2lkfRLNAQoQRGVsZXRlTWVtYmVyc2hpcBI7Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuRGVsZXRlTWVtYmVyc2hpcFJlcXVlc3QaPC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkRlbGV0ZU1lbWJlcnNoaXBSZXNwb25zZSI+qtQYDwoNYXV0aGVudGljYXRlZILT5JMCJSojL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzL3tpZH0SxAEKDUdldE1lbWJlcnNoaXASOC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkdldE1lbWJlcnNoaXBSZXF1ZXN0GjkuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5HZXRNZW1iZXJzaGlwUmVzcG9uc2UiPqrUGA8KDWF1dGhlbnRpY2F0ZWSC0+STAiUSIy9yZXNvdXJjZXMvdjNhbHBoYS9tZW1iZXJzaGlwcy97aWR9EtwBChFTZWFyY2hNZW1iZXJzaGlwcxI8Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuU2VhcmNoTWVtYmVyc2hpcHNSZXF1ZXN0Gj0uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5TZWFyY2hNZW1iZXJzaGlwc1Jlc3BvbnNlIkqq1BgPCg1hdXRoZW50aWNhdGVkgtPkkwIxOgdmaWx0ZXJzIiYvcmVzb3VyY2VzL3YzYWxwaGEvbWVtYmVyc2hpcHMvX3NlYXJjaBLeAQoSTGlzdEF2YWlsYWJsZVJvbGVzEj0uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5MaXN0QXZhaWxhYmxlUm9sZXNSZXF1ZXN0Gj4uaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5MaXN0QXZhaWxhYmxlUm9sZXNSZXNwb25zZSJJqtQYDwoNYXV0aGVudGljYXRlZILT5JMCMBIuL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzL2F2YWlsYWJsZV9yb2xlcxoGqtQYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_membership_v3alpha_membership, file_idsvc_resources_membership_v3alpha_query, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjtpZHN2Yy9yZXNvdXJjZXMvbWVtYmVyc2hpcC92M2FscGhhL21lbWJlcnNoaXBfc2VydmljZS5wcm90bxIiaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYSKNAQoXQ3JlYXRlTWVtYmVyc2hpcFJlcXVlc3QSSgoKbWVtYmVyc2hpcBgBIAEoCzIuLmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTWVtYmVyc2hpcEIGukgDyAEBEiYKCmtlZXBfaG9sZHMYAiADKAlCErpID5IBDBDoByIHcgUQARj6ASKRAQoYQ3JlYXRlTWVtYmVyc2hpcFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxI7CgVob2xkcxgCIAMoCzIsLmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuVXNlckhvbGQirAEKFlBhdGNoTWVtYmVyc2hpcFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAESTwoKbWVtYmVyc2hpcBgCIAEoCzIzLmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuUGF0Y2hNZW1iZXJzaGlwQga6SAPIAQESJgoKa2VlcF9ob2xkcxgDIAMoCUISukgPkgEMEOgHIgdyBRABGPoBIpABChdQYXRjaE1lbWJlcnNoaXBSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSOwoFaG9sZHMYAiADKAsyLC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlVzZXJIb2xkIjQKF0RlbGV0ZU1lbWJlcnNoaXBSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIlQKGERlbGV0ZU1lbWJlcnNoaXBSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiMQoUR2V0TWVtYmVyc2hpcFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAEiXgoVR2V0TWVtYmVyc2hpcFJlc3BvbnNlEkUKCm1lbWJlcnNoaXAYASABKAsyMS5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkdldE1lbWJlcnNoaXAiuQIKGFNlYXJjaE1lbWJlcnNoaXBzUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSWQoOc29ydGluZ19jb2x1bW4YAiABKA4yNy5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLk1lbWJlcnNoaXBGaWVsZE5hbWVCCLpIBYIBAhABElUKB2ZpbHRlcnMYAyADKAsyOi5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLk1lbWJlcnNoaXBTZWFyY2hGaWx0ZXJCCLpIBZIBAhBkEjEKA2N0eBgEIAEoCzIkLmlkc3ZjLm9iamVjdC52M2FscGhhLlJlcXVlc3RDb250ZXh0Iu0BChlTZWFyY2hNZW1iZXJzaGlwc1Jlc3BvbnNlEjwKB2RldGFpbHMYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdERldGFpbHMSTwoOc29ydGluZ19jb2x1bW4YAiABKA4yNy5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLk1lbWJlcnNoaXBGaWVsZE5hbWUSQQoGcmVzdWx0GAMgAygLMjEuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5HZXRNZW1iZXJzaGlwIl8KGUxpc3RBdmFpbGFibGVSb2xlc1JlcXVlc3QSQgoDY3R4GAEgASgLMjUuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5NZW1iZXJzaGlwQ29udGV4dCIrChpMaXN0QXZhaWxhYmxlUm9sZXNSZXNwb25zZRINCgVyb2xlcxgBIAMoCSI0ChdBY2NlcHRNZW1iZXJzaGlwUmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIASKRAQoYQWNjZXB0TWVtYmVyc2hpcFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxI7CgVob2xkcxgCIAMoCzIsLmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuVXNlckhvbGQiNQoYRGVjbGluZU1lbWJlcnNoaXBSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIlUKGURlY2xpbmVNZW1iZXJzaGlwUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzMvENChFNZW1iZXJzaGlwU2VydmljZRLXAQoQQ3JlYXRlTWVtYmVyc2hpcBI7Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuQ3JlYXRlTWVtYmVyc2hpcFJlcXVlc3QaPC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkNyZWF0ZU1lbWJlcnNoaXBSZXNwb25zZSJIqtQYEgoNYXV0aGVudGljYXRlZCjJAYLT5JMCLDoKbWVtYmVyc2hpcCIeL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzEtYBCg9QYXRjaE1lbWJlcnNoaXASOi5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlBhdGNoTWVtYmVyc2hpcFJlcXVlc3QaOy5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlBhdGNoTWVtYmVyc2hpcFJlc3BvbnNlIkqq1BgPCg1hdXRoZW50aWNhdGVkgtPkkwIxOgptZW1iZXJzaGlwMiMvcmVzb3VyY2VzL3YzYWxwaGEvbWVtYmVyc2hpcHMve2lkfRLNAQoQRGVsZXRlTWVtYmVyc2hpcBI7Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuRGVsZXRlTWVtYmVyc2hpcFJlcXVlc3QaPC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkRlbGV0ZU1lbWJlcnNoaXBSZXNwb25zZSI+qtQYDwoNYXV0aGVudGljYXRlZILT5JMCJSojL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzL3tpZH0S4QEKEEFjY2VwdE1lbWJlcnNoaXASOy5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkFjY2VwdE1lbWJlcnNoaXBSZXF1ZXN0GjwuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5BY2NlcHRNZW1iZXJzaGlwUmVzcG9uc2UiUqrUGBsKDWF1dGhlbnRpY2F0ZWRKCnVzZXIud3JpdGWC0+STAi0iKy9yZXNvdXJjZXMvdjNhbHBoYS9tZW1iZXJzaGlwcy97aWR9L19hY2NlcHQS5QEKEURlY2xpbmVNZW1iZXJzaGlwEjwuaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5EZWNsaW5lTWVtYmVyc2hpcFJlcXVlc3QaPS5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLkRlY2xpbmVNZW1iZXJzaGlwUmVzcG9uc2UiU6rUGBsKDWF1dGhlbnRpY2F0ZWRKCnVzZXIud3JpdGWC0+STAi4iLC9yZXNvdXJjZXMvdjNhbHBoYS9tZW1iZXJzaGlwcy97aWR9L19kZWNsaW5lEsQBCg1HZXRNZW1iZXJzaGlwEjguaWRzdmMucmVzb3VyY2VzLm1lbWJlcnNoaXAudjNhbHBoYS5HZXRNZW1iZXJzaGlwUmVxdWVzdBo5Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuR2V0TWVtYmVyc2hpcFJlc3BvbnNlIj6q1BgPCg1hdXRoZW50aWNhdGVkgtPkkwIlEiMvcmVzb3VyY2VzL3YzYWxwaGEvbWVtYmVyc2hpcHMve2lkfRLcAQoRU2VhcmNoTWVtYmVyc2hpcHMSPC5pZHN2Yy5yZXNvdXJjZXMubWVtYmVyc2hpcC52M2FscGhhLlNlYXJjaE1lbWJlcnNoaXBzUmVxdWVzdBo9Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuU2VhcmNoTWVtYmVyc2hpcHNSZXNwb25zZSJKqtQYDwoNYXV0aGVudGljYXRlZILT5JMCMToHZmlsdGVycyImL3Jlc291cmNlcy92M2FscGhhL21lbWJlcnNoaXBzL19zZWFyY2gS3gEKEkxpc3RBdmFpbGFibGVSb2xlcxI9Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTGlzdEF2YWlsYWJsZVJvbGVzUmVxdWVzdBo+Lmlkc3ZjLnJlc291cmNlcy5tZW1iZXJzaGlwLnYzYWxwaGEuTGlzdEF2YWlsYWJsZVJvbGVzUmVzcG9uc2UiSarUGA8KDWF1dGhlbnRpY2F0ZWSC0+STAjASLi9yZXNvdXJjZXMvdjNhbHBoYS9tZW1iZXJzaGlwcy9hdmFpbGFibGVfcm9sZXMaBqrUGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_membership_v3alpha_membership, file_idsvc_resources_membership_v3alpha_query, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * A request to make a user a member.
@@ -37,6 +37,15 @@ export type CreateMembershipRequest = Message<"idsvc.resources.membership.v3alph
    * @generated from field: idsvc.resources.membership.v3alpha.Membership membership = 1;
    */
   membership?: Membership | undefined;
+
+  /**
+   * Holds on the user that stay although their makers do not cover what the user may do from now on, by their IDs as in
+   * `holds` of the response. All others of that kind end: factors, keys, tokens, sessions, passwords set by others; and
+   * e-mail addresses and phones entered by others must be proven anew.
+   *
+   * @generated from field: repeated string keep_holds = 2;
+   */
+  keepHolds: string[];
 };
 
 /**
@@ -58,6 +67,13 @@ export type CreateMembershipResponse = Message<"idsvc.resources.membership.v3alp
    * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
    */
   details?: Details | undefined;
+
+  /**
+   * The holds on the user that were there before, with who made them.
+   *
+   * @generated from field: repeated idsvc.resources.membership.v3alpha.UserHold holds = 2;
+   */
+  holds: UserHold[];
 };
 
 /**
@@ -86,6 +102,15 @@ export type PatchMembershipRequest = Message<"idsvc.resources.membership.v3alpha
    * @generated from field: idsvc.resources.membership.v3alpha.PatchMembership membership = 2;
    */
   membership?: PatchMembership | undefined;
+
+  /**
+   * Holds on the user that stay although their makers do not cover what the user may do from now on, by their IDs as in
+   * `holds` of the response. All others of that kind end: factors, keys, tokens, sessions, passwords set by others; and
+   * e-mail addresses and phones entered by others must be proven anew.
+   *
+   * @generated from field: repeated string keep_holds = 3;
+   */
+  keepHolds: string[];
 };
 
 /**
@@ -107,6 +132,13 @@ export type PatchMembershipResponse = Message<"idsvc.resources.membership.v3alph
    * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
    */
   details?: Details | undefined;
+
+  /**
+   * The holds on the user that were there before, with who made them.
+   *
+   * @generated from field: repeated idsvc.resources.membership.v3alpha.UserHold holds = 2;
+   */
+  holds: UserHold[];
 };
 
 /**
@@ -320,6 +352,97 @@ export const ListAvailableRolesResponseSchema: GenMessage<ListAvailableRolesResp
   messageDesc(file_idsvc_resources_membership_v3alpha_membership_service, 11);
 
 /**
+ * A membership to accept.
+ *
+ * @generated from message idsvc.resources.membership.v3alpha.AcceptMembershipRequest
+ */
+export type AcceptMembershipRequest = Message<"idsvc.resources.membership.v3alpha.AcceptMembershipRequest"> & {
+  /**
+   * The ID of the membership.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message idsvc.resources.membership.v3alpha.AcceptMembershipRequest.
+ * Use `create(AcceptMembershipRequestSchema)` to create a new message.
+ */
+export const AcceptMembershipRequestSchema: GenMessage<AcceptMembershipRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_membership_v3alpha_membership_service, 12);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.membership.v3alpha.AcceptMembershipResponse
+ */
+export type AcceptMembershipResponse = Message<"idsvc.resources.membership.v3alpha.AcceptMembershipResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the membership.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * The holds on the user that were there before, with who made them.
+   *
+   * @generated from field: repeated idsvc.resources.membership.v3alpha.UserHold holds = 2;
+   */
+  holds: UserHold[];
+};
+
+/**
+ * Describes the message idsvc.resources.membership.v3alpha.AcceptMembershipResponse.
+ * Use `create(AcceptMembershipResponseSchema)` to create a new message.
+ */
+export const AcceptMembershipResponseSchema: GenMessage<AcceptMembershipResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_membership_v3alpha_membership_service, 13);
+
+/**
+ * A membership to decline.
+ *
+ * @generated from message idsvc.resources.membership.v3alpha.DeclineMembershipRequest
+ */
+export type DeclineMembershipRequest = Message<"idsvc.resources.membership.v3alpha.DeclineMembershipRequest"> & {
+  /**
+   * The ID of the membership.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message idsvc.resources.membership.v3alpha.DeclineMembershipRequest.
+ * Use `create(DeclineMembershipRequestSchema)` to create a new message.
+ */
+export const DeclineMembershipRequestSchema: GenMessage<DeclineMembershipRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_membership_v3alpha_membership_service, 14);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.membership.v3alpha.DeclineMembershipResponse
+ */
+export type DeclineMembershipResponse = Message<"idsvc.resources.membership.v3alpha.DeclineMembershipResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the membership.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.membership.v3alpha.DeclineMembershipResponse.
+ * Use `create(DeclineMembershipResponseSchema)` to create a new message.
+ */
+export const DeclineMembershipResponseSchema: GenMessage<DeclineMembershipResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_membership_v3alpha_membership_service, 15);
+
+/**
  * Manages memberships: the roles of users in the system, an instance, an organization, a project or a project grant.
  * A caller needs the `iam.member`, `org.member`, `project.member` or `project.grant.member` permission of the context.
  *
@@ -355,6 +478,27 @@ export const MembershipService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMembershipRequestSchema;
     output: typeof DeleteMembershipResponseSchema;
+  },
+  /**
+   * Accepts a membership in another organization than the user's own: from now on its roles count. For the user, and for
+   * who may write users of the user's organization. Who gave it must still cover its roles.
+   *
+   * @generated from rpc idsvc.resources.membership.v3alpha.MembershipService.AcceptMembership
+   */
+  acceptMembership: {
+    methodKind: "unary";
+    input: typeof AcceptMembershipRequestSchema;
+    output: typeof AcceptMembershipResponseSchema;
+  },
+  /**
+   * Declines a membership in another organization than the user's own, before or after it was accepted: it ends.
+   *
+   * @generated from rpc idsvc.resources.membership.v3alpha.MembershipService.DeclineMembership
+   */
+  declineMembership: {
+    methodKind: "unary";
+    input: typeof DeclineMembershipRequestSchema;
+    output: typeof DeclineMembershipResponseSchema;
   },
   /**
    * Returns one membership. Everybody may read his own.
