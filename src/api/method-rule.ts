@@ -23,6 +23,8 @@ export type MethodRule = {
   permissionPlace: "anywhere" | "instance" | "system";
   /** Which hold on users the method gives or takes. */
   holds: HoldKind | undefined;
+  /** A login client may do this for the user of a session, or for one whom it registered (option `session_acts`). */
+  sessionActs: boolean;
   feature: string;
   successStatus: number;
   timeoutMs: number;
@@ -101,6 +103,7 @@ export function methodRule(
     },
     permissionPlace: places[options.permissionContext],
     holds: holdKinds[options.holds],
+    sessionActs: options.sessionActs,
     feature: options.feature,
     successStatus: options.successCode === 0 ? 200 : options.successCode,
     timeoutMs: seconds === 0 ? defaults.timeoutMs : seconds * 1000,

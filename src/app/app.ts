@@ -31,7 +31,7 @@ import { membershipReader, powerReader } from "../resources/membership/index.ts"
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionTokens } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
-import { personalAccessTokens } from "../resources/user/index.ts";
+import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -128,6 +128,7 @@ export async function startApp(
     organizations,
     memberships,
     powers: powerReader(db),
+    registrations: registrationReader(deps),
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),

@@ -171,6 +171,20 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
   };
 }
 
+/** The same, and some more on the users of one organization. */
+export const holdingAlso = (
+  permissions: Permissions,
+  more: readonly string[],
+  organizationId: string,
+): Permissions => ({
+  holdsAnywhere: (permission) => more.includes(permission) || permissions.holdsAnywhere(permission),
+  holds: (permission, place) =>
+    (more.includes(permission) && place.type === "organization" && place.id === organizationId) ||
+    permissions.holds(permission, place),
+  reach: (permission) => permissions.reach(permission),
+  covers: (membership) => permissions.covers(membership),
+});
+
 /** What a caller meets who may know of an object, and lacks what he needs to act on it. */
 export const permissionMissing = (permission: string): DomainError =>
   permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {

@@ -29,6 +29,16 @@ export interface PowerReader {
   ofOrganization(instanceId: string, organizationId: string): Promise<Power>;
 }
 
+/** Which users a login client made who have not logged in yet (authority J2a). */
+export interface RegistrationReader {
+  /** Where the user belongs; undefined where somebody else made them, or they have logged in. */
+  openFor(
+    instanceId: string,
+    makerId: string,
+    userId: string,
+  ): Promise<{ organizationId: string } | undefined>;
+}
+
 /**
  * Recognises one kind of bearer token.
  *

@@ -44,10 +44,10 @@ const table = {
     project.role.read project.app.read project.grant.rwd project.grant.member.read session.read session.delete`,
   IAM_ADMIN_IMPERSONATOR: "admin.impersonation impersonation",
   IAM_END_USER_IMPERSONATOR: "impersonation",
-  IAM_LOGIN_CLIENT: `iam.read iam.policy.read iam.member.rw iam.idp.read iam.feature.read iam.restrictions.read
-    org.read org.member.rw org.idp.read org.feature.read user.rw user.grant.rw user.membership.read
-    user.credential.write user.passkey.write user.feature.read policy.read ${PROJECT_READS} project.member.rw
-    project.grant.member.rw session.read session.write session.link session.delete userschema.read`,
+  IAM_LOGIN_CLIENT: `iam.read iam.policy.read iam.member.read iam.idp.read iam.feature.read iam.restrictions.read
+    org.read org.member.read org.idp.read org.feature.read user.read user.grant.read user.membership.read
+    user.feature.read policy.read ${PROJECT_READS} session.read session.write session.link session.delete
+    userschema.read`,
 
   ORG_OWNER: `${ORG} ${USER} ${POLICY} ${without("project.app.delete", PROJECT)}
     session.read session.delete ${IDP}`,
@@ -157,6 +157,15 @@ const members: Record<RoleContext, string> = {
 
 /** Who holds it on the instance can always repair its executions: they never keep him out (decisions D10). */
 export const executionWriter = "action.execution.write";
+
+/**
+ * Who holds it on the instance leads users through their log-ins: it acts for a user whose session it shows, registers
+ * users where the login settings allow it, and finishes their accounts until they first log in (authority J2a).
+ */
+export const loginClient = "session.link";
+
+/** What a login client may do to a user whom it registered, until that user's first log-in. */
+export const registering: readonly string[] = ["user.write", "user.credential.write"];
 
 /** Who holds it somewhere covers the user grants that are given there. */
 export const userGranting = "user.grant.write";

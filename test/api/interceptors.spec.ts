@@ -66,6 +66,7 @@ const ports: Ports = {
     holdUser: () => assert.fail("GetTarget holds nobody"),
     ofOrganization: () => assert.fail("GetTarget holds nobody"),
   },
+  registrations: { openFor: () => assert.fail("GetTarget is nobody's registration") },
   features: { isOn: () => note("feature", true) },
   tokens: [
     async (token) =>
@@ -132,6 +133,7 @@ describe("the steps around a call", () => {
         "authenticate",
         "rateLimit",
         "decode",
+        "actingFor",
         "organization",
         "feature",
         "permission",
@@ -194,11 +196,12 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 7);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 8);
     assert.equal(
       interceptorsFor(ports, binding, {
         ...methodRule(getTarget, limits),
         holds: "everybody" as const,
+        sessionActs: true,
       }).length,
       order.length,
     );

@@ -337,6 +337,7 @@ function isNamed(path: number[]): boolean {
   if (top === 5 || top === 6) return rest.length === 0 || (rest.length === 2 && rest[0] === 2);
   if (top === 7) return rest.length === 0;
   if (top !== 4) return false;
-  // field 2, nested message 3, nested enum 4, oneof 8
-  return rest.every((part, index) => index % 2 === 1 || [2, 3, 4, 8].includes(part));
+  // field 2, nested message 3, nested enum 4 with its values 2, oneof 8; what stands below a field are its options
+  const parts = rest.filter((_, index) => index % 2 === 0).join(" ");
+  return /^(?:3 ?)*(?:[28]|4(?: 2)?)?$/.test(parts);
 }

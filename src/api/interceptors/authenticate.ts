@@ -66,6 +66,13 @@ function callerOf({ tokens }: Ports, call: Call): Awaitable<Caller> {
   return firstToKnow(tokens, token, call, 0);
 }
 
+/** Who calls with a token. @throws UNAUTHENTICATED TOKEN_INVALID */
+export const callerOfToken = async (
+  { tokens }: Ports,
+  token: string,
+  call: Call,
+): Promise<Caller> => firstToKnow(tokens, token, call, 0);
+
 function firstToKnow(
   tokens: Ports["tokens"],
   token: string,

@@ -5,6 +5,7 @@ import type {
   MembershipReader,
   OrganizationReader,
   PowerReader,
+  RegistrationReader,
   TokenVerifier,
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
@@ -13,6 +14,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Check, Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
 import type { Judge } from "../validation.ts";
+import { actingFor } from "./acting-for.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { deadline } from "./deadline.ts";
@@ -34,6 +36,7 @@ export type Ports = {
   organizations: OrganizationReader;
   memberships: MembershipReader;
   powers: PowerReader;
+  registrations: RegistrationReader;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
   /** Calls targets around methods. */
@@ -67,6 +70,8 @@ export const order: readonly [
   // Knows the caller, and spares the body.
   ["rateLimit", rateLimit],
   ["decode", decode],
+  // Who calls may be somebody for whom a login client acts.
+  ["actingFor", actingFor],
   // Needs the request: its ctx goes before the header.
   ["organization", organization],
   ["feature", feature],

@@ -2,10 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
+import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
 import { eventTeller, objectHistory, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
@@ -67,12 +69,26 @@ export type UserMethods =
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
-  return authorizeById(UserService, async ({ id }, scope) => {
+  const policyOf = loginSettingsReader(deps.db);
+  const byId = authorizeById(UserService, async ({ id }, scope) => {
     const row = await queries.find(scope.instanceId, id);
     const owned =
       row === undefined ? undefined : { organizationId: row.organizationId, userId: row.id };
     return tenancy.require(scope, owned, userNotFound);
   });
+  return {
+    ...byId,
+    async createUser(_, scope) {
+      const { instanceId, permissions, policy } = scope;
+      const organizationId = organizationOf(scope);
+      if (mayOn(scope, policy.act, { organizationId })) return;
+      // Login clients register people where everybody may register (authority J2a).
+      if (permissions.holds(loginClient, { type: "instance" })) {
+        if ((await policyOf(instanceId, organizationId)).allowRegister) return;
+      }
+      throw permissionMissing(policy.act);
+    },
+  };
 }
 
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
@@ -88,9 +104,6 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     async createUser({ user: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the user");
       const organizationId = organizationOf(scope);
-      if (!mayOn(scope, scope.policy.act, { organizationId })) {
-        throw permissionMissing(scope.policy.act);
-      }
       const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";

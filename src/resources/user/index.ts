@@ -69,6 +69,7 @@ export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { requireMachine } from "./person.ts";
+export { registrationReader } from "./registration.ts";
 export { createTotpStore } from "./totp/totp.ts";
 export { createPasswordStore, passwordSecret } from "./password/stored.ts";
 export { personalAccessTokenSecret } from "./token/stored.ts";

@@ -19,8 +19,8 @@ async function newPending({ make, create, name, createAs }: World): Promise<stri
   await make("/memberships", { ctx: { org_id }, user_id: giver, roles: ["ORG_OWNER"] });
   const { token } = await create(`/users/${giver}/personal_access_tokens`, {});
   const user_id = await make("/users", { username: name(), ...machine });
-  const wanted = { ctx: { org_id }, user_id, roles: ["ORG_USER_MANAGER"] };
-  const made = await createAs(String(token), "/memberships", wanted);
+  const given = { ctx: { org_id }, user_id, roles: ["ORG_USER_MANAGER"] };
+  const made = await createAs(String(token), "/memberships", given);
   return String(Object(made["details"]).id);
 }
 

@@ -58,6 +58,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     policy: { act: "", read: "", ownData: false, onInstance: "" },
     permissionPlace: "anywhere",
     holds: undefined,
+    sessionActs: false,
     feature: "",
     successStatus: 200,
     streamsBody: false,
