@@ -13,7 +13,7 @@ import { grantModule } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
 import { idpIntentModule } from "../resources/idpintent/index.ts";
 import { instanceEvents, instanceModule, instances } from "../resources/instance/index.ts";
-import { membershipModule } from "../resources/membership/index.ts";
+import { linkHolders, membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
 import { smsModule } from "../resources/sms/index.ts";
@@ -46,10 +46,13 @@ export const modules = (features: FeatureDefaults): Module[] => [
   userSchemaModule({ instanceEvents, users }),
   webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
   membershipModule,
-  idpModule((db) => ({
-    linkedUsers: (...asked) => usersLinkedTo(db, ...asked),
-    apps: (...asked) => appsWhere(db, ...asked),
-  })),
+  idpModule(
+    (db) => ({
+      linkedUsers: (...asked) => usersLinkedTo(db, ...asked),
+      apps: (...asked) => appsWhere(db, ...asked),
+    }),
+    linkHolders,
+  ),
   smtpModule,
   smsModule,
   oidcModule,

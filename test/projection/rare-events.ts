@@ -89,6 +89,31 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
     ...{ ctx: { org_id: granted }, user_id: promoted, roles: ["ORG_OWNER"] },
   });
 
+  // Somebody else comes to answer for a provider that a user with power is linked to.
+  const keys = "https://provider.test/keys";
+  const config = {
+    ...{ issuer: "https://provider.test", jwt_endpoint: "https://provider.test/login" },
+    ...{ keys_endpoint: keys, header_name: "x-jwt" },
+  };
+  const jwt = await make(`/idps/jwt?ctx.org_id=${granted}`, { idp: { name: name() }, config });
+  const linked = await make(`/users?ctx.org_id=${granted}`, {
+    ...{ username: name(), data: { given_name: "Ada" } },
+    authenticators: {
+      identity_providers: [{ idp_id: jwt, user_id: "external", username: "ada" }],
+    },
+  });
+  await make("/memberships", {
+    ...{ ctx: { instance_id: instanceId }, user_id: linked, roles: ["IAM_OWNER_VIEWER"] },
+  });
+  const settler = await make(`/users?ctx.org_id=${granted}`, machine());
+  await make("/memberships", {
+    ...{ ctx: { org_id: granted }, user_id: settler, roles: ["ORG_SETTINGS_MANAGER"] },
+  });
+  const { token: ofSettler } = await world.create(`/users/${settler}/personal_access_tokens`, {});
+  const elsewhereKeys = { config: { keys_endpoint: `${keys}/others` } };
+  await done("PATCH", `/idps/jwt/${jwt}`, elsewhereKeys, String(ofSettler));
+  await world.act(`/idps/${jwt}/_confirm`);
+
   const user_id = await make("/users", machine());
   await done("PATCH", `/users/${user_id}`, { username: name(), data: { name: "N" } });
   const grantOf = (more: JsonObject) => make("/user_grants", { user_id, project_id, ...more });

@@ -5,9 +5,16 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { requireOnContext } from "../org/index.ts";
-import { fromStatePolicy, inheritedNotDeletable, inherits, requireIn } from "../reuse/index.ts";
+import {
+  fromStatePolicy,
+  inheritedNotDeletable,
+  inheritedReadOnly,
+  inherits,
+  requireIn,
+} from "../reuse/index.ts";
+import type { LinkHolders } from "./answers.ts";
 import { toGetIdp } from "./convert.ts";
-import { idpNotFound } from "./idp.ts";
+import { idp, idpNotFound } from "./idp.ts";
 import { type Affected, previewPolicy } from "./preview.ts";
 import { idpTypes, providerTypes } from "./provider-types.ts";
 import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
@@ -35,13 +42,33 @@ export function idpAuthorize(deps: Deps): Authorize<Service> {
   }
 }
 
-export function idpHandlers(deps: Deps, affected: Affected): Handlers<Service> {
+export function idpHandlers(
+  deps: Deps,
+  affected: Affected,
+  holders: LinkHolders,
+): Handlers<Service> {
   const { db, events } = deps;
   const queries = idpQueries(deps);
   const remove = removeIdpWith(deps);
 
   return {
-    ...typedHandlers(deps),
+    ...typedHandlers(deps, holders),
+
+    async confirmIDP({ id }, scope) {
+      const row = await rowOf(scope, id);
+      if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedReadOnly("id");
+      const at = { instanceId: scope.instanceId, idpId: id };
+      const [written, links] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(idp, id);
+        if (loaded.state === undefined) throw idpNotFound();
+        return [tx.written(loaded), await holders.confirm(tx, at, scope.permissions)];
+      });
+      return {
+        details: toDetails(written()),
+        confirmedLinks: links.confirmed,
+        suspendedLinks: links.suspended,
+      };
+    },
 
     async deleteIDP({ id }, scope) {
       const row = await rowOf(scope, id);

@@ -1,11 +1,14 @@
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import type { Held } from "../../authz/holds.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
+import type { LinkHolders } from "./answers.ts";
 import { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
 import { idpAuthorize, idpHandlers } from "./handlers.ts";
 import type { Affected } from "./preview.ts";
 import { idpPolicies, idpPolicyProjection, idpProjection } from "./projection.ts";
+import { idpTypes, providerTypes } from "./provider-types.ts";
 import { removeContentsOfIdps } from "./remove-idp.ts";
 
 export { idpAdder } from "./add-idp.ts";
@@ -15,6 +18,7 @@ export { newOptions, toOptions } from "./options.ts";
 export { idps } from "./projection.ts";
 export type { AutoLinking, IdpOptions } from "./events.ts";
 export { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
+export { isAnsweredAnew, type LinkHolders, whoAnswersFor } from "./answers.ts";
 export { type LeavingIdp, removeIdpLinks } from "./links.ts";
 export type { Affected, InOrganizations } from "./preview.ts";
 export { requireIdp } from "./require-idp.ts";
@@ -26,12 +30,24 @@ export { idpSecretReader } from "./secret.ts";
  * Identity providers, reusable down the tree of tenants (specification 2.4, 4.1.3; decisions E).
  *
  * @param affectedOf who feels it when a provider changes its state, which other slices know
+ * @param holdersOf what becomes of the links of users when somebody else answers for a provider
  */
-export const idpModule = (affectedOf: (db: Database) => Affected): Module => ({
+export const idpModule = (
+  affectedOf: (db: Database) => Affected,
+  holdersOf: (db: Database) => LinkHolders,
+): Module => ({
   events: [instanceIdpEvents, organizationIdpEvents, idpPolicies.events],
   projections: [idpProjection, idpPolicyProjection],
   services: (deps) => [
-    service(IdentityProviderService, idpHandlers(deps, affectedOf(deps.db)), idpAuthorize(deps)),
+    service(
+      IdentityProviderService,
+      idpHandlers(deps, affectedOf(deps.db), holdersOf(deps.db)),
+      idpAuthorize(deps),
+      // Whom a change holds is judged where it is seen who answers: links are suspended, and nothing is refused.
+      Object.fromEntries(
+        idpTypes.map((type) => [`patch${providerTypes[type].rpc}IDP`, (): Held[] => []]),
+      ),
+    ),
   ],
   contents: removeContentsOfIdps,
 });

@@ -4,13 +4,14 @@ import type { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/i
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { execute, type Written } from "../../eventstore/transaction.ts";
+import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { requireContext } from "../org/index.ts";
 import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
-import { patchedConfig } from "./config.ts";
+import { isAnsweredAnew, type LinkHolders } from "./answers.ts";
+import { orderedConfig, patchedConfig } from "./config.ts";
 import { toTypedIdp } from "./convert.ts";
 import { idp, idpNotFound, patchIdp } from "./idp.ts";
 import { givenOptions, newOptions } from "./options.ts";
@@ -30,6 +31,7 @@ type Named = { id: string };
 /** Create, patch and get of every type: the same three for all of them. */
 export function typedHandlers(
   deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations">,
+  holders: LinkHolders,
 ): Handlers<Service> {
   const { db, events, secrets, checkUrl } = deps;
   const queries = idpQueries(deps);
@@ -63,10 +65,11 @@ export function typedHandlers(
       async [`patch${rpc}IDP`]({ id, idp: patch = {} }: PatchRequest, scope: Scope) {
         const row = await rowOf(scope, id, type);
         const context = contextOf(scope, row);
-        const written = inherits(context, ownerOf(row))
-          ? await patchInherited(scope, row, context, patch)
-          : await patchOwn(scope, type, id, patch);
-        return { details: toDetails(written) };
+        if (inherits(context, ownerOf(row))) {
+          return { details: toDetails(await patchInherited(scope, row, context, patch)) };
+        }
+        const { written, suspendedLinks } = await patchOwn(scope, type, id, patch);
+        return { details: toDetails(written), suspendedLinks };
       },
 
       async [`get${rpc}IDP`]({ id }: Named, scope: Scope) {
@@ -87,23 +90,34 @@ export function typedHandlers(
     type: IdpType,
     id: string,
     { idp: common, config }: NonNullable<PatchRequest["idp"]>,
-  ): Promise<Written> {
+  ): Promise<{ written: Written; suspendedLinks: number }> {
     const definition: ProviderType = providerTypes[type];
     if (config !== undefined) requireAllowed(checkUrl, definition, config);
     const secret = givenSecret(type, config);
-    return execute(events.transact, writeContext(scope), idp, { id }, async (state, tx) => {
+    const [written, suspendedLinks] = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(idp, id);
+      const before = loaded.state;
       if (secret !== undefined) {
         tx.write(await secrets.put(idpSecretRef(scope.instanceId, id), secret, tx.now));
       }
       const policy = common?.statePolicy;
-      return patchIdp(state, {
+      const changed = patchIdp(before, {
         name: common?.name,
         statePolicy: policy === undefined ? undefined : fromStatePolicy(policy),
         options: common?.options && givenOptions(common.options),
         config: config && ((before) => patchedConfig(definition, before, config)),
         secretChanged: secret !== undefined,
       });
+      tx.record(idp, loaded, changed);
+      const isElse = isAnsweredAnew(
+        orderedConfig(type, before?.config ?? {}),
+        orderedConfig(type, loaded.state?.config ?? {}),
+      );
+      const at = { instanceId: scope.instanceId, idpId: id };
+      const suspended = isElse ? await holders.suspend(tx, at, scope.permissions) : 0;
+      return [tx.written(loaded), suspended];
     });
+    return { written: written(), suspendedLinks };
   }
 
   async function patchInherited(

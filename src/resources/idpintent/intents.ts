@@ -102,8 +102,11 @@ export function createIdpIntents(
     };
   }
 
-  const linkedUser = async (instanceId: string, idpId: string, externalUserId: string) =>
-    (await links.byLookup(instanceId, "idp", idpLinkKey({ idpId, externalUserId })))?.userId;
+  // A link that is suspended leads to nobody (authority J1a).
+  const linkedUser = async (instanceId: string, idpId: string, externalUserId: string) => {
+    const link = await links.byLookup(instanceId, "idp", idpLinkKey({ idpId, externalUserId }));
+    return link?.isVerified === true ? link.userId : undefined;
+  };
 
   async function add(
     at: IntentAt,

@@ -19,6 +19,7 @@ export { membershipClaim, type MemberContext } from "./events.ts";
 export { addMember, cascadeMember, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
 export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
+export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
 export { powerReader } from "./power.ts";
 

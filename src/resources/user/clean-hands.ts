@@ -1,6 +1,7 @@
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { whoAnswersFor } from "../idp/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { createCredentials } from "./credentials.ts";
 import { type UserEvent, userEvents } from "./events.ts";
@@ -14,7 +15,8 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
 /**
  * New power meets clean hands (authority J20): when a user comes to power, what others made on the account ends in the
  * same unit unless its maker covers that power. Factors, keys, tokens, links and passwords go, and with them all sessions
- * and codes; addresses that such a maker entered stay and must be proven anew.
+ * and codes; addresses that such a maker entered stay and must be proven anew, and so do links to providers for which such
+ * a maker last said who answers.
  *
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
@@ -49,6 +51,12 @@ export function cleanHands(deps: Deps) {
     const ended = new Set(found.filter(({ isKept }) => !isKept).map(({ id }) => id));
     // Codes are proofs that are under way: whoever asked for them may hold them.
     tx.write(codes.removeAll(at), challenges.removeAll(at));
+    for (const { kind, id: idpId } of loaded.state.authenticators) {
+      if (kind !== "idp" || ended.has(`idp/${idpId}`) || keep.includes(`idp/${idpId}`)) continue;
+      const answering = await whoAnswersFor(events, { instanceId, idpId });
+      if (answering === undefined || (await isTrusted(answering))) continue;
+      tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
+    }
     if (ended.size === 0) return found;
     const { authenticators, email, phone } = loaded.state;
     for (const one of authenticators.filter((each) => ended.has(holdId(each)))) {

@@ -34,6 +34,7 @@ import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader } from "./active-user.ts";
+export { userAuthenticators } from "./authenticator/projection.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";

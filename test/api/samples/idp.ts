@@ -119,6 +119,7 @@ let previewed: Promise<string> | undefined;
 
 export const idpSamples: Record<string, Sample> = ofService(IdentityProviderService.typeName, {
   ...Object.fromEntries(Object.entries(idpConfigs).flatMap(ofType)),
+  ConfirmIDP: onId(unknown, (world) => newIdp(world, "forge_b")),
   DeleteIDP: onId(unknown, (world) => newIdp(world, "forge_b")),
   SearchIDPs: {
     valid: () => ({ filters: [{ name: { name: "none" } }] }),

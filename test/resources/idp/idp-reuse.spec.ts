@@ -105,10 +105,11 @@ describe("an identity provider of the instance, in an organization", () => {
     assert.deepEqual(details.resource_owner, instance);
     assert.deepEqual((await idpOf(id, organization)).details, details);
     const before = await eventCount();
-    assert.deepEqual(bodyOf(await setPolicy(id, "DEACTIVATE", organization)), { details });
-    assert.deepEqual(bodyOf(await patch(`/idps/forge_b/${id}${inContext(organization)}`, {})), {
-      details,
-    });
+    const same = [
+      await setPolicy(id, "DEACTIVATE", organization),
+      await patch(`/idps/forge_b/${id}${inContext(organization)}`, {}),
+    ];
+    for (const answer of same) assert.deepEqual(bodyOf(answer).details, details);
     assert.equal(await eventCount(), before);
     const renamed = bodyOf(await patch(`/idps/forge_b/${id}`, { idp: { name: "renamed" } }));
     assert.deepEqual((await idpOf(id, organization)).details, renamed.details);

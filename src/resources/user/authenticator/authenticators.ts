@@ -80,6 +80,10 @@ export function foldAuthenticators(held: Held, event: UserEvent): Held {
       const { idpId, externalUserId: address } = event.payload;
       return add(held, "idp", idpId, { isVerified: true, address });
     }
+    case "user.human.externalidp.suspended":
+      return verify(held, "idp", event.payload.idpId, false);
+    case "user.human.externalidp.confirmed":
+      return verify(held, "idp", event.payload.idpId);
     case "user.human.externalidp.removed":
     case "user.human.externalidp.cascade.removed":
       return drop(held, "idp", event.payload.idpId);
@@ -121,8 +125,8 @@ const add = (
   { kind, id, isVerified: false, address: "", isPasskey: false, ...more },
 ];
 
-const verify = (held: Held, kind: AuthenticatorKind, id: string): Held =>
-  held.map((one) => (isOther(kind, id)(one) ? one : { ...one, isVerified: true }));
+const verify = (held: Held, kind: AuthenticatorKind, id: string, isVerified = true): Held =>
+  held.map((one) => (isOther(kind, id)(one) ? one : { ...one, isVerified }));
 
 /** Of one kind, what a user has; without the ones whose registration was not ended where `verified` is asked for. */
 export const heldOf = (held: Held, kind: AuthenticatorKind, only?: "verified"): Authenticator[] =>

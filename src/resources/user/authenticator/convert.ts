@@ -17,9 +17,10 @@ export const toIdpLink = ({
   id: idpId,
   label: username,
   lookup,
+  isVerified,
   creationDate,
 }: AuthenticatorRow): MessageInitShape<typeof IDPLinkSchema> => ({
-  ...{ idpId, username },
+  ...{ idpId, username, suspended: !isVerified },
   userId: lookup.slice(idpId.length + 1),
   creationDate: timestampFromDate(creationDate),
 });

@@ -85,6 +85,9 @@ export const authenticatorPayloads = {
     personal: ["externalUserId", "username"],
     claims: (link) => [holdAlso(idpLinkClaim, idpLinkKey(link))],
   }),
+  /** Somebody who does not cover the user answers for the provider now: the link proves nothing. */
+  "human.externalidp.suspended": payload<{ idpId: string }>(),
+  "human.externalidp.confirmed": payload<{ idpId: string }>(),
   "human.externalidp.removed": lostIdpLink(),
   /** The provider was deleted. */
   "human.externalidp.cascade.removed": lostIdpLink(),

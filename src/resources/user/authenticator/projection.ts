@@ -146,6 +146,9 @@ export const authenticatorProjection = projection(
         label: event.payload.username,
         lookup: idpLinkKey(event.payload),
       }),
+    "user.human.externalidp.suspended": (event) =>
+      change(event, "idp", event.payload.idpId, { isVerified: false }),
+    "user.human.externalidp.confirmed": (event) => verify(event, "idp", event.payload.idpId),
     "user.human.externalidp.removed": (event) => drop(event, "idp", event.payload.idpId),
     "user.human.externalidp.cascade.removed": (event) => drop(event, "idp", event.payload.idpId),
     "user.pat.added": (event) =>

@@ -29,7 +29,7 @@ export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentC
       const said = await intents.said(instanceId, proof);
       if (said === undefined || userId === undefined) return undefined;
       const { idpId, identity } = said;
-      const isHis = heldOf(state.authenticators, "idp").some(
+      const isHis = heldOf(state.authenticators, "idp", "verified").some(
         ({ id, address }) => id === idpId && address === identity.id,
       );
       if (!isHis || !(await intents.isActive(instanceId, state.organizationId, idpId))) {

@@ -17,7 +17,14 @@ export function addIdpLink(
   link: IdpLink & { username: string },
 ): UserEvent[] {
   requirePerson(state);
-  if (heldOf(state.authenticators, "idp").some(({ id }) => id === link.idpId)) {
+  const [held] = heldOf(state.authenticators, "idp").filter(({ id }) => id === link.idpId);
+  // A link that was suspended is made anew by who proved themselves in another way.
+  if (held?.isVerified === false) {
+    return held.address === link.externalUserId
+      ? [userEvents["human.externalidp.confirmed"]({ idpId: link.idpId })]
+      : [...removeIdpLink(state, link.idpId), userEvents["human.externalidp.added"](link)];
+  }
+  if (held !== undefined) {
     throw alreadyExists(
       "IDP_LINK_EXISTS",
       "the user has an account of the provider linked: remove that link first",
