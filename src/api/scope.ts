@@ -17,6 +17,13 @@ export function renewScope(scope: Scope, { caller, permissions, context }: Call)
   scope.context = context;
 }
 
+/** A token that was given only the reading of its user's account writes nothing there as the user's own (authority J4). */
+function policyFor(policy: Scope["policy"], caller: Scope["caller"]): Scope["policy"] {
+  if (!policy.ownData || caller.kind !== "user" || caller.limit === undefined) return policy;
+  if (caller.limit.ownAccount !== "read" || policy.act.endsWith(".read")) return policy;
+  return { ...policy, ownData: false };
+}
+
 // A class, because an object literal with a getter is built anew for every call, which is twenty times as slow.
 class CallScope implements Scope {
   readonly instanceId: string;
@@ -36,7 +43,7 @@ class CallScope implements Scope {
     this.caller = caller;
     this.permissions = call.permissions;
     this.context = call.context;
-    this.policy = call.rule.policy;
+    this.policy = policyFor(call.rule.policy, caller);
     this.requestId = call.requestId;
     this.method = call.rule.path.slice(1);
     this.answer = call.answer;

@@ -4,9 +4,10 @@ import { passkeyPage } from "../login/path-of-notice.ts";
 import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
-import { oidcModule } from "../oidc/store/index.ts";
+import { formerTokens, oidcModule, tokenUse } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
+import { consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
@@ -37,7 +38,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   instanceModule,
   organizationModule,
   domainModule,
-  appModule,
+  appModule(formerTokens, formerConsents),
   projectModule,
   grantModule,
   userModule,
@@ -57,6 +58,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   smsModule,
   oidcModule,
   loginModule,
+  consentModule(tokenUse),
   actionModule,
   executorModule,
   eventModule,

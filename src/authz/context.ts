@@ -15,6 +15,8 @@ export type TokenLimit = {
   organizationIds: readonly string[];
   /** What it may do to the account of its own user: read it, write it, or also change its ways to log in (J4a). */
   ownAccount: "read" | "write" | "credential";
+  /** Names of permissions by which it may give or take holds on users, as `permissions` (J4a). */
+  holds: readonly string[];
 };
 
 /** When and how the user of a token proved who they are; tokens that stand for themselves have none (account L2). */
@@ -35,6 +37,8 @@ export type Caller =
       tokenKind: string;
       /** The OAuth client that an access token was issued to; other tokens have none. */
       clientId?: string;
+      /** Who acts for the user, the last one first (RFC 8693): the call has no more than what each of them may do. */
+      actorIds?: readonly string[];
       limit?: TokenLimit;
       authentication?: Authentication;
     }

@@ -96,10 +96,20 @@ const onInstance: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 const nothing: ReadonlySet<string> = new Set();
 
-/** Every permission that some role gives: a method that names another one can never be called. */
-export const knownPermissions: ReadonlySet<string> = new Set(
-  [...permissions.values()].flatMap((held) => [...held]),
-);
+/**
+ * What an app needs to change how the user of its token logs in (authority J4a). No role gives it: everybody may do so to
+ * their own account.
+ */
+export const ownCredentials = "user.self.credential";
+
+/** Who may write users may write their own account. */
+export const userWriting = "user.write";
+
+/** Every permission that some role gives, and that of apps: a method that names another one can never be called. */
+export const knownPermissions: ReadonlySet<string> = new Set([
+  ...[...permissions.values()].flatMap((held) => [...held]),
+  ownCredentials,
+]);
 
 /**
  * All a role gives, wherever its membership reaches. A name that is no role gives nothing.

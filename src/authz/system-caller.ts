@@ -38,7 +38,9 @@ export function systemCallers(
         clockTolerance: clockToleranceSeconds,
         currentDate: now(),
       });
-      const { iat = 0, exp = Number.POSITIVE_INFINITY } = payload;
+      const { iat = 0, exp = Number.POSITIVE_INFINITY, aud } = payload;
+      // To be meant for others as well is to be presented to them as well.
+      if (Array.isArray(aud) && aud.length !== 1) throw new Error("the token has two audiences");
       if (exp - iat > longestLifeSeconds) throw new Error("the token lives longer than an hour");
     } catch (cause) {
       throw unauthenticated(

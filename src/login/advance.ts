@@ -1,7 +1,7 @@
 import type { Missing } from "../oidc/core/ports.ts";
 import { idpScope, valuesOf } from "../oidc/core/scope.ts";
+import type { Consents } from "../resources/consent/index.ts";
 import type { AccountLink } from "./account-link.ts";
-import type { Consents } from "./consents.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
 import type { NoticeCode } from "./page.ts";
@@ -80,12 +80,19 @@ export function createAdvance(parts: Parts): Advance {
 
   async function stepWith(visit: Visit, session: LoginSession | undefined): Promise<Step> {
     const { data } = visit.flow;
-    const isConsentDue =
-      session !== undefined &&
-      data.request !== undefined &&
-      (await consents.isDue(visit.at.instanceId, session.user, data.request));
+    const isConsentDue = await asksConsent(visit.at.instanceId, session, data.request);
     const facts = { isConsentDue, begin: beginningOf(data) };
     return nextStep(data, await progressFor(visit, session), facts);
+  }
+
+  async function asksConsent(
+    instanceId: string,
+    session: LoginSession | undefined,
+    request: FlowData["request"],
+  ): Promise<boolean> {
+    if (session === undefined || request === undefined) return false;
+    const app = await parts.appOf(instanceId, request.clientId);
+    return app !== undefined && consents.isDue(instanceId, session.user, app, request);
   }
 
   async function next(visit: Visit, notice?: NoticeCode): Promise<LoginAnswer> {

@@ -1,11 +1,11 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createIdpIntents } from "../resources/idpintent/index.ts";
+import { createConsents } from "../resources/consent/index.ts";
 import { userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
 import { assetAt } from "./assets.ts";
-import { createConsents } from "./consents.ts";
 import { loginErrors, showError } from "./errors.ts";
 import { createFlowStore } from "./flow-store.ts";
 import { loginInteractions } from "./interactions.ts";

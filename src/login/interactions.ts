@@ -1,7 +1,7 @@
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
 import { endSession } from "../resources/session/index.ts";
+import type { Consents } from "../resources/consent/index.ts";
 import { agentCookie, type Agents } from "./agents.ts";
-import type { Consents } from "./consents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { plainPage } from "./errors.ts";
@@ -65,7 +65,9 @@ export function loginInteractions(parts: Parts): {
         now: now(),
       });
       if (missing !== undefined) return "login";
-      return (await consents.isDue(instanceId, user, request)) ? "consent" : undefined;
+      const app = await parts.appOf(instanceId, request.clientId);
+      if (app === undefined) return undefined;
+      return (await consents.isDue(instanceId, user, app, request)) ? "consent" : undefined;
     },
 
     async keep({ instanceId }, request) {

@@ -1,12 +1,11 @@
 import { sweepExpiredRows } from "../jobs/expired-rows.ts";
 import type { Module } from "../projection/module.ts";
-import { consentEvents, consentProjection } from "./consents.ts";
 import { loginFlows, messagePaces, userAgents } from "./tables.ts";
 
 /** The login: what people see of the service (service.md 4.3.1; oidc.md, Login). */
 export const loginModule: Module = {
-  events: [consentEvents],
-  projections: [consentProjection],
+  events: [],
+  projections: [],
   state: [userAgents, loginFlows, messagePaces],
   sweeps: (deps) =>
     [userAgents, loginFlows, messagePaces].map((rows) => sweepExpiredRows(deps, rows)),

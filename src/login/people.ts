@@ -1,6 +1,6 @@
 import type { Deps } from "../projection/module.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
-import { verifiedDomains } from "../resources/org/index.ts";
+import { organizationNames, verifiedDomains } from "../resources/org/index.ts";
 import {
   activeUserReader,
   authenticatorReader,
@@ -38,6 +38,8 @@ export type People = {
     channel: "email" | "sms",
   ): Promise<string | undefined>;
   account(instanceId: string, userId: string): Promise<Account>;
+  /** What an organization is called. */
+  organizationName(instanceId: string, id: string): Promise<string>;
   /** What the user can prove himself with beside his password, as far as the settings let it count. */
   factors(
     instanceId: string,
@@ -65,6 +67,7 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
   const authenticators = authenticatorReader(db);
   const domainsOf = verifiedDomains(db);
   const instance = instanceFacts(db);
+  const organizationName = organizationNames(db);
 
   return {
     async find(instanceId, typed, organizationId) {
@@ -103,6 +106,10 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
     async account(instanceId, userId) {
       const found = await names.of(instanceId, userId);
       return { loginName: found?.loginName ?? userId, displayName: found?.displayName };
+    },
+
+    async organizationName(instanceId, id) {
+      return (await organizationName(instanceId, id)).name;
     },
 
     async factors(instanceId, userId, allowed) {

@@ -3,6 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
+import type { FoundApp } from "../resources/app/index.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
@@ -39,11 +40,8 @@ export type LoginPorts = Pick<
   /** What is set in the place of shipped texts. */
   textsOf(place: Place, language: Language): Promise<OwnTexts>;
   frameOriginsOf(instanceId: string): Promise<readonly string[]>;
-  /** The app that waits: what it is called, and which organization and project it belongs to. */
-  appOf(
-    instanceId: string,
-    clientId: string,
-  ): Promise<{ name: string; organizationId: string; projectId: string } | undefined>;
+  /** The app that waits: what it is called, and what decides what people can give it. */
+  appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
   devices: DeviceApproval;
   functions: LoginFunctions;
   /** Only where nobody else can reach the service. */

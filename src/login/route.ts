@@ -4,7 +4,6 @@ import type { IdpIntents } from "../resources/idpintent/index.ts";
 import type { UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
-import type { Consents } from "./consents.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { MessagePace } from "./message-pace.ts";
 import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
@@ -12,6 +11,7 @@ import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import { isTextKey } from "../texts/texts.ts";
+import type { Consents } from "../resources/consent/index.ts";
 import { PageRefused, type Shown, type Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { audienceOf } from "../../src/oidc/core/audience.ts";
+import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
@@ -197,8 +197,8 @@ async function codesOf(
     assert.ok(client !== undefined && user !== undefined);
     const now = ports.now();
     const grant = {
-      ...{ clientId, userId, organizationId: user.organizationId, sessionId: "", scope },
-      audience: await audienceOf(ports, at, client, user, scope),
+      ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+      ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
       ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
       ...{ authTime: now, amr: ["pwd"], redirectUri, codeChallenge: sentChallenge },
     };

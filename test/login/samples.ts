@@ -226,10 +226,28 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "consent",
       consentPage(page(), {
         app,
+        organization: say("Acme"),
+        host: say("app.northwind.example"),
+        access: { choices: [], organization: say("Acme"), within: [] },
         account,
         scopes,
         policyUri: say("https://northwind.example/privacy"),
         termsUri: say("https://northwind.example/terms"),
+      }),
+    ],
+    [
+      "consent-access",
+      consentPage(page(), {
+        app,
+        organization: say("Acme"),
+        host: say("app.northwind.example"),
+        access: {
+          choices: ["own", "organization", "given", "everything"],
+          organization: say("Acme"),
+          within: [],
+        },
+        account,
+        scopes: ["openid", "profile"],
       }),
     ],
     ["device", devicePage(page(), { userCode: say("") })],
@@ -237,6 +255,8 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "device-confirm",
       deviceConfirmPage(page(), {
         app,
+        organization: say("Acme"),
+        access: { choices: ["own", "organization"], organization: say("Acme"), within: [] },
         account,
         userCode: say("WDJB-MJHT"),
         scopes: ["openid", "profile"],

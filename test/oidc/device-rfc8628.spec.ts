@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { audienceOf } from "../../src/oidc/core/audience.ts";
+import { targetsOf } from "../../src/oidc/core/audience.ts";
 import { readUserCode } from "../../src/oidc/core/device-authorization.ts";
 import { assertRefused, basic, type Body, paths, startOidc } from "../support/oidc.ts";
 
@@ -31,8 +31,8 @@ async function approve(userCode: string, userId: string): Promise<boolean> {
   if (request === undefined || client === undefined || user === undefined) return false;
   const { clientId, scope } = request;
   return ports.devices.approve(at, request.id, {
-    ...{ clientId, userId, organizationId: user.organizationId, sessionId: "", scope },
-    audience: await audienceOf(ports, at, client, user, scope),
+    ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+    ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
     ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
     ...{ authTime: service.now(), amr: ["pwd"] },
   });

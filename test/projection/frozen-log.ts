@@ -8,7 +8,7 @@ import {
   oidcSession,
   refreshToken,
 } from "../../src/oidc/store/events.ts";
-import { consent } from "../../src/login/consents.ts";
+import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";

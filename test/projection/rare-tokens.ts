@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Bootstrap } from "../../src/app/bootstrap.ts";
 import type { Issue, OidcSession } from "../../src/oidc/core/ports.ts";
-import { consent, consentEvents } from "../../src/login/consents.ts";
+import { consent, consentEvents } from "../../src/resources/consent/index.ts";
 import { logout, logoutEvents } from "../../src/oidc/store/logouts.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { Deps } from "../../src/projection/module.ts";
@@ -24,8 +24,9 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
   const actor = { iss: at.issuer, sub: other };
   const session = (id: string, more: Partial<OidcSession> = {}): OidcSession => ({
     ...{ id, clientId, userId: user.id, organizationId: user.organizationId, sessionId: "" },
-    ...{ scope, audience: [clientId], nonce: undefined, authTime: now(), amr: ["pwd"] },
-    ...{ claims: undefined, actor: undefined, parents: [] },
+    ...{ scope, nonce: undefined, authTime: now(), amr: ["pwd"] },
+    audience: [{ kind: "client", id: clientId }],
+    ...{ access: undefined, claims: undefined, actor: undefined, parents: [] },
     ...more,
   });
   const issue = async (
@@ -38,7 +39,7 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
     const { userId, audience, authTime, amr, claims, sessionId, parents } = from;
     const token = {
       ...{ id: newId(), clientId, userId, oidcSessionId: from.id, scope, audience, isJwt: false },
-      ...{ authTime, amr, actor: from.actor, claims, sessionId, parents },
+      ...{ authTime, amr, actor: from.actor, claims, sessionId, parents, access: undefined },
       ...{ issuedAt: now(), expiresAt: after(hour) },
     };
     const issued = await tokens.issue(at, {

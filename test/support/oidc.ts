@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import * as oidc from "openid-client";
-import { audienceOf } from "../../src/oidc/core/audience.ts";
+import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At, CodeGrant, Ports } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
@@ -181,8 +181,9 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
       const scope = more.scope ?? ["openid"];
       const code = ports.newSecret("authorization_code");
       const grant: CodeGrant = {
-        ...{ clientId, userId, organizationId: user.organizationId, sessionId: "", scope },
-        audience: await audienceOf(ports, at, client, user, scope),
+        ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+        // As if the person had allowed everything on the page.
+        ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
         ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
         ...{ authTime: now(), amr: ["pwd"], redirectUri, codeChallenge: undefined },
         ...more,

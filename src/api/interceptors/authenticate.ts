@@ -1,5 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import type { Caller } from "../../authz/context.ts";
+import type { Caller, TokenLimit } from "../../authz/context.ts";
+import { commonPermissions, limitedPermissions } from "../../authz/limited.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { resourceExhausted, unauthenticated } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
@@ -30,16 +31,41 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<vo
     return undefined;
   }
   if (call.isBlocked) throw instanceBlocked();
-  return whenKnown(
-    memberships.ofUser(call.instanceId, caller.userId),
-    (held) => void (call.permissions = permissionsOf(held)),
-  );
+  return whenKnown(memberships.ofUser(call.instanceId, caller.userId), (held) => {
+    call.permissions = permissionsOf(held, caller.limit);
+    return caller.actorIds === undefined
+      ? undefined
+      : limitToActors(memberships, call, caller.actorIds);
+  });
+}
+
+/** Whoever acts for somebody does no more than either may (authority J2a). */
+async function limitToActors(
+  memberships: Ports["memberships"],
+  call: Call,
+  actorIds: readonly string[],
+): Promise<void> {
+  for (const id of actorIds) {
+    const held = await memberships.ofUser(call.instanceId, id);
+    call.permissions = commonPermissions(call.permissions, permissionsOf(held));
+  }
 }
 
 // Memberships are cached lists: the same list gives the same permissions, so they are united once.
 const united = new WeakMap<object, ReturnType<typeof permissionsFrom>>();
+// The limit of a token is one object for as long as nothing of it changes.
+const limited = new WeakMap<object, WeakMap<TokenLimit, ReturnType<typeof permissionsFrom>>>();
 
-function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0]) {
+function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0], limit?: TokenLimit) {
+  if (limit !== undefined) {
+    let byLimit = limited.get(memberships);
+    if (byLimit === undefined) limited.set(memberships, (byLimit = new WeakMap()));
+    let permissions = byLimit.get(limit);
+    if (permissions === undefined) {
+      byLimit.set(limit, (permissions = limitedPermissions(memberships, limit)));
+    }
+    return permissions;
+  }
   let permissions = united.get(memberships);
   if (permissions === undefined) {
     permissions = permissionsFrom(memberships);

@@ -1,8 +1,9 @@
+import { askedFor } from "../asked.ts";
 import { deviceConfirmPage } from "../pages/device-confirm.ts";
 import { deviceDonePage } from "../pages/device-done.ts";
 import { devicePage } from "../pages/device.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { requireSession, type Route, type RouteParts, valueOf, writing } from "../route.ts";
 import { toBrowserSession } from "../sessions.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
@@ -10,7 +11,7 @@ const longest = 40;
 
 /** Letting a device in by the code that it shows (RFC 8628 section 3.3): who asks for what is confirmed by name. */
 export function deviceRoutes(parts: RouteParts): Route[] {
-  const { advance, devices, people, sessions } = parts;
+  const { advance, appOf, consents, devices, people, sessions } = parts;
 
   function show(visit: Visit, shown: Shown, typed?: string) {
     const userCode = (typed ?? visit.query.get("user_code") ?? "").slice(0, longest);
@@ -26,7 +27,8 @@ export function deviceRoutes(parts: RouteParts): Route[] {
     if (device === undefined || outcome !== "done") throw new PageRefused("FLOW_NOT_FOUND", 400);
     const proven = toBrowserSession(session);
     const found = await devices.find(visit.at, device.userCode);
-    return proven && found && { session: proven, ...found };
+    const app = found && (await appOf(visit.at.instanceId, found.request.clientId));
+    return proven && found && app && { session: proven, app, ...found };
   }
 
   const expired = (visit: Visit) => visit.go(paths.device, { problem: "USER_CODE_INVALID" });
@@ -65,16 +67,22 @@ export function deviceRoutes(parts: RouteParts): Route[] {
       async get(visit) {
         const found = await waiting(visit);
         if (found === undefined) return expired(visit);
-        const { request, session, userCode, appName: app } = found;
+        const { request, session, userCode, app } = found;
         const account = await people.account(visit.at.instanceId, session.user.id);
-        const view = { app, account, userCode, scopes: request.scope };
+        const asking = { app, scope: request.scope };
+        const asked = await askedFor(parts, visit.at.instanceId, session.user, asking);
+        const view = { ...asked, account, userCode };
         return visit.show((page) => deviceConfirmPage(page, view), { self: paths.deviceConfirm });
       },
       async post(visit) {
         const found = await waiting(visit);
         if (found === undefined) return expired(visit);
-        const { request, session } = found;
+        const { request, session, app } = found;
         const isAllowed = valueOf(visit, "consent") === "allow";
+        if (isAllowed) {
+          const given = { scope: request.scope, choice: valueOf(visit, "access") };
+          await consents.give(writing(visit, session.user.id), session.user, app, given);
+        }
         const isDecided = isAllowed
           ? await devices.approve(visit.at, request, session)
           : await devices.deny(visit.at, request);

@@ -1,4 +1,5 @@
 import { leave } from "../advance.ts";
+import { askedFor, hostOf } from "../asked.ts";
 import { consentPage } from "../pages/consent.ts";
 import { developmentMailPage } from "../pages/development-mail.ts";
 import { loggedOutPage } from "../pages/logged-out.ts";
@@ -34,8 +35,10 @@ export function endRoutes(parts: RouteParts): Route[] {
         const { request } = visit.flow.data;
         if (request === undefined || !(await isDue(visit))) return advance.next(visit);
         const app = await appOf(visit.at.instanceId, request.clientId);
+        if (app === undefined) throw new PageRefused("CLIENT_UNKNOWN", 400);
         const account = await people.account(visit.at.instanceId, user.id);
-        const view = { app: app?.name ?? request.clientId, account, scopes: request.scope };
+        const asked = await askedFor(parts, visit.at.instanceId, user, { app, ...request });
+        const view = { ...asked, account, host: hostOf(request.redirectUri) };
         return visit.show((page) => consentPage(page, view), { self: paths.consent });
       },
       async post(visit) {
@@ -44,7 +47,10 @@ export function endRoutes(parts: RouteParts): Route[] {
         const { request } = visit.flow.data;
         if (request === undefined || !(await isDue(visit))) return advance.next(visit);
         if (valueOf(visit, "consent") !== "allow") return advance.deny(visit, session);
-        await consents.give(writing(visit, user.id), user, request);
+        const app = await appOf(visit.at.instanceId, request.clientId);
+        if (app === undefined) throw new PageRefused("CLIENT_UNKNOWN", 400);
+        const given = { scope: request.scope, choice: valueOf(visit, "access") };
+        await consents.give(writing(visit, user.id), user, app, given);
         await visit.save({ ...visit.flow.data, hasConsented: true });
         return advance.next(visit);
       },

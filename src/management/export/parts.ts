@@ -84,7 +84,7 @@ type AppRow = Row<typeof apps>;
 
 function toOidcApp(row: AppRow): MessageInitShape<typeof ImportedOidcAppSchema> {
   const { id: appId, projectId, name, clientId } = row;
-  const config = toGetApp(row, true).app?.config;
+  const config = toGetApp(row, true, false).app?.config;
   if (config?.case !== "oidc") throw new Error("a row of the kind oidc gives an app of that kind");
   // The fields of both messages have the same names.
   const { $typeName: _, ...oidc } = config.value;
@@ -100,7 +100,7 @@ function toOidcApp(row: AppRow): MessageInitShape<typeof ImportedOidcAppSchema> 
 
 function toApiApp(row: AppRow): MessageInitShape<typeof ImportedApiAppSchema> {
   const { id: appId, projectId, name, clientId } = row;
-  const config = toGetApp(row, true).app?.config;
+  const config = toGetApp(row, true, false).app?.config;
   const method = config?.case === "api" ? config.value.authMethodType : undefined;
   return {
     appId,

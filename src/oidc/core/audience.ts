@@ -1,29 +1,93 @@
-import type { At, Client, Ports, User } from "./ports.ts";
+import type { ApiPower, At, AudienceRef, Client, Ports, User } from "./ports.ts";
 import { projectsIn } from "./scope.ts";
 
 const ownProjectName = "idsvc";
 
+/** What tokens are issued for: what of the scope is granted, whom they are for, and what they may do at our own APIs. */
+export type Targets = {
+  scope: readonly string[];
+  audience: readonly AudienceRef[];
+  access: ApiPower | undefined;
+};
+
+type Parts = Pick<Ports, "clients" | "users" | "settings">;
+
 /**
- * Whom tokens are for: the client, its project with its apps, and the projects that the scope asks for where the user may
- * use them; others are left out.
+ * Whom tokens of a client are for: the client, its project with its apps, and the projects that the scope asks for where
+ * the user may use them; others are left out. Our own APIs are asked for like any other and given by `access` alone, to be
+ * an app of the service's own project is no audience (authority J4).
  */
-export async function audienceOf(
-  { clients, users, settings }: Pick<Ports, "clients" | "users" | "settings">,
+export async function targetsOf(
+  parts: Parts,
   at: At,
-  client: Pick<Client, "clientId" | "projectId"> | { clientId: string; projectId?: undefined },
+  client: Pick<Client, "clientId" | "projectId">,
+  user: User,
+  asked: { scope: readonly string[]; access: ApiPower | undefined },
+): Promise<Targets> {
+  const { clients, settings } = parts;
+  const { clientId, projectId } = client;
+  const own = await settings.ownProjectId(at);
+  const audience: AudienceRef[] = [];
+  // An app that is not set up yet has no client id.
+  const ids = new Set([clientId, ...(await clients.ofProject(at, projectId))]);
+  for (const id of ids) if (id !== "") audience.push({ kind: "client", id });
+  if (projectId !== own) audience.push({ kind: "project", id: projectId });
+  const isAsked = asked.scope.some((word) => isOwnApi(word, own));
+  const access = isAsked ? asked.access : undefined;
+  const scope = asked.scope.filter((word) => access !== undefined || !isOwnApi(word, own));
+  await addProjects(parts, at, user, { scope, own }, audience);
+  return { scope, audience, access };
+}
+
+/** The same for a machine user, who is a client by themselves: no string that they chose becomes an audience (J8). */
+export async function targetsOfMachine(
+  parts: Parts,
+  at: At,
   user: User,
   scope: readonly string[],
-): Promise<string[]> {
-  const audience = new Set([client.clientId]);
-  if (client.projectId !== undefined) {
-    audience.add(client.projectId);
-    for (const clientId of await clients.ofProject(at, client.projectId)) audience.add(clientId);
-  }
-  // An app that is not set up yet has no client id.
-  audience.delete("");
-  for (const asked of projectsIn(scope)) {
-    const id = asked === ownProjectName ? await settings.ownProjectId(at) : asked;
-    if (!audience.has(id) && (await users.mayAddress(at, user, id))) audience.add(id);
-  }
-  return [...audience];
+): Promise<AudienceRef[]> {
+  const audience: AudienceRef[] = [];
+  const own = await parts.settings.ownProjectId(at);
+  await addProjects(parts, at, user, { scope, own }, audience);
+  return audience;
 }
+
+async function addProjects(
+  { users }: Parts,
+  at: At,
+  user: User,
+  { scope, own }: { scope: readonly string[]; own: string },
+  audience: AudienceRef[],
+): Promise<void> {
+  for (const asked of projectsIn(scope)) {
+    const id = asked === ownProjectName ? own : asked;
+    const kind = id === own ? "api" : "project";
+    if (has(audience, { kind, id })) continue;
+    if (kind === "api" || (await users.mayAddress(at, user, id))) audience.push({ kind, id });
+  }
+}
+
+/** Whether a scope asks for the service's own APIs, by whichever name. */
+export const isOwnApi = (word: string, ownProjectId: string): boolean =>
+  projectsIn([word]).some((id) => id === ownProjectName || id === ownProjectId);
+
+export const has = (audience: readonly AudienceRef[], { kind, id }: AudienceRef): boolean =>
+  audience.some((each) => each.kind === kind && each.id === id);
+
+/** Whether a client is meant: by itself, or as an app of its project. */
+export const isFor = (
+  { clientId, projectId }: Pick<Client, "clientId" | "projectId">,
+  audience: readonly AudienceRef[],
+): boolean =>
+  has(audience, { kind: "client", id: clientId }) ||
+  has(audience, { kind: "project", id: projectId });
+
+/** The projects of an audience. */
+export const projectIdsOf = (audience: readonly AudienceRef[]): string[] =>
+  audience.filter(({ kind }) => kind !== "client").map(({ id }) => id);
+
+/** An audience as `aud` says it; what is for nobody else is for the issuer, whose userinfo endpoint takes it. */
+export const audOf = (
+  { issuer }: Pick<At, "issuer">,
+  audience: readonly AudienceRef[],
+): string[] => (audience.length === 0 ? [issuer] : audience.map(({ id }) => id));

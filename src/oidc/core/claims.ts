@@ -46,7 +46,8 @@ export const standardClaimNames: readonly string[] = Object.values(ofScope).flat
 export type Telling = {
   user: User;
   scope: readonly string[];
-  audience: readonly string[];
+  /** The projects that the token is for. */
+  projectIds: readonly string[];
   /** The project whose roles are meant where none is named. */
   projectId: string | undefined;
   /** Its roles are told unasked. */
@@ -132,12 +133,12 @@ function roleClaims(parts: Parts, at: At, telling: Telling): Awaitable<Claims> {
 async function heldRoles(
   { users }: Parts,
   at: At,
-  { user, scope, audience, projectId, rolesAsserted }: Telling,
+  { user, scope, projectIds, projectId, rolesAsserted }: Telling,
   asksAll: boolean,
   keys: readonly string[],
 ): Promise<Claims> {
   const mine = projectId === undefined ? [] : [projectId];
-  const projects = asksAll ? [...new Set([...mine, ...audience])] : mine;
+  const projects = asksAll ? [...new Set([...mine, ...projectIds])] : mine;
   const organizations = valuesOf(scope, rolesOfOrganizationScope);
   const claims: Claims = {};
   const held = await users.roles(at, user.id, projects);
@@ -159,9 +160,9 @@ async function heldRoles(
 /** What is told of a user to the client that a token was issued to. */
 export const tellingTo = (
   client: Client | undefined,
-  about: Pick<Telling, "user" | "scope" | "audience">,
+  about: Pick<Telling, "user" | "scope" | "projectIds">,
   rolesAsserted: boolean,
 ): Telling => {
-  const { user, scope, audience } = about;
-  return { user, scope, audience, projectId: client?.projectId, rolesAsserted };
+  const { user, scope, projectIds } = about;
+  return { user, scope, projectIds, projectId: client?.projectId, rolesAsserted };
 };

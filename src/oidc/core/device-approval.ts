@@ -1,5 +1,5 @@
 import { readUserCode } from "./device-authorization.ts";
-import { audienceOf } from "./audience.ts";
+import { targetsOf } from "./audience.ts";
 import type { DeviceRequest } from "./device-ports.ts";
 import type { At, BrowserSession, Ports } from "./ports.ts";
 
@@ -16,7 +16,7 @@ export type DeviceApproval = {
 };
 
 export function deviceApproval(
-  ports: Pick<Ports, "devices" | "clients" | "users" | "settings">,
+  ports: Pick<Ports, "devices" | "clients" | "consents" | "users" | "settings">,
 ): DeviceApproval {
   const { devices, clients, users } = ports;
   return {
@@ -31,15 +31,17 @@ export function deviceApproval(
     },
 
     async approve(at, request, { id: sessionId, user, authTime, amr }) {
-      const { clientId, scope } = request;
+      const { clientId } = request;
       const client = await clients.byId(at, clientId);
       if (client === undefined) return false;
       if (!(await users.mayUse(at, user, client.projectId))) return false;
+      const power = await ports.consents.apiPower(at, user, client);
+      const asked = { scope: request.scope, access: power };
       return devices.approve(at, request.id, {
-        ...{ clientId, scope, sessionId, authTime, amr },
+        ...(await targetsOf(ports, at, client, user, asked)),
+        ...{ clientId, sessionId, authTime, amr },
         userId: user.id,
         organizationId: user.organizationId,
-        audience: await audienceOf(ports, at, client, user, scope),
         nonce: undefined,
         claims: undefined,
         actor: undefined,

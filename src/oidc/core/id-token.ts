@@ -7,6 +7,7 @@ import type { Actor, At, Ports } from "./ports.ts";
 /** What an ID token of this instance says. */
 export type IdToken = {
   userId: string;
+  /** Empty for that of a machine user. */
   clientId: string;
   /** The session of the user; empty where there was none. */
   sessionId: string;
@@ -38,13 +39,13 @@ export async function readIdToken(
     // Access tokens and logout tokens say what they are.
     if (decodeProtectedHeader(jwt).typ !== undefined) return undefined;
     const key = createPublicKey({ key: { ...published }, format: "jwk" });
-    const options = { algorithms: [published.alg], requiredClaims: ["sub", "aud", "azp", "exp"] };
+    const options = { algorithms: [published.alg], requiredClaims: ["sub", "aud", "exp"] };
     // Its time is looked at below: an expired one still names its user.
     ({ payload } = await jwtVerify(jwt, key, { ...options, currentDate: new Date(0) }));
   } catch {
     return undefined;
   }
-  const { sub, azp, aud, sid, exp, auth_time: authTime, amr, act } = payload;
+  const { sub, azp = "", aud, sid, exp, auth_time: authTime, amr, act } = payload;
   if (typeof sub !== "string" || typeof azp !== "string" || typeof exp !== "number") {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { audOf, isFor } from "./audience.ts";
 import { tellingTo, userClaims } from "./claims.ts";
 import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -32,16 +33,13 @@ export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
       if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(byHeader);
     }
     const token = await parts.tokens.accessToken(at, required(form, "token"));
-    return token !== undefined && isFor(client, token)
+    return token !== undefined && isFor(client, token.audience)
       ? describe(parts, at, client, token)
       : inactive;
   },
 });
 
 const inactive: OidcAnswer = json(200, { active: false });
-
-const isFor = ({ clientId, projectId }: Client, { audience }: AccessToken): boolean =>
-  audience.includes(clientId) || audience.includes(projectId);
 
 async function describe(
   parts: TokenParts,
@@ -53,14 +51,14 @@ async function describe(
   if (user === undefined) return inactive;
   const { scope, audience } = token;
   // Roles only of the project of the one who asks.
-  const telling = tellingTo(client, { user, scope, audience: [client.projectId] }, false);
+  const telling = tellingTo(client, { user, scope, projectIds: [client.projectId] }, false);
   const issuedAt = seconds(token.issuedAt);
   const told = {
     ...(await userClaims(parts, at, telling, token.claims?.userinfo)),
     active: true,
     iss: at.issuer,
     sub: user.id,
-    aud: audience,
+    aud: audOf(at, audience),
     exp: seconds(token.expiresAt),
     iat: issuedAt,
     nbf: issuedAt,

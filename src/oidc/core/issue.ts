@@ -1,10 +1,13 @@
+import { audOf, projectIdsOf } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
 import type {
   AccessToken,
   Actor,
+  ApiPower,
   At,
+  AudienceRef,
   Client,
   Issue,
   Issued,
@@ -30,7 +33,8 @@ export type Wanted = {
   client: Client | undefined;
   /** Of this answer; the session may allow more. */
   scope: readonly string[];
-  audience: readonly string[];
+  audience: readonly AudienceRef[];
+  access: ApiPower | undefined;
   /** Opens a session, goes on with one (whose refresh tokens end at a time), or has none. */
   session: { open: SessionData } | { renew: OidcSession; refreshEnd: Date } | undefined;
   accessToken: "opaque" | "jwt" | undefined;
@@ -142,7 +146,7 @@ async function makeAccessToken(
   issuedAt: Date,
   expiresAt: Date,
 ): Promise<NonNullable<Issue["accessToken"]>> {
-  const { user, clientId, client, scope, audience } = wanted;
+  const { user, clientId, client, scope, audience, access } = wanted;
   const isJwt = wanted.accessToken === "jwt";
   const token: AccessToken = {
     id: parts.newId(),
@@ -150,7 +154,7 @@ async function makeAccessToken(
     userId: user.id,
     oidcSessionId: session?.id ?? "",
     sessionId: session?.sessionId ?? "",
-    ...{ scope, audience, isJwt, issuedAt, expiresAt },
+    ...{ scope, audience, access, isJwt, issuedAt, expiresAt },
     authTime: session?.authTime,
     amr: session?.amr ?? [],
     actor: session?.actor,
@@ -160,10 +164,15 @@ async function makeAccessToken(
   if (!isJwt) return { value: parts.newSecret("access_token"), token };
   const from = seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0));
   const asserted = client?.accessTokenRoleAssertion ?? false;
+  const aud = audOf(at, audience);
   // RFC 9068 section 2.2, and what of the service's own was asked for; never a profile.
   const claims = {
-    ...(await ownClaims(parts, at, tellingTo(client, { user, scope, audience }, asserted))),
-    ...{ iss: at.issuer, sub: user.id, aud: audience, exp: seconds(expiresAt) },
+    ...(await ownClaims(
+      parts,
+      at,
+      tellingTo(client, { user, scope, projectIds: projectIdsOf(audience) }, asserted),
+    )),
+    ...{ iss: at.issuer, sub: user.id, aud, exp: seconds(expiresAt) },
     ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
     act: token.actor,
   };
@@ -185,12 +194,15 @@ async function makeIdToken(
   const { user, clientId, client, scope, audience } = wanted;
   const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
   const asserted = client?.idTokenRoleAssertion ?? false;
-  const telling = tellingTo(client, { user, scope, audience }, asserted);
+  const projectIds = projectIdsOf(audience);
+  const telling = tellingTo(client, { user, scope, projectIds }, asserted);
   const withScope = accessToken === undefined || (client?.idTokenUserinfoAssertion ?? false);
   const amr = session?.amr ?? [];
   const claims = {
     ...(await idTokenClaims(parts, at, telling, session?.claims?.id_token, withScope)),
-    ...{ iss: at.issuer, sub: user.id, aud: audience, azp: clientId },
+    ...{ iss: at.issuer, sub: user.id, aud: audOf(at, audience) },
+    // What a machine user calls themselves is the name of no client.
+    azp: client?.clientId,
     exp: seconds(expiresAt),
     iat: seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0)),
     auth_time: session?.authTime === undefined ? undefined : seconds(session.authTime),

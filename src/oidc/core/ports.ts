@@ -10,6 +10,7 @@ import type { Functions } from "./functions.ts";
  */
 export type Ports = {
   clients: Clients;
+  consents: Consents;
   users: Users;
   tokens: Tokens;
   devices: Devices;
@@ -67,7 +68,43 @@ export type Client = {
   backChannelLogoutUri: string;
   /** Assertions must name the issuer; the address of the token endpoint does not do (RFC 7523bis). */
   strictAssertionAudience: boolean;
+  /** What its tokens may do at the service's own APIs beyond what people of its organization can give it. */
+  apiAccess: (ApiReach & { trusted: boolean }) | undefined;
+  /** Who made it, and changed what answers for it, could do everything in the instance. */
+  isOwnerMade: boolean;
+  /** It had tokens for our APIs before clients needed an access to them. */
+  isLegacy: boolean;
 };
+
+/** Permissions by their names, or `*`, and where they count. */
+export type ApiReach = {
+  permissions: readonly string[];
+  instance: boolean;
+  organizationIds: readonly string[];
+};
+
+/**
+ * What a user let a client do at the service's own APIs (authority J4): read their own account; act for them in the
+ * organization that client and user belong to; all that they may do; what the client is given; as before there was such a
+ * choice. What is left of it is looked at whenever a token is used.
+ */
+export type ApiPower =
+  | { kind: "own" }
+  | { kind: "organization"; organizationId: string }
+  | { kind: "everything" }
+  | ({ kind: "given"; trusted: boolean } & ApiReach)
+  | { kind: "legacy" };
+
+/** Whom a token is for (authority J8): an app, a project with its apps, or the service's own APIs. */
+export type AudienceRef = { kind: "client" | "project" | "api"; id: string };
+
+export interface Consents {
+  /**
+   * What tokens of the client for the user may do at our own APIs, by what the user consented to, or the client is trusted
+   * with; undefined where nothing was given.
+   */
+  apiPower(at: At, user: User, client: Client): Awaitable<ApiPower | undefined>;
+}
 
 export interface Clients {
   /** The client, while it, its project and its organization are active. */
@@ -146,7 +183,9 @@ export type OidcSession = {
   /** The session in which the user logged in; empty where there is none. */
   sessionId: string;
   scope: readonly string[];
-  audience: readonly string[];
+  audience: readonly AudienceRef[];
+  /** What it may do at the service's own APIs, where those are in its audience. */
+  access: ApiPower | undefined;
   nonce: string | undefined;
   claims: ClaimsRequest | undefined;
   /** When and how the user proved himself (`auth_time`, `amr`). */
@@ -172,7 +211,9 @@ export type AccessToken = {
   /** Empty for tokens that stand for themselves: client credentials and JWT assertions. */
   oidcSessionId: string;
   scope: readonly string[];
-  audience: readonly string[];
+  audience: readonly AudienceRef[];
+  /** As that of its OIDC session; tokens of machine users have none and all power of their users. */
+  access: ApiPower | undefined;
   isJwt: boolean;
   authTime: Date | undefined;
   amr: readonly string[];
@@ -222,6 +263,9 @@ export type Issued =
   | { outcome: "ended" }
   | { outcome: "spent"; by: Spend["kind"] };
 
+/** What a client was given in a session of a user that has not ended; nothing but `openid` where there is none. */
+export type Given = { scope: readonly string[]; access: ApiPower | undefined };
+
 export type FoundCode = {
   digest: string;
   grant: CodeGrant;
@@ -257,6 +301,8 @@ export interface Tokens {
   endSession(at: At, id: string, reason: EndReason): Promise<void>;
   /** Revokes an access token alone, a refresh token with its session; by the exact string. Nothing if it is gone. */
   revoke(at: At, value: string): Promise<void>;
+  /** What a client was given for a user in a session (`sid`; empty for any), by what of it has not ended. */
+  givenTo(at: At, of: { userId: string; clientId: string; sessionId: string }): Promise<Given>;
   /** A session of a user as tokens name it (`sid`), while it has not ended. */
   isSessionAlive(at: At, sessionId: string): Awaitable<boolean>;
 }

@@ -1,3 +1,4 @@
+import { projectIdsOf } from "./audience.ts";
 import { tellingTo, userClaims } from "./claims.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { invalidRequest, OAuthError } from "./errors.ts";
@@ -26,7 +27,11 @@ export const userinfoEndpoint = (parts: TokenParts): Endpoint => ({
     if (!scope.includes("openid")) throw insufficientScope();
     const client = oidcSessionId === "" ? undefined : await parts.clients.byId(at, clientId);
     const asserted = client?.projectRoleAssertion ?? false;
-    const telling = tellingTo(client, { user, scope, audience }, asserted);
+    const telling = tellingTo(
+      client,
+      { user, scope, projectIds: projectIdsOf(audience) },
+      asserted,
+    );
     const told = {
       ...(await userClaims(parts, at, telling, claims?.userinfo)),
       sub: user.id,

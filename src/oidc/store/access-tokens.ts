@@ -6,6 +6,7 @@ import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { AccessToken, Actor, At, Clients, Tokens, Users } from "../core/ports.ts";
+import { audienceReader } from "./references.ts";
 import { oidcSessionReader } from "./sessions.ts";
 import { accessTokens, endsOf, oidcLineage, oidcSessions } from "./tables.ts";
 
@@ -25,6 +26,7 @@ export function accessTokenReader(
   const { db, secrets, now, users, clients } = parts;
   const session = oidcSessionReader(parts);
   const byDigest = rowByKey(db, accessTokens);
+  const audienceOf = audienceReader(parts);
   const ends = [accessTokens, oidcSessions, oidcLineage].map(endsOf);
   const issued = cachedRead<AccessToken | undefined, string>(
     db,
@@ -33,11 +35,14 @@ export function accessTokenReader(
       const digest = await accessTokenKey(secrets, instanceId, value);
       const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;
-      const { id, clientId, userId, oidcSessionId, scope, audience, isJwt } = row;
-      const own = { id, clientId, userId, oidcSessionId, scope, audience, isJwt };
+      const { id, clientId, userId, oidcSessionId, scope, isJwt } = row;
+      const isMachine = oidcSessionId === "";
+      const of = isMachine ? undefined : await session(instanceId, oidcSessionId);
+      const stored = { clientId, isMachine, scope, audience: row.audience, access: of?.access };
+      const reached = await audienceOf(instanceId, stored);
+      const own = { id, clientId, userId, oidcSessionId, scope, isJwt, ...reached };
       const times = { issuedAt: row.issuedAt, expiresAt: row.expiresAt };
-      if (oidcSessionId === "") return { ...own, ...times, ...standsForItself };
-      const of = await session(instanceId, oidcSessionId);
+      if (isMachine) return { ...own, ...times, ...standsForItself };
       if (of === undefined) return undefined;
       const { sessionId, authTime, amr, actor, claims, parents } = of;
       return { ...own, ...times, sessionId, authTime, amr, actor, claims, parents };

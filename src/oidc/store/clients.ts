@@ -26,7 +26,7 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
 
   function clientOf(app: FoundApp, roleAssertion: boolean): Client {
     let client = made.get(app.config);
-    if (client?.projectRoleAssertion !== roleAssertion) {
+    if (client?.projectRoleAssertion !== roleAssertion || client.isLegacy !== app.isLegacy) {
       made.set(app.config, (client = toClient(app, roleAssertion)));
     }
     return client;
@@ -60,7 +60,11 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
 
 function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
   const { id: appId, clientId, name, projectId, organizationId, config } = app;
-  const common = { appId, clientId, name, projectId, organizationId, projectRoleAssertion };
+  const { apiAccess, isOwnerMade, isLegacy } = app;
+  const common = {
+    ...{ appId, clientId, name, projectId, organizationId, projectRoleAssertion },
+    ...{ apiAccess, isOwnerMade, isLegacy },
+  };
   if (config.kind === "api") {
     return { ...common, kind: "api", authMethod: config.api.authMethodType, ...noLogin };
   }

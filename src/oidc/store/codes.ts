@@ -67,5 +67,9 @@ export const fromStored = <S extends StoredGrant | StoredDeviceGrant>({
   ...same
 }: S): Omit<S, "authTime"> & { authTime: Date | undefined } => ({
   ...same,
+  // A code of another release, which wrote strings, is for its client alone.
+  audience: same.audience.every((each) => typeof each !== "string")
+    ? same.audience
+    : [{ kind: "client", id: same.clientId }],
   authTime: authTime === undefined ? undefined : new Date(authTime),
 });

@@ -1,6 +1,6 @@
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
-import type { Actor, EndReason, Parent } from "../core/ports.ts";
+import type { Actor, ApiPower, AudienceRef, EndReason, Parent } from "../core/ports.ts";
 
 /** What a user allowed a client. */
 export type OidcSessionAdded = {
@@ -8,7 +8,12 @@ export type OidcSessionAdded = {
   userId: string;
   sessionId: string;
   scope: readonly string[];
+  /** As tokens say it. */
   audience: readonly string[];
+  /** What it means; events of earlier releases have the strings alone. */
+  references?: readonly AudienceRef[];
+  /** What it may do at the service's own APIs, where those are in the audience. */
+  access?: ApiPower;
   authTime?: string;
   amr: readonly string[];
   actor?: Actor;

@@ -3,6 +3,7 @@ import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import type { Ports } from "../core/ports.ts";
 import { clientStore } from "./clients.ts";
+import { consentStore } from "./consents.ts";
 import { deviceStore } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
 import { keyStore } from "./keys.ts";
@@ -21,6 +22,8 @@ import {
 import { tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
+export { formerTokens } from "./projection.ts";
+export { tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
 
 const expiring = [
@@ -51,12 +54,13 @@ export function clientPorts(
   const { now, newId } = deps;
   const settings = settingStore(deps);
   const clients = clientStore(deps);
+  const consents = consentStore(deps);
   const users = userStore({ ...deps, settings });
   const tokens = tokenStore({ ...deps, users, clients });
   const keys = keyStore(deps);
   const devices = deviceStore(deps);
   return {
-    ...{ clients, users, tokens, devices, keys, settings, now, newId },
+    ...{ clients, consents, users, tokens, devices, keys, settings, now, newId },
     newSecret: (kind) => newSecret(kind, now()),
   };
 }

@@ -161,10 +161,12 @@ function open(
   { open: session, expiresAt }: { open: OidcSession; expiresAt: Date },
   { logoutIssuer, idpId = "" }: { logoutIssuer: string | undefined; idpId: string | undefined },
 ): void {
-  const { id, clientId, userId, sessionId, scope, audience, amr, parents } = session;
-  const { authTime, actor, claims } = session;
+  const { id, clientId, userId, sessionId, scope, amr, parents } = session;
+  const { authTime, actor, claims, access, audience: references } = session;
+  const audience = references.map((each) => each.id);
   const added = oidcSessionEvents.added({
-    ...{ clientId, userId, sessionId, scope, audience, amr, parents },
+    ...{ clientId, userId, sessionId, scope, audience, references, amr, parents },
+    ...(access === undefined ? {} : { access }),
     expirationDate: expiresAt.toISOString(),
     ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),
     ...(actor === undefined ? {} : { actor }),

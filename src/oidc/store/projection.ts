@@ -1,11 +1,21 @@
 import type { Recorded } from "../../eventstore/event.ts";
 import { on, projection } from "../../projection/projection.ts";
 import { appEvents } from "../../resources/app/index.ts";
+import { consentEvents } from "../../resources/consent/index.ts";
 import { organizationEvents } from "../../resources/org/index.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
 import { userEvents } from "../../resources/user/index.ts";
-import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { oidcSessionEvents, tokenEvents } from "./events.ts";
+import {
+  deleteRows,
+  insertRow,
+  putRow,
+  type RowChange,
+  updateRows,
+} from "../../storage/row-change.ts";
+import { consentParent, consentsParent } from "../core/api-power.ts";
+import { projectsIn } from "../core/scope.ts";
+import { formerAudiences } from "../../resources/app/index.ts";
+import { type OidcSessionAdded, oidcSessionEvents, tokenEvents } from "./events.ts";
 import { oidcLineage, oidcSessions, onlyPart } from "./tables.ts";
 
 type Event = Pick<Recorded, "instanceId" | "aggregateId">;
@@ -25,6 +35,20 @@ const endHisLogins = ({ instanceId, aggregateId: userId }: Event) => [
   deleteRows(oidcLineage, { instanceId, userId }),
 ];
 
+function standsOnConsent({ references, access, scope }: OidcSessionAdded): boolean {
+  // Of earlier releases: what asked for a project's tokens may have been our own.
+  if (references === undefined) return projectsIn(scope).length > 0;
+  return access !== undefined && !(access.kind === "given" && access.trusted);
+}
+
+/** Whom tokens of earlier releases were for (authority, Existing stores). */
+export const formerTokens = on(oidcSessionEvents, {
+  "oidc_session.added": ({ instanceId, payload: { clientId, audience, references } }) =>
+    references !== undefined
+      ? []
+      : audience.map((each) => putRow(formerAudiences, { instanceId, clientId, audience: each })),
+});
+
 /** In the unit of what ends them: however many there are, none outlives it. */
 export const oidcSessionProjection = projection(
   "oidc_sessions",
@@ -32,13 +56,15 @@ export const oidcSessionProjection = projection(
   on(oidcSessionEvents, {
     "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
       const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...rest } = payload;
-      const { idpId = "", ...same } = rest;
+      const { idpId = "", references, access, ...same } = rest;
       return [
         insertRow(oidcSessions, {
           ...{ instanceId, id, part: onlyPart },
           ...same,
           scope: [...same.scope],
-          audience: [...same.audience],
+          audience: [...(references ?? same.audience)],
+          ...(access === undefined ? {} : { access }),
+          hasApiConsent: standsOnConsent(payload),
           amr: [...same.amr],
           parents: [...parents],
           organizationId: owner.id,
@@ -99,6 +125,16 @@ export const oidcSessionProjection = projection(
   on(appEvents, {
     "project.application.removed": ({ instanceId, payload: { clientId } }) => [
       deleteRows(oidcSessions, { instanceId, clientId }),
+    ],
+    "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
+      deleteRows(oidcSessions, { instanceId, clientId, hasApiConsent: true }),
+      endDescendants(instanceId, consentsParent(clientId)),
+    ],
+  }),
+  on(consentEvents, {
+    "user.consent.revoked": ({ instanceId, payload: { clientId, userId } }) => [
+      deleteRows(oidcSessions, { instanceId, userId, clientId }),
+      endDescendants(instanceId, consentParent(clientId, userId)),
     ],
   }),
   on(organizationEvents, {

@@ -6,6 +6,7 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import type { At, EndReason, OidcSession } from "../core/ports.ts";
 import { oidcSession, oidcSessionEvents, type OidcSessionEnding } from "./events.ts";
+import { audienceReader } from "./references.ts";
 import { endsOf, oidcLineage, oidcSessions } from "./tables.ts";
 import { writtenBy } from "./write.ts";
 
@@ -27,6 +28,7 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
     .where(and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.id, sql.placeholder("id"))))
     .prepare("oidc_session");
   const ends = [oidcSessions, oidcLineage].map(endsOf);
+  const audienceOf = audienceReader({ db });
   return cachedRead<OidcSession | undefined>(db, ends, async (instanceId, id) => {
     const [row] = await byId.execute({ instanceId, id });
     if (row === undefined) return undefined;
@@ -37,14 +39,17 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
         .where(and(eq(l.instanceId, instanceId), eq(l.oidcSessionId, id)));
       if (living.length < row.parents.length) return undefined;
     }
-    return toSession(row);
+    const { clientId, scope, audience } = row;
+    const access = row.access ?? undefined;
+    const stored = { clientId, isMachine: false, scope, audience, access };
+    return { ...toSession(row), ...(await audienceOf(instanceId, stored)) };
   });
 }
 
-function toSession(row: Row<typeof oidcSessions>): OidcSession {
-  const { id, clientId, userId, organizationId, sessionId, scope, audience, amr, parents } = row;
+function toSession(row: Row<typeof oidcSessions>): Omit<OidcSession, "audience" | "access"> {
+  const { id, clientId, userId, organizationId, sessionId, scope, amr, parents } = row;
   return {
-    ...{ id, clientId, userId, organizationId, sessionId, scope, audience, amr, parents },
+    ...{ id, clientId, userId, organizationId, sessionId, scope, amr, parents },
     nonce: undefined,
     claims: row.claims === null || row.claims === "" ? undefined : JSON.parse(row.claims),
     authTime: row.authTime ?? undefined,

@@ -12,7 +12,8 @@ import {
   text,
 } from "../../storage/table.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
-import type { Actor, CodeGrant, Parent } from "../core/ports.ts";
+import type { Actor, ApiPower, CodeGrant, Parent } from "../core/ports.ts";
+import type { StoredAudience } from "./references.ts";
 
 /**
  * Tables with a column `part` are read on every call with a token. It holds one constant: what adds rows, or removes
@@ -35,7 +36,7 @@ export const accessTokens = table(
     /** Empty for tokens that stand for themselves. */
     oidcSessionId: text(),
     scope: json<string[]>(),
-    audience: json<string[]>(),
+    audience: json<StoredAudience>(),
     isJwt: bool(),
     issuedAt: instant(),
     expiresAt: instant(),
@@ -132,7 +133,10 @@ export const oidcSessions = table(
     /** Empty where nobody logged in for it. */
     sessionId: text(),
     scope: json<string[]>(),
-    audience: json<string[]>(),
+    audience: json<StoredAudience>(),
+    access: optionalJson<ApiPower>(),
+    /** It stands on a consent to our own APIs. */
+    hasApiConsent: bool(),
     /** JSON text of the request for single claims. */
     claims: optionalText(),
     authTime: optionalInstant(),

@@ -23,6 +23,9 @@ import { hasRow } from "./spend.ts";
 import { accessTokens, oidcSessions, refreshTokens } from "./tables.ts";
 import { writtenBy } from "./write.ts";
 
+// Those of one client in one session of a user: more than anybody has.
+const mostSessions = 100;
+
 /** Tokens, and the OIDC sessions they stand on. */
 export function tokenStore(
   parts: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
@@ -104,6 +107,30 @@ export function tokenStore(
         const token = await tx.load(refreshToken, id);
         tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
       });
+    },
+
+    async givenTo({ instanceId }, { userId, clientId, sessionId }) {
+      const s = db.table(oidcSessions);
+      const rows = await db.read
+        .select({ id: s.id })
+        .from(s)
+        .where(
+          and(
+            eq(s.instanceId, instanceId),
+            eq(s.userId, userId),
+            eq(s.clientId, clientId),
+            sessionId === "" ? undefined : eq(s.sessionId, sessionId),
+          ),
+        )
+        .limit(mostSessions);
+      const scope = new Set(["openid"]);
+      let access: OidcSession["access"];
+      for (const { id } of rows) {
+        const session = await sessionOf(instanceId, id);
+        session?.scope.forEach((word) => scope.add(word));
+        access ??= session?.access;
+      }
+      return { scope: [...scope], access };
     },
 
     isSessionAlive: ({ instanceId }, sessionId) =>

@@ -1,29 +1,134 @@
 import { whenKnown } from "../../awaitable.ts";
+import type { TokenLimit } from "../../authz/context.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
-import type { Settings, Tokens, Users } from "../core/ports.ts";
+import { ownCredentials, userWriting } from "../../authz/roles.ts";
+import { commonReach } from "../core/api-power.ts";
+import type {
+  AccessToken,
+  Actor,
+  ApiPower,
+  ApiReach,
+  Client,
+  Clients,
+  Settings,
+  Tokens,
+  User,
+  Users,
+} from "../core/ports.ts";
 
 /**
- * Recognises access tokens at the APIs (decisions B5): those that were made for the service's own project, while they
- * live and their users and clients are active.
+ * Recognises access tokens at the APIs (decisions B5): those whose audience is the service's own API, while they live and
+ * their users and clients are active. What they may do is what their users consented to, as far as it still may be given
+ * (authority J4).
  */
-export const oidcAccessTokens =
-  (ports: {
-    tokens: Pick<Tokens, "accessToken">;
-    users: Pick<Users, "byId">;
-    settings: Pick<Settings, "ownProjectId">;
-  }): TokenVerifier =>
-  (value, { instanceId, issuer }) => {
+export const oidcAccessTokens = (ports: {
+  tokens: Pick<Tokens, "accessToken">;
+  users: Pick<Users, "byId">;
+  clients: Pick<Clients, "byId">;
+  settings: Pick<Settings, "ownProjectId">;
+}): TokenVerifier => {
+  const limitOf = limits();
+  return (value, { instanceId, issuer }) => {
     const at = { instanceId, issuer, requestId: "" };
     return whenKnown(ports.tokens.accessToken(at, value), (token) => {
-      if (token === undefined) return undefined;
-      return whenKnown(ports.settings.ownProjectId(at), (ownProject) => {
-        if (!token.audience.includes(ownProject)) return undefined;
-        return whenKnown(ports.users.byId(at, token.userId), (user) => {
-          if (user === undefined) return undefined;
-          const { id: userId, organizationId } = user;
-          const { clientId } = token;
-          return { kind: "user", userId, organizationId, tokenKind: "access_token", clientId };
+      if (!token?.audience.some(({ kind }) => kind === "api")) return undefined;
+      return whenKnown(ports.users.byId(at, token.userId), (user) => {
+        if (user === undefined) return undefined;
+        const { id: userId, organizationId } = user;
+        const { clientId } = token;
+        const actorIds = actorsOf(token.actor);
+        const caller = {
+          ...{ kind: "user" as const, userId, organizationId, tokenKind: "access_token", clientId },
+          ...(actorIds.length === 0 ? {} : { actorIds }),
+        };
+        // Machine users stand for themselves.
+        if (token.oidcSessionId === "") return caller;
+        return whenKnown(ports.clients.byId(at, clientId), (client) => {
+          if (client === undefined) return undefined;
+          const limit = limitOf(token, client, user);
+          return limit === undefined ? caller : { ...caller, limit };
         });
       });
     });
   };
+};
+
+const actorsOf = (actor: Actor | undefined): string[] =>
+  actor === undefined ? [] : [actor.sub, ...actorsOf(actor.act)];
+
+const nothingButReading: TokenLimit = {
+  permissions: [],
+  instance: false,
+  organizationIds: [],
+  ownAccount: "read",
+  holds: [],
+};
+
+const everything: TokenLimit = {
+  permissions: ["*"],
+  instance: true,
+  organizationIds: [],
+  ownAccount: "write",
+  holds: [],
+};
+
+/** Limits of tokens; the same object for as long as nothing that it is made of changes. */
+function limits() {
+  const made = new WeakMap<
+    ApiPower,
+    { client: Client; organizationId: string; limit: TokenLimit | undefined }
+  >();
+  return ({ access }: AccessToken, client: Client, user: User): TokenLimit | undefined => {
+    if (access === undefined) return nothingButReading;
+    const { organizationId } = user;
+    let kept = made.get(access);
+    if (kept?.client !== client || kept.organizationId !== organizationId) {
+      made.set(
+        access,
+        (kept = { client, organizationId, limit: limitFor(access, client, organizationId) }),
+      );
+    }
+    return kept.limit;
+  };
+}
+
+/** What is left of what a user gave, by what may be given now. */
+function limitFor(
+  access: ApiPower,
+  client: Client,
+  organizationId: string,
+): TokenLimit | undefined {
+  switch (access.kind) {
+    case "own":
+      return nothingButReading;
+    case "organization": {
+      const isHome = access.organizationId === organizationId;
+      if (!isHome || client.organizationId !== organizationId) return nothingButReading;
+      return {
+        ...everything,
+        instance: false,
+        organizationIds: [organizationId],
+        ownAccount: "read",
+      };
+    }
+    case "everything":
+      return client.isOwnerMade ? everything : nothingButReading;
+    case "given":
+      return client.apiAccess === undefined
+        ? nothingButReading
+        : givenLimit(commonReach(access, client.apiAccess));
+    case "legacy":
+      return client.isLegacy ? undefined : nothingButReading;
+    default:
+      return access satisfies never;
+  }
+}
+
+function givenLimit({ permissions, instance, organizationIds }: ApiReach): TokenLimit {
+  const ownAccount = permissions.includes(ownCredentials)
+    ? "credential"
+    : permissions.includes("*") || permissions.includes(userWriting)
+      ? "write"
+      : "read";
+  return { permissions, instance, organizationIds, ownAccount, holds: permissions };
+}

@@ -1,6 +1,7 @@
 import { alreadyExists, failedPrecondition, notFound, resourceExhausted } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
 import {
+  type ApiAccess,
   type ApiConfig,
   type AppEvent,
   appEvents,
@@ -21,6 +22,9 @@ export type App = {
   clientId: string;
   keyIds: string[];
   config: AppConfig;
+  apiAccess?: ApiAccess;
+  /** Who made the app, and last changed what answers for it, could do everything in the instance. */
+  isOwnerMade?: boolean;
 };
 
 type State = App | undefined;
@@ -71,6 +75,15 @@ function evolve(state: State, event: AppEvent): State {
       const { keyId } = event.payload;
       return { ...state, keyIds: state.keyIds.filter((id) => id !== keyId) };
     }
+    case "project.application.api_access.changed": {
+      const { apiAccess: _, ...rest } = state;
+      const { access } = event.payload;
+      return access === undefined ? rest : { ...rest, apiAccess: access };
+    }
+    case "project.application.maker.changed":
+      return { ...state, isOwnerMade: event.payload.isOwner };
+    case "project.application.consents.ended":
+      return state;
     default:
       return event satisfies never;
   }

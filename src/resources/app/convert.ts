@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
+  type ApiAccess as ApiAccessMessage,
   APIAuthMethodType,
   type App as AppMessage,
   type AppSchema,
@@ -20,6 +21,7 @@ import { toState } from "../object/filters.ts";
 import type { AppConfig, AppPatch } from "./app.ts";
 import { complianceProblems, requireSound } from "./compliance.ts";
 import type {
+  ApiAccess,
   ApiConfig,
   AppType,
   AuthMethod,
@@ -122,6 +124,11 @@ function toOidc(message: OIDCApp): OidcConfig {
   };
 }
 
+export const toApiAccess = (message: ApiAccessMessage): ApiAccess => {
+  const { permissions, instance, organizationIds, trusted } = message;
+  return { permissions, instance, organizationIds, trusted };
+};
+
 export function toPatch({ name, config }: PatchApp): {
   name: string | undefined;
   config: AppPatch | undefined;
@@ -170,7 +177,11 @@ function toOidcPatch(message: PatchOIDCApp): Patch<OidcConfig> {
 export const problemsOf = (config: AppConfig): string[] =>
   config.kind === "oidc" ? complianceProblems(config.oidc) : [];
 
-export function toGetApp(row: AppRow, isActive: boolean): MessageInitShape<typeof GetAppSchema> {
+export function toGetApp(
+  row: AppRow,
+  isActive: boolean,
+  isLegacy: boolean,
+): MessageInitShape<typeof GetAppSchema> {
   const { projectId, name, clientId } = row;
   const oidc = row.kind === "oidc" ? oidcOf(row) : undefined;
   const app: MessageInitShape<typeof AppSchema> = {
@@ -180,6 +191,9 @@ export function toGetApp(row: AppRow, isActive: boolean): MessageInitShape<typeo
       oidc === undefined
         ? { case: "api", value: { authMethodType: apiAuthMethods.member(row.authMethodType) } }
         : { case: "oidc", value: fromOidc(oidc) },
+    ...(row.apiAccess === null && !isLegacy
+      ? {}
+      : { apiAccess: { ...row.apiAccess, legacy: isLegacy } }),
   };
   return {
     details: toOrganizationOwnedDetails(row),

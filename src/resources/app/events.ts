@@ -37,6 +37,17 @@ export type ApiConfig = { authMethodType: "basic" | "private_key_jwt" };
 /** A key that assertions of an app are verified with; public, as PEM. Without a date it does not end. */
 export type AppKey = { keyId: string; publicKey: string; expirationDate?: string };
 
+/** What tokens of an app may do at the service's own APIs beyond what users of its organization give it (authority J4). */
+export type ApiAccess = {
+  /** Names of permissions, or `*` for all of them. */
+  permissions: string[];
+  /** Whether they count on the instance and in all of its organizations. */
+  instance: boolean;
+  organizationIds: string[];
+  /** Users are not asked. */
+  trusted: boolean;
+};
+
 type Added<C> = C & { clientId: string };
 type Nothing = Record<string, never>;
 
@@ -64,6 +75,12 @@ export const appEvents = defineEvents(
     "oidc.key.removed": payload<{ keyId: string }>(),
     "api.key.added": payload<AppKey>(),
     "api.key.removed": payload<{ keyId: string }>(),
+    /** Without access it was taken away. Ends what the app may do from before there was such an access. */
+    "api_access.changed": payload<{ clientId: string; access?: ApiAccess }>(),
+    /** Whether whoever made the app, and changed what answers for it, could do everything in the instance. */
+    "maker.changed": payload<{ isOwner: boolean }>(),
+    /** What answers for the app is another: nobody's consent to our APIs counts any more. */
+    "consents.ended": payload<{ clientId: string }>(),
   },
   "application",
 );

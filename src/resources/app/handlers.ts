@@ -19,12 +19,19 @@ import {
   hasSecret,
   patchApp,
 } from "./app.ts";
+import { coversEverybody } from "../../authz/holds.ts";
+import {
+  afterAnswersChanged,
+  answersChanged,
+  changeApiAccess,
+  requireCoversApp,
+} from "./api-access.ts";
 import { requireSound } from "./compliance.ts";
-import { problemsOf, toConfig, toGetApp, toPatch } from "./convert.ts";
+import { problemsOf, toApiAccess, toConfig, toGetApp, toPatch } from "./convert.ts";
 import { newClientSecret, removeClientSecret } from "./credentials.ts";
-import type { AppEvent } from "./events.ts";
+import { type AppEvent, appEvents } from "./events.ts";
 import { appQueries, type AppRow } from "./queries.ts";
-import { heldInUse } from "./readers.ts";
+import { heldInUse, legacyAccessReader } from "./readers.ts";
 import { removeWholeApp } from "./remove-apps.ts";
 
 type Service = typeof AppService;
@@ -61,6 +68,11 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const { events, secrets, newId, checkUrl } = deps;
   const queries = appQueries(deps, createTenancy(deps));
   const isHeld = current(deps.db, heldInUse(deps.db));
+  const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
+  const standing = async (scope: Scope, clientId: string) => ({
+    permissions: scope.permissions,
+    isLegacy: await isLegacyApp(scope.instanceId, clientId),
+  });
 
   return {
     async createApp({ app: wanted }, scope) {
@@ -74,6 +86,15 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
         const loaded = tx.begin(app, newId());
         const added = addApp(loaded.state, { projectId, name, clientId, config });
         tx.record(app, loaded, added, { type: "org", id: organizationId });
+        const { permissions } = scope;
+        if (coversEverybody(permissions)) {
+          tx.record(app, loaded, [appEvents["maker.changed"]({ isOwner: true })]);
+        }
+        if (wanted.apiAccess !== undefined) {
+          const access = toApiAccess(wanted.apiAccess);
+          const by = { permissions, isLegacy: false };
+          tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
+        }
         const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
         return [tx.written(loaded), given];
       });
@@ -90,6 +111,17 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
         const after = loaded.state;
         if (before === undefined || after === undefined) throw appNotFound();
         if (patch.config.case !== undefined) requireAllowed(after.config);
+        const by = await standing(scope, before.clientId);
+        const { differs, isNew } = answersChanged(before, after);
+        if (differs) {
+          requireCoversApp(before, by.permissions);
+          const brought = afterAnswersChanged(before, { isNew, staysBeside: false }, by);
+          tx.record(app, loaded, brought);
+        }
+        if (patch.apiAccess !== undefined) {
+          const access = toApiAccess(patch.apiAccess);
+          tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
+        }
         const settled = await settleSecret(tx, scope, id, before, after);
         if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
         return [tx.written(loaded), after.config, settled];
@@ -109,6 +141,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     async deleteApp({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
+        requireCoversApp(loaded.state, scope.permissions);
         await removeWholeApp(deps, tx, scope.instanceId, id);
         return tx.written(loaded);
       });
@@ -128,7 +161,11 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     async regenerateSecret({ id }, scope) {
       const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
+        requireCoversApp(loaded.state, scope.permissions);
         tx.record(app, loaded, changeSecret(loaded.state));
+        const by = await standing(scope, loaded.state?.clientId ?? "");
+        const renewed = { isNew: true, staysBeside: false };
+        tx.record(app, loaded, afterAnswersChanged(loaded.state, renewed, by));
         return [tx.written(loaded), await giveSecret(tx, scope, id)];
       });
       return { details: toDetails(written()), ...secret };
@@ -164,7 +201,8 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   }
 
   async function toFound(row: AppRow) {
-    return toGetApp(row, row.state === "active" && (await isHeld(row.instanceId, row)));
+    const isActive = row.state === "active" && (await isHeld(row.instanceId, row));
+    return toGetApp(row, isActive, await isLegacyApp(row.instanceId, row.clientId));
   }
 
   async function change(scope: Scope, id: string, decide: Decision) {

@@ -4,26 +4,35 @@ import type { Module } from "../../projection/module.ts";
 import { appEvents } from "./events.ts";
 import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
-import { appProjection } from "./projection.ts";
+import { appProjection, formerAccessProjection } from "./projection.ts";
 import { removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey, app, appNotFound, deactivateApp, type AppConfig } from "./app.ts";
-export { appKeys, apps } from "./projection.ts";
+export { appKeys, apps, formerAudiences } from "./projection.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export { type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
+export { type ApiAccess, type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
 export { ownPages } from "./own-pages.ts";
 export { appsWhere } from "./queries.ts";
-export { type AppReader, appReader, type FoundApp, type FoundAppKey } from "./readers.ts";
+export {
+  type AppReader,
+  appReader,
+  legacyAccessReader,
+  type FoundApp,
+  type FoundAppKey,
+} from "./readers.ts";
 export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 
-/** Apps: what users log in to, and what checks their tokens (resources, Apps). */
-export const appModule: Module = {
+/**
+ * Apps: what users log in to, and what checks their tokens (resources, Apps).
+ * @param former what tells of tokens and consents from before apps had an access to our APIs
+ */
+export const appModule = (...former: Parameters<typeof formerAccessProjection>): Module => ({
   events: [appEvents],
-  projections: [appProjection],
+  projections: [appProjection, formerAccessProjection(...former)],
   services: (deps) => [
     service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
   ],
   contents: removeContentsOfApps,
-};
+});

@@ -3,22 +3,25 @@ import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { newClientKeys } from "../../crypto/client-key.ts";
-import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { current } from "../../storage/read-cache.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { requireClientKey } from "../object/client-key.ts";
 import { toExpiration } from "../object/expiration.ts";
 import { toPage } from "../object/list.ts";
 import { createTenancy } from "../org/index.ts";
+import { afterAnswersChanged, requireCoversApp } from "./api-access.ts";
 import { addKey, app, removeKey } from "./app.ts";
 import { keyFile } from "./credentials.ts";
 import { appQueries, type AppKeyRow } from "./queries.ts";
+import { legacyAccessReader } from "./readers.ts";
 
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
   const { events, newId, now } = deps;
   const queries = appQueries(deps, createTenancy(deps));
+  const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
 
   return {
     async addKey({ id, key }, scope) {
@@ -29,7 +32,12 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
       const ends = expirationDate === undefined ? {} : { expirationDate };
       const [written, clientId] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
+        requireCoversApp(loaded.state, scope.permissions);
+        const staysBeside = (loaded.state?.keyIds.length ?? 0) > 0;
         tx.record(app, loaded, addKey(loaded.state, { keyId, publicKey, ...ends }));
+        const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
+        const by = { permissions: scope.permissions, isLegacy };
+        tx.record(app, loaded, afterAnswersChanged(loaded.state, { isNew: true, staysBeside }, by));
         return [tx.written(loaded), loaded.state?.clientId ?? ""];
       });
       const file =
@@ -40,10 +48,17 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
     },
 
     async removeKey({ id, keyId }, scope) {
-      const written = await execute(events.transact, writeContext(scope), app, { id }, (state) =>
-        removeKey(state, keyId),
-      );
-      return { details: toDetails(written) };
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(app, id);
+        requireCoversApp(loaded.state, scope.permissions);
+        tx.record(app, loaded, removeKey(loaded.state, keyId));
+        const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
+        const by = { permissions: scope.permissions, isLegacy };
+        const gone = { isNew: false, staysBeside: false };
+        tx.record(app, loaded, afterAnswersChanged(loaded.state, gone, by));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
     },
 
     async listKeys({ id, query }, { instanceId }) {
@@ -58,9 +73,10 @@ const keysFrom = async (pem: string | undefined) =>
     ? newClientKeys()
     : { publicKey: requireClientKey(pem, "key.public_key"), privateKey: undefined };
 
-const toGetAppKey = ({ id, publicKey, creationDate, expirationDate }: AppKeyRow) => ({
+const toGetAppKey = ({ id, publicKey, creatorId, creationDate, expirationDate }: AppKeyRow) => ({
   keyId: id,
   publicKey,
+  creatorId,
   creationDate: timestampFromDate(creationDate),
   ...(expirationDate === null ? {} : { expirationDate: timestampFromDate(expirationDate) }),
 });

@@ -1,4 +1,4 @@
-import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import {
@@ -8,10 +8,11 @@ import {
   int64,
   json,
   optionalInstant,
+  optionalJson,
   table,
   text,
 } from "../../storage/table.ts";
-import { appEvents, type AppKey, type OidcConfig } from "./events.ts";
+import { type ApiAccess, appEvents, type AppKey, type OidcConfig } from "./events.ts";
 import { originOf } from "./redirect-uri.ts";
 
 /** Apps. The columns from `appType` on are those of OpenID Connect, empty for an API. */
@@ -43,6 +44,8 @@ export const apps = table(
     backChannelLogoutUri: text(),
     idTokenSignedResponseAlg: text(),
     strictAssertionAudience: bool(),
+    apiAccess: optionalJson<ApiAccess>(),
+    isOwnerMade: bool(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -67,10 +70,21 @@ export const appKeys = table(
     appId: text(),
     id: text(),
     publicKey: text(),
+    creatorId: text(),
     creationDate: instant(),
     expirationDate: optionalInstant(),
   },
   { key: ["instanceId", "appId", "id"] },
+);
+
+/**
+ * Whom tokens of an app were for before audiences were references: an app with the service's own project among them had
+ * access to our APIs, and keeps it until it ends (authority, Existing stores). Nothing is added by what is issued now.
+ */
+export const formerAudiences = table(
+  "app_former_audiences",
+  { instanceId: text(), clientId: text(), audience: text() },
+  { key: ["instanceId", "clientId", "audience"] },
 );
 
 /** The origins that browsers may call from for an app. They come of its redirects, or are named beside them. */
@@ -84,7 +98,7 @@ export const appOrigins = table(
 );
 
 type Event = { instanceId: string; aggregateId: string };
-type Touch = Parameters<typeof touch>[0];
+type Touch = Parameters<typeof touch>[0] & { editorId: string };
 const row = ({ instanceId, aggregateId }: Event) => ({ instanceId, id: aggregateId });
 const ofApp = ({ instanceId, aggregateId }: Event) => ({ instanceId, appId: aggregateId });
 const touched = (event: Event & Touch) => [updateRows(apps, row(event), touch(event))];
@@ -129,6 +143,7 @@ const addKey = (event: Event & Touch & { payload: AppKey }): RowChange[] => {
       ...ofApp(event),
       id: keyId,
       publicKey,
+      creatorId: event.editorId,
       creationDate: event.createdAt,
       ...(expirationDate === undefined ? {} : { expirationDate: new Date(expirationDate) }),
     }),
@@ -156,6 +171,7 @@ export const appProjection = projection(
         clientId: "",
         kind: "",
         authMethodType: "",
+        isOwnerMade: false,
       }),
     ],
     "project.application.changed": (event) => {
@@ -194,5 +210,31 @@ export const appProjection = projection(
     "project.application.api.key.added": addKey,
     "project.application.oidc.key.removed": removeKey,
     "project.application.api.key.removed": removeKey,
+    "project.application.api_access.changed": (event) => [
+      updateRows(apps, row(event), { apiAccess: event.payload.access ?? null, ...touch(event) }),
+    ],
+    "project.application.maker.changed": (event) => [
+      updateRows(apps, row(event), { isOwnerMade: event.payload.isOwner, ...touch(event) }),
+    ],
+    "project.application.consents.ended": touched,
   }),
 );
+
+/**
+ * What apps could do before there was an access to our APIs.
+ * @param former what tells of tokens and consents of before
+ */
+export const formerAccessProjection = (...former: ReturnType<typeof on>[]): Projection =>
+  projection(
+    "app_former_audiences",
+    [formerAudiences],
+    ...former,
+    on(appEvents, {
+      "project.application.api_access.changed": ({ instanceId, payload: { clientId } }) => [
+        deleteRows(formerAudiences, { instanceId, clientId }),
+      ],
+      "project.application.removed": ({ instanceId, payload: { clientId } }) => [
+        deleteRows(formerAudiences, { instanceId, clientId }),
+      ],
+    }),
+  );

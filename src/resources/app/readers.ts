@@ -3,9 +3,11 @@ import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
+import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import type { AppConfig } from "./app.ts";
-import { appKeys, appOrigins, apps } from "./projection.ts";
+import type { ApiAccess } from "./events.ts";
+import { appKeys, appOrigins, apps, formerAudiences } from "./projection.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
 /** A client as OAuth sees it. */
@@ -18,6 +20,11 @@ export type FoundApp = {
   /** It, its project and its organization are active. */
   isActive: boolean;
   config: AppConfig;
+  apiAccess: ApiAccess | undefined;
+  /** Who made it, and changed what answers for it, could do everything in the instance. */
+  isOwnerMade: boolean;
+  /** It had tokens for our APIs before apps needed an access to them. */
+  isLegacy: boolean;
 };
 
 export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
@@ -32,6 +39,31 @@ export type AppReader = {
   /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
   isAllowedOrigin(instanceId: string, origin: string): Promise<boolean>;
 };
+
+// How scopes called the service's own project.
+const ownProjectName = "idsvc";
+
+/** Whether an app had tokens for our APIs before apps needed an access to them, and has it still. */
+export function legacyAccessReader(db: Database) {
+  const t = db.table(formerAudiences);
+  const ownProject = ownProjectReader(db);
+  const audiences = cachedRead(db, [formerAudiences], async (instanceId, clientId) => {
+    const rows = await db.read
+      .select({ audience: t.audience })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
+    return rows.map(({ audience }) => audience);
+  });
+  return (instanceId: string, clientId: string): Awaitable<boolean> =>
+    whenKnown(audiences(instanceId, clientId), (found) =>
+      found.length === 0
+        ? false
+        : whenKnown(
+            ownProject(instanceId),
+            (id) => found.includes(ownProjectName) || found.includes(id),
+          ),
+    );
+}
 
 /** Whether what holds an app, its project and its organization, is active. */
 export function heldInUse(db: Database) {
@@ -54,6 +86,7 @@ export function appReader(db: Database): AppReader {
   const keys = db.table(appKeys);
   const origins = db.table(appOrigins);
   const isInUse = heldInUse(db);
+  const isLegacyApp = legacyAccessReader(db);
 
   const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
     const [row] = await db.read
@@ -91,12 +124,16 @@ export function appReader(db: Database): AppReader {
     byClientId: (instanceId, clientId) =>
       whenKnown(byClientId(instanceId, clientId), (row) => {
         if (row === undefined) return undefined;
-        const { id, name, projectId, organizationId, config, state } = row;
-        const app = { id, clientId, name, projectId, organizationId, config };
-        return whenKnown(isInUse(instanceId, row), (inUse) => ({
-          ...app,
-          isActive: state === "active" && inUse,
-        }));
+        const { id, name, projectId, organizationId, config, state, isOwnerMade } = row;
+        const app = { id, clientId, name, projectId, organizationId, config, isOwnerMade };
+        const apiAccess = row.apiAccess ?? undefined;
+        return whenKnown(isInUse(instanceId, row), (inUse) =>
+          whenKnown(isLegacyApp(instanceId, clientId), (isLegacy) => ({
+            ...app,
+            ...{ apiAccess, isLegacy },
+            isActive: state === "active" && inUse,
+          })),
+        );
       }),
     async keyOf(instanceId, appId, keyId) {
       return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);

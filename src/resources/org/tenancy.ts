@@ -11,10 +11,12 @@ import {
 } from "../../storage/drizzle.ts";
 import type { Scope } from "../../authz/context.ts";
 import { nowhere, permissionMissing, type Place, type Reach } from "../../authz/permissions.ts";
-import { type DomainError, invalidField } from "../../errors.ts";
+import { type DomainError, invalidField, permissionDenied } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { coversEverybody } from "../../authz/holds.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
+import { ownProjectReader } from "../instance/index.ts";
 import { organization, organizationNotFound } from "./org.ts";
 import { leavingOrganizations } from "./projection.ts";
 
@@ -45,7 +47,8 @@ export type Tenancy = {
    * answers exactly as an absent one.
    *
    * @throws missing() when the object is not there for the caller
-   * @throws PERMISSION_DENIED PERMISSION_MISSING when he may read it, and not act on it
+   * @throws PERMISSION_DENIED PERMISSION_MISSING when he may read it, and not act on it; OWN_PROJECT_PROTECTED for what
+   * belongs to the service's own project and the caller does not cover its owners
    */
   require(scope: Scope, owned: Owned | undefined, missing: () => DomainError): Promise<void>;
   /** Keeps the rows that the caller may read, in the context he names, of organizations that live. */
@@ -55,6 +58,7 @@ export type Tenancy = {
 };
 
 export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organizations">): Tenancy {
+  const ownProject = ownProjectReader(db);
   const leaving = db.table(leavingOrganizations);
   const someLeave = cachedRead(db, [leavingOrganizations], async (instanceId) => {
     const one = db.read.select().from(leaving).where(eq(leaving.instanceId, instanceId)).limit(1);
@@ -69,7 +73,10 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
       }
       const { act, read, ownData } = scope.policy;
       const mine = owned.userId !== undefined && owned.userId === callerId(scope);
-      if ((mine && ownData) || mayOn(scope, act, owned)) return;
+      if ((mine && ownData) || mayOn(scope, act, owned)) {
+        await requireOwnProjectRight(scope, act, owned);
+        return;
+      }
       const isGranted = await mayByGrant(scope, read, owned.grants);
       if (isGranted && act === read) return;
       if (!mine && !isGranted && !mayOn(scope, read, owned)) throw missing();
@@ -82,6 +89,13 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
     ],
     living,
   };
+
+  // The project that stands for the service in an instance belongs to the instance (authority J4).
+  async function requireOwnProjectRight(scope: Scope, act: string, { projectId }: Owned) {
+    if (projectId === undefined || act.endsWith(".read")) return;
+    if (scope.caller.kind === "system" || coversEverybody(scope.permissions)) return;
+    if (projectId === (await ownProject(scope.instanceId))) throw ownProjectProtected();
+  }
 
   // A membership outlives its organization for a moment, what it reached does not.
   async function livingReach({ instanceId, permissions, policy }: Scope): Promise<Reach> {
@@ -132,6 +146,12 @@ export function mayOn(scope: Scope, permission: string, owned: Owned): boolean {
   }
   return places.some((place) => scope.permissions.holds(permission, place));
 }
+
+const ownProjectProtected = () =>
+  permissionDenied(
+    "OWN_PROJECT_PROTECTED",
+    "the project of the service itself belongs to the instance: only who may do everything in that changes it",
+  );
 
 function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | undefined {
   if (reach.everywhere) return undefined;

@@ -1,4 +1,4 @@
-import { audienceOf } from "../audience.ts";
+import { targetsOf } from "../audience.ts";
 import { formOf, grantedScope, issueTokens, type SessionData } from "../issue.ts";
 import type { Ports } from "../ports.ts";
 import { isKnownScope } from "../scope.ts";
@@ -16,15 +16,17 @@ export const authorizer =
     const { user, id: sessionId, authTime, amr } = session;
     const { responseType, nonce, claims, redirectUri, codeChallenge } = request;
     const isCode = responseType === "code";
-    const scope = grantedScope(client, request.scope.filter(isKnownScope)).filter(
+    const asked = grantedScope(client, request.scope.filter(isKnownScope)).filter(
       (word) => isCode || word !== "offline_access",
     );
-    const audience = await audienceOf(ports, at, client, user, scope);
+    const power = await ports.consents.apiPower(at, user, client);
+    const targets = await targetsOf(ports, at, client, user, { scope: asked, access: power });
+    const { scope, audience, access } = targets;
     const allowed: SessionData = {
       clientId: client.clientId,
       userId: user.id,
       organizationId: user.organizationId,
-      ...{ sessionId, scope, audience, nonce, claims, authTime, amr },
+      ...{ sessionId, scope, audience, access, nonce, claims, authTime, amr },
       actor: undefined,
       parents: [],
     };
@@ -36,7 +38,7 @@ export const authorizer =
       return { code };
     }
     const issued = await issueTokens(ports, at, {
-      ...{ user, clientId: client.clientId, client, scope, audience },
+      ...{ user, clientId: client.clientId, client, scope, audience, access },
       session: { open: allowed },
       accessToken: responseType === "id_token token" ? formOf(client) : undefined,
       idToken: true,

@@ -8,6 +8,7 @@ export type ProjectGrantConfig = {
   roleKeys: string[];
 };
 
+type Accepted = Omit<ProjectGrantConfig, "roleKeys">;
 type Roles = { projectId: string; roleKeys: string[] };
 
 /** Facts about the right of another organization to use a project. */
@@ -15,7 +16,8 @@ export const projectGrantEvents = defineEvents(
   "project.grant",
   {
     // One for a project and an organization.
-    added: payload<ProjectGrantConfig>({
+    // `isAsked` is of each since grants are accepted: those of earlier releases are without.
+    added: payload<ProjectGrantConfig & { isAsked?: true }>({
       claims: ({ projectId, grantedOrganizationId }) => [
         hold(projectGrantClaim, `${projectId}/${grantedOrganizationId}`),
       ],
@@ -25,6 +27,9 @@ export const projectGrantEvents = defineEvents(
     "cascade.changed": payload<Roles>(),
     deactivated: payload<Record<string, never>>(),
     reactivated: payload<Record<string, never>>(),
+    /** Somebody who answers for the users of the granted organization wants it, or does not. */
+    accepted: payload<Accepted>(),
+    declined: payload<Accepted>(),
     removed: payload<Omit<ProjectGrantConfig, "roleKeys">>({
       claims: () => [release(projectGrantClaim)],
     }),

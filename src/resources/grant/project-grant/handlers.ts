@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetProjectGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
 import type { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
+import { userGranting } from "../../../authz/roles.ts";
 import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
@@ -15,9 +16,11 @@ import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
 import { requireRolesOfProject } from "../require-roles.ts";
 import {
+  acceptProjectGrant,
   activateProjectGrant,
   addProjectGrant,
   deactivateProjectGrant,
+  declineProjectGrant,
   projectGrant,
   projectGrantNotFound,
 } from "./project-grant.ts";
@@ -33,7 +36,17 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
     const row = await queries.find(scope.instanceId, id);
     await tenancy.require(scope, row && ownedBy(row), projectGrantNotFound);
   };
+  // For the organization that has it; who answers for the project may read it, and no more.
+  const granted = async ({ id }: { id: string }, scope: Scope) => {
+    const row = await queries.find(scope.instanceId, id);
+    if (row === undefined) throw projectGrantNotFound();
+    const given = { id: row.id, organizationId: row.organizationId };
+    const place = { organizationId: row.grantedOrganizationId, grants: [given] };
+    await tenancy.require(scope, place, projectGrantNotFound);
+  };
   return {
+    acceptProjectGrant: granted,
+    declineProjectGrant: granted,
     async createProjectGrant({ projectGrant: wanted }, scope) {
       const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
       await tenancy.require(scope, place, projectNotFound);
@@ -73,6 +86,11 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
         const config = { projectId, grantedOrganizationId, roleKeys };
         const added = addProjectGrant(loaded.state, config);
         tx.record(projectGrant, loaded, added, { type: "org", id: organizationId });
+        // Whoever could accept it wants it.
+        const place = { type: "organization", id: grantedOrganizationId } as const;
+        if (scope.permissions.holds(userGranting, place)) {
+          tx.record(projectGrant, loaded, acceptProjectGrant(loaded.state));
+        }
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -106,6 +124,24 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
       };
     },
 
+    async acceptProjectGrant({ id }, scope) {
+      const at = writeContext(scope);
+      return {
+        details: toDetails(
+          await execute(events.transact, at, projectGrant, { id }, acceptProjectGrant),
+        ),
+      };
+    },
+
+    async declineProjectGrant({ id }, scope) {
+      const at = writeContext(scope);
+      return {
+        details: toDetails(
+          await execute(events.transact, at, projectGrant, { id }, declineProjectGrant),
+        ),
+      };
+    },
+
     async deleteProjectGrant({ id }, scope) {
       return { details: toDetails(await deleteProjectGrant(deps, writeContext(scope), id)) };
     },
@@ -134,4 +170,5 @@ const toGetProjectGrant = (
     grantedOrganizationId: row.grantedOrganizationId,
     roleKeys: row.roleKeys,
   },
+  accepted: row.accepted,
 });

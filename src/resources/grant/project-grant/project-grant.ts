@@ -5,14 +5,21 @@ import { requireOrganization } from "../../org/index.ts";
 import { sameKeys, withoutKeys } from "../role/role.ts";
 import { type ProjectGrantConfig, type ProjectGrantEvent, projectGrantEvents } from "./events.ts";
 
-export type ProjectGrant = ProjectGrantConfig & { state: "active" | "inactive" };
+export type ProjectGrant = ProjectGrantConfig & {
+  state: "active" | "inactive";
+  /** Whether the organization that it was given to wants it; unsaid for those of earlier releases. */
+  accepted?: boolean;
+};
 
 type State = ProjectGrant | undefined;
 
 export const projectGrant = aggregate(projectGrantEvents, undefined as State, evolve);
 
 function evolve(state: State, event: ProjectGrantEvent): State {
-  if (event.type === "project.grant.added") return { ...event.payload, state: "active" };
+  if (event.type === "project.grant.added") {
+    const { isAsked: _, ...config } = event.payload;
+    return { ...config, state: "active" };
+  }
   if (state === undefined) return undefined;
   switch (event.type) {
     case "project.grant.changed":
@@ -22,6 +29,10 @@ function evolve(state: State, event: ProjectGrantEvent): State {
       return { ...state, state: "inactive" };
     case "project.grant.reactivated":
       return { ...state, state: "active" };
+    case "project.grant.accepted":
+      return { ...state, accepted: true };
+    case "project.grant.declined":
+      return { ...state, accepted: false };
     case "project.grant.removed":
       return undefined;
     default:
@@ -33,7 +44,7 @@ export function addProjectGrant(state: State, config: ProjectGrantConfig): Proje
   if (state !== undefined) {
     throw failedPrecondition("PROJECT_GRANT_ID_USED", "a project grant with this id exists");
   }
-  return [projectGrantEvents.added(config)];
+  return [projectGrantEvents.added({ ...config, isAsked: true })];
 }
 
 /** Gives other roles. The same ones are no event and no error. */
@@ -69,6 +80,22 @@ export function activateProjectGrant(state: State): ProjectGrantEvent[] {
     throw failedPrecondition("PROJECT_GRANT_ACTIVE", "the project grant is active already");
   }
   return [projectGrantEvents.reactivated({})];
+}
+
+/** The organization wants it. What is so already is no event and no error. */
+export function acceptProjectGrant(state: State): ProjectGrantEvent[] {
+  if (state === undefined) throw projectGrantNotFound();
+  if (state.accepted === true) return [];
+  const { projectId, grantedOrganizationId } = state;
+  return [projectGrantEvents.accepted({ projectId, grantedOrganizationId })];
+}
+
+/** The organization does not want it: users of it are asked before an app of the project gets anything of them. */
+export function declineProjectGrant(state: State): ProjectGrantEvent[] {
+  if (state === undefined) throw projectGrantNotFound();
+  if (state.accepted === false) return [];
+  const { projectId, grantedOrganizationId } = state;
+  return [projectGrantEvents.declined({ projectId, grantedOrganizationId })];
 }
 
 export function removeProjectGrant(state: State): ProjectGrantEvent[] {

@@ -1,6 +1,6 @@
 import { begin, on, projection, touch } from "../../../projection/projection.ts";
 import { deleteRows, insertRow, updateRows } from "../../../storage/row-change.ts";
-import { instant, int64, json, table, text } from "../../../storage/table.ts";
+import { bool, instant, int64, json, table, text } from "../../../storage/table.ts";
 import { projectGrantEvents } from "./events.ts";
 
 export const projectGrants = table(
@@ -13,6 +13,9 @@ export const projectGrants = table(
     grantedOrganizationId: text(),
     projectId: text(),
     state: text(),
+    accepted: bool(),
+    /** It was given when nobody had to accept it. */
+    isFormer: bool(),
     roleKeys: json<string[]>(),
     sequence: int64(),
     creationDate: instant(),
@@ -68,9 +71,13 @@ export const projectGrantProjection = projection(
     "project.grant.added": (event) => [
       insertRow(projectGrants, {
         ...begin(event),
-        ...event.payload,
+        projectId: event.payload.projectId,
+        grantedOrganizationId: event.payload.grantedOrganizationId,
+        roleKeys: event.payload.roleKeys,
+        isFormer: event.payload.isAsked !== true,
         organizationId: event.owner.id,
         state: "active",
+        accepted: false,
       }),
       ...holdRoles(event),
     ],
@@ -81,6 +88,12 @@ export const projectGrantProjection = projection(
     ],
     "project.grant.reactivated": (event) => [
       updateRows(projectGrants, row(event), { state: "active", ...touch(event) }),
+    ],
+    "project.grant.accepted": (event) => [
+      updateRows(projectGrants, row(event), { accepted: true, ...touch(event) }),
+    ],
+    "project.grant.declined": (event) => [
+      updateRows(projectGrants, row(event), { accepted: false, ...touch(event) }),
     ],
     "project.grant.removed": (event) => [
       deleteRows(projectGrants, row(event)),

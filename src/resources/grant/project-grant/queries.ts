@@ -25,6 +25,8 @@ export type FoundProjectGrant = {
   organizationId: string;
   grantedOrganizationId: string;
   state: string;
+  /** The organization that it was given to wants it. */
+  accepted: boolean;
   roleKeys: readonly string[];
 };
 

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/app/v3alpha/app.proto.
  */
 export const file_idsvc_resources_app_v3alpha_app: GenFile = /*@__PURE__*/
-  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEvYXBwLnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEixAEKA0FwcBIhCgpwcm9qZWN0X2lkGAEgASgJQg26SArIAQFyBRABGMgBEh8KBG5hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEjQKBG9pZGMYAyABKAsyJC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcEgAEjIKA2FwaRgEIAEoCzIjLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5BUElBcHBIAEIPCgZjb25maWcSBbpIAggBIokHCgdPSURDQXBwEkQKCGFwcF90eXBlGAEgASgOMiguaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENBcHBUeXBlQgi6SAWCAQIQARIqCg1yZWRpcmVjdF91cmlzGAIgAygJQhO6SBCSAQ0QZBgBIgdyBRABGOgHEjYKGXBvc3RfbG9nb3V0X3JlZGlyZWN0X3VyaXMYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSWgoOcmVzcG9uc2VfdHlwZXMYBCADKA4yLS5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ1Jlc3BvbnNlVHlwZUITukgQkgENEAoYASIHggEEEAEgABJUCgtncmFudF90eXBlcxgFIAMoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDR3JhbnRUeXBlQhO6SBCSAQ0QChgBIgeCAQQQASAAElMKEGF1dGhfbWV0aG9kX3R5cGUYBiABKA4yLy5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0F1dGhNZXRob2RUeXBlQgi6SAWCAQIQARJPChFhY2Nlc3NfdG9rZW5fdHlwZRgHIAEoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDVG9rZW5UeXBlQgi6SAWCAQIQARIjChthY2Nlc3NfdG9rZW5fcm9sZV9hc3NlcnRpb24YCCABKAgSHwoXaWRfdG9rZW5fcm9sZV9hc3NlcnRpb24YCSABKAgSIwobaWRfdG9rZW5fdXNlcmluZm9fYXNzZXJ0aW9uGAogASgIEjsKCmNsb2NrX3NrZXcYCyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDLpICaoBBiICCAUyABIvChJhZGRpdGlvbmFsX29yaWdpbnMYDCADKAlCE7pIEJIBDRBkGAEiB3IFEAEY6AcSEAoIZGV2X21vZGUYDSABKAgSKQoXYmFja19jaGFubmVsX2xvZ291dF91cmkYDiABKAlCCLpIBXIDGOgHEkMKHGlkX3Rva2VuX3NpZ25lZF9yZXNwb25zZV9hbGcYDyABKAlCHbpIGtgBAXIVUgVSUzI1NlIFRVMyNTZSBUVkRFNBEiEKGXN0cmljdF9hc3NlcnRpb25fYXVkaWVuY2UYECABKAgiXAoGQVBJQXBwElIKEGF1dGhfbWV0aG9kX3R5cGUYASABKA4yLi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuQVBJQXV0aE1ldGhvZFR5cGVCCLpIBYIBAhABIrQBCghQYXRjaEFwcBIhCgRuYW1lGAEgASgJQg66SAtyCbDUGAEQARjIAUgBiAEBEjkKBG9pZGMYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuUGF0Y2hPSURDQXBwSAASNwoDYXBpGAMgASgLMiguaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLlBhdGNoQVBJQXBwSABCCAoGY29uZmlnQgcKBV9uYW1lIqYKCgxQYXRjaE9JRENBcHASSQoIYXBwX3R5cGUYASABKA4yKC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcFR5cGVCCLpIBYIBAhABSACIAQESKgoNcmVkaXJlY3RfdXJpcxgCIAMoCUITukgQkgENEGQYASIHcgUQARjoBxI2Chlwb3N0X2xvZ291dF9yZWRpcmVjdF91cmlzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABGOgHEloKDnJlc3BvbnNlX3R5cGVzGAQgAygOMi0uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENSZXNwb25zZVR5cGVCE7pIEJIBDRAKGAEiB4IBBBABIAASVAoLZ3JhbnRfdHlwZXMYBSADKA4yKi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0dyYW50VHlwZUITukgQkgENEAoYASIHggEEEAEgABJYChBhdXRoX21ldGhvZF90eXBlGAYgASgOMi8uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENBdXRoTWV0aG9kVHlwZUIIukgFggECEAFIAYgBARJUChFhY2Nlc3NfdG9rZW5fdHlwZRgHIAEoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDVG9rZW5UeXBlQgi6SAWCAQIQAUgCiAEBEigKG2FjY2Vzc190b2tlbl9yb2xlX2Fzc2VydGlvbhgIIAEoCEgDiAEBEiQKF2lkX3Rva2VuX3JvbGVfYXNzZXJ0aW9uGAkgASgISASIAQESKAobaWRfdG9rZW5fdXNlcmluZm9fYXNzZXJ0aW9uGAogASgISAWIAQESOwoKY2xvY2tfc2tldxgLIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIMukgJqgEGIgIIBTIAEi8KEmFkZGl0aW9uYWxfb3JpZ2lucxgMIAMoCUITukgQkgENEGQYASIHcgUQARjoBxIVCghkZXZfbW9kZRgNIAEoCEgGiAEBEi4KF2JhY2tfY2hhbm5lbF9sb2dvdXRfdXJpGA4gASgJQgi6SAVyAxjoB0gHiAEBEkUKHGlkX3Rva2VuX3NpZ25lZF9yZXNwb25zZV9hbGcYDyABKAlCGrpIF3IVUgVSUzI1NlIFRVMyNTZSBUVkRFNBSAiIAQESJgoZc3RyaWN0X2Fzc2VydGlvbl9hdWRpZW5jZRgQIAEoCEgJiAEBEmsKBWNsZWFyGBEgAygJQly6SFmSAVYQChgBIlByTlINcmVkaXJlY3RfdXJpc1IZcG9zdF9sb2dvdXRfcmVkaXJlY3RfdXJpc1IOcmVzcG9uc2VfdHlwZXNSEmFkZGl0aW9uYWxfb3JpZ2luc0ILCglfYXBwX3R5cGVCEwoRX2F1dGhfbWV0aG9kX3R5cGVCFAoSX2FjY2Vzc190b2tlbl90eXBlQh4KHF9hY2Nlc3NfdG9rZW5fcm9sZV9hc3NlcnRpb25CGgoYX2lkX3Rva2VuX3JvbGVfYXNzZXJ0aW9uQh4KHF9pZF90b2tlbl91c2VyaW5mb19hc3NlcnRpb25CCwoJX2Rldl9tb2RlQhoKGF9iYWNrX2NoYW5uZWxfbG9nb3V0X3VyaUIfCh1faWRfdG9rZW5fc2lnbmVkX3Jlc3BvbnNlX2FsZ0IcChpfc3RyaWN0X2Fzc2VydGlvbl9hdWRpZW5jZSJ7CgtQYXRjaEFQSUFwcBJXChBhdXRoX21ldGhvZF90eXBlGAEgASgOMi4uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLkFQSUF1dGhNZXRob2RUeXBlQgi6SAWCAQIQAUgAiAEBQhMKEV9hdXRoX21ldGhvZF90eXBlItcBCgZHZXRBcHASOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEi0KA2FwcBgDIAEoCzIgLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5BcHASEQoJY2xpZW50X2lkGAQgASgJEhsKE2NvbXBsaWFuY2VfcHJvYmxlbXMYBSADKAkqewoLT0lEQ0FwcFR5cGUSHQoZT0lEQ19BUFBfVFlQRV9VTlNQRUNJRklFRBAAEhUKEU9JRENfQVBQX1RZUEVfV0VCEAESHAoYT0lEQ19BUFBfVFlQRV9VU0VSX0FHRU5UEAISGAoUT0lEQ19BUFBfVFlQRV9OQVRJVkUQAyqbAQoQT0lEQ1Jlc3BvbnNlVHlwZRIiCh5PSURDX1JFU1BPTlNFX1RZUEVfVU5TUEVDSUZJRUQQABIbChdPSURDX1JFU1BPTlNFX1RZUEVfQ09ERRABEh8KG09JRENfUkVTUE9OU0VfVFlQRV9JRF9UT0tFThACEiUKIU9JRENfUkVTUE9OU0VfVFlQRV9JRF9UT0tFTl9UT0tFThADKt4BCg1PSURDR3JhbnRUeXBlEh8KG09JRENfR1JBTlRfVFlQRV9VTlNQRUNJRklFRBAAEiYKIk9JRENfR1JBTlRfVFlQRV9BVVRIT1JJWkFUSU9OX0NPREUQARIcChhPSURDX0dSQU5UX1RZUEVfSU1QTElDSVQQAhIhCh1PSURDX0dSQU5UX1RZUEVfUkVGUkVTSF9UT0tFThADEh8KG09JRENfR1JBTlRfVFlQRV9ERVZJQ0VfQ09ERRAEEiIKHk9JRENfR1JBTlRfVFlQRV9UT0tFTl9FWENIQU5HRRAFKscBChJPSURDQXV0aE1ldGhvZFR5cGUSJQohT0lEQ19BVVRIX01FVEhPRF9UWVBFX1VOU1BFQ0lGSUVEEAASHwobT0lEQ19BVVRIX01FVEhPRF9UWVBFX0JBU0lDEAESHgoaT0lEQ19BVVRIX01FVEhPRF9UWVBFX1BPU1QQAhIeChpPSURDX0FVVEhfTUVUSE9EX1RZUEVfTk9ORRADEikKJU9JRENfQVVUSF9NRVRIT0RfVFlQRV9QUklWQVRFX0tFWV9KV1QQBCplCg1PSURDVG9rZW5UeXBlEh8KG09JRENfVE9LRU5fVFlQRV9VTlNQRUNJRklFRBAAEhoKFk9JRENfVE9LRU5fVFlQRV9CRUFSRVIQARIXChNPSURDX1RPS0VOX1RZUEVfSldUEAIqgwEKEUFQSUF1dGhNZXRob2RUeXBlEiQKIEFQSV9BVVRIX01FVEhPRF9UWVBFX1VOU1BFQ0lGSUVEEAASHgoaQVBJX0FVVEhfTUVUSE9EX1RZUEVfQkFTSUMQARIoCiRBUElfQVVUSF9NRVRIT0RfVFlQRV9QUklWQVRFX0tFWV9KV1QQAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEvYXBwLnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEigAIKA0FwcBIhCgpwcm9qZWN0X2lkGAEgASgJQg26SArIAQFyBRABGMgBEh8KBG5hbWUYAiABKAlCEbpIDsgBAXIJsNQYARABGMgBEjQKBG9pZGMYAyABKAsyJC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcEgAEjIKA2FwaRgEIAEoCzIjLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5BUElBcHBIABI6CgphcGlfYWNjZXNzGAUgASgLMiYuaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLkFwaUFjY2Vzc0IPCgZjb25maWcSBbpIAggBIpcBCglBcGlBY2Nlc3MSKAoLcGVybWlzc2lvbnMYASADKAlCE7pIEJIBDRDIARgBIgZyBBABGGQSEAoIaW5zdGFuY2UYAiABKAgSLQoQb3JnYW5pemF0aW9uX2lkcxgDIAMoCUITukgQkgENEGQYASIHcgUQARjIARIPCgd0cnVzdGVkGAQgASgIEg4KBmxlZ2FjeRgFIAEoCCKJBwoHT0lEQ0FwcBJECghhcHBfdHlwZRgBIAEoDjIoLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDQXBwVHlwZUIIukgFggECEAESKgoNcmVkaXJlY3RfdXJpcxgCIAMoCUITukgQkgENEGQYASIHcgUQARjoBxI2Chlwb3N0X2xvZ291dF9yZWRpcmVjdF91cmlzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABGOgHEloKDnJlc3BvbnNlX3R5cGVzGAQgAygOMi0uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENSZXNwb25zZVR5cGVCE7pIEJIBDRAKGAEiB4IBBBABIAASVAoLZ3JhbnRfdHlwZXMYBSADKA4yKi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0dyYW50VHlwZUITukgQkgENEAoYASIHggEEEAEgABJTChBhdXRoX21ldGhvZF90eXBlGAYgASgOMi8uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENBdXRoTWV0aG9kVHlwZUIIukgFggECEAESTwoRYWNjZXNzX3Rva2VuX3R5cGUYByABKA4yKi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ1Rva2VuVHlwZUIIukgFggECEAESIwobYWNjZXNzX3Rva2VuX3JvbGVfYXNzZXJ0aW9uGAggASgIEh8KF2lkX3Rva2VuX3JvbGVfYXNzZXJ0aW9uGAkgASgIEiMKG2lkX3Rva2VuX3VzZXJpbmZvX2Fzc2VydGlvbhgKIAEoCBI7CgpjbG9ja19za2V3GAsgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgy6SAmqAQYiAggFMgASLwoSYWRkaXRpb25hbF9vcmlnaW5zGAwgAygJQhO6SBCSAQ0QZBgBIgdyBRABGOgHEhAKCGRldl9tb2RlGA0gASgIEikKF2JhY2tfY2hhbm5lbF9sb2dvdXRfdXJpGA4gASgJQgi6SAVyAxjoBxJDChxpZF90b2tlbl9zaWduZWRfcmVzcG9uc2VfYWxnGA8gASgJQh26SBrYAQFyFVIFUlMyNTZSBUVTMjU2UgVFZERTQRIhChlzdHJpY3RfYXNzZXJ0aW9uX2F1ZGllbmNlGBAgASgIIlwKBkFQSUFwcBJSChBhdXRoX21ldGhvZF90eXBlGAEgASgOMi4uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLkFQSUF1dGhNZXRob2RUeXBlQgi6SAWCAQIQASKEAgoIUGF0Y2hBcHASIQoEbmFtZRgBIAEoCUIOukgLcgmw1BgBEAEYyAFIAYgBARI5CgRvaWRjGAIgASgLMikuaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLlBhdGNoT0lEQ0FwcEgAEjcKA2FwaRgDIAEoCzIoLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5QYXRjaEFQSUFwcEgAEj8KCmFwaV9hY2Nlc3MYBCABKAsyJi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuQXBpQWNjZXNzSAKIAQFCCAoGY29uZmlnQgcKBV9uYW1lQg0KC19hcGlfYWNjZXNzIqYKCgxQYXRjaE9JRENBcHASSQoIYXBwX3R5cGUYASABKA4yKC5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0FwcFR5cGVCCLpIBYIBAhABSACIAQESKgoNcmVkaXJlY3RfdXJpcxgCIAMoCUITukgQkgENEGQYASIHcgUQARjoBxI2Chlwb3N0X2xvZ291dF9yZWRpcmVjdF91cmlzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABGOgHEloKDnJlc3BvbnNlX3R5cGVzGAQgAygOMi0uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENSZXNwb25zZVR5cGVCE7pIEJIBDRAKGAEiB4IBBBABIAASVAoLZ3JhbnRfdHlwZXMYBSADKA4yKi5pZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEuT0lEQ0dyYW50VHlwZUITukgQkgENEAoYASIHggEEEAEgABJYChBhdXRoX21ldGhvZF90eXBlGAYgASgOMi8uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLk9JRENBdXRoTWV0aG9kVHlwZUIIukgFggECEAFIAYgBARJUChFhY2Nlc3NfdG9rZW5fdHlwZRgHIAEoDjIqLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5PSURDVG9rZW5UeXBlQgi6SAWCAQIQAUgCiAEBEigKG2FjY2Vzc190b2tlbl9yb2xlX2Fzc2VydGlvbhgIIAEoCEgDiAEBEiQKF2lkX3Rva2VuX3JvbGVfYXNzZXJ0aW9uGAkgASgISASIAQESKAobaWRfdG9rZW5fdXNlcmluZm9fYXNzZXJ0aW9uGAogASgISAWIAQESOwoKY2xvY2tfc2tldxgLIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIMukgJqgEGIgIIBTIAEi8KEmFkZGl0aW9uYWxfb3JpZ2lucxgMIAMoCUITukgQkgENEGQYASIHcgUQARjoBxIVCghkZXZfbW9kZRgNIAEoCEgGiAEBEi4KF2JhY2tfY2hhbm5lbF9sb2dvdXRfdXJpGA4gASgJQgi6SAVyAxjoB0gHiAEBEkUKHGlkX3Rva2VuX3NpZ25lZF9yZXNwb25zZV9hbGcYDyABKAlCGrpIF3IVUgVSUzI1NlIFRVMyNTZSBUVkRFNBSAiIAQESJgoZc3RyaWN0X2Fzc2VydGlvbl9hdWRpZW5jZRgQIAEoCEgJiAEBEmsKBWNsZWFyGBEgAygJQly6SFmSAVYQChgBIlByTlINcmVkaXJlY3RfdXJpc1IZcG9zdF9sb2dvdXRfcmVkaXJlY3RfdXJpc1IOcmVzcG9uc2VfdHlwZXNSEmFkZGl0aW9uYWxfb3JpZ2luc0ILCglfYXBwX3R5cGVCEwoRX2F1dGhfbWV0aG9kX3R5cGVCFAoSX2FjY2Vzc190b2tlbl90eXBlQh4KHF9hY2Nlc3NfdG9rZW5fcm9sZV9hc3NlcnRpb25CGgoYX2lkX3Rva2VuX3JvbGVfYXNzZXJ0aW9uQh4KHF9pZF90b2tlbl91c2VyaW5mb19hc3NlcnRpb25CCwoJX2Rldl9tb2RlQhoKGF9iYWNrX2NoYW5uZWxfbG9nb3V0X3VyaUIfCh1faWRfdG9rZW5fc2lnbmVkX3Jlc3BvbnNlX2FsZ0IcChpfc3RyaWN0X2Fzc2VydGlvbl9hdWRpZW5jZSJ7CgtQYXRjaEFQSUFwcBJXChBhdXRoX21ldGhvZF90eXBlGAEgASgOMi4uaWRzdmMucmVzb3VyY2VzLmFwcC52M2FscGhhLkFQSUF1dGhNZXRob2RUeXBlQgi6SAWCAQIQAUgAiAEBQhMKEV9hdXRoX21ldGhvZF90eXBlItcBCgZHZXRBcHASOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEi0KA2FwcBgDIAEoCzIgLmlkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYS5BcHASEQoJY2xpZW50X2lkGAQgASgJEhsKE2NvbXBsaWFuY2VfcHJvYmxlbXMYBSADKAkqewoLT0lEQ0FwcFR5cGUSHQoZT0lEQ19BUFBfVFlQRV9VTlNQRUNJRklFRBAAEhUKEU9JRENfQVBQX1RZUEVfV0VCEAESHAoYT0lEQ19BUFBfVFlQRV9VU0VSX0FHRU5UEAISGAoUT0lEQ19BUFBfVFlQRV9OQVRJVkUQAyqbAQoQT0lEQ1Jlc3BvbnNlVHlwZRIiCh5PSURDX1JFU1BPTlNFX1RZUEVfVU5TUEVDSUZJRUQQABIbChdPSURDX1JFU1BPTlNFX1RZUEVfQ09ERRABEh8KG09JRENfUkVTUE9OU0VfVFlQRV9JRF9UT0tFThACEiUKIU9JRENfUkVTUE9OU0VfVFlQRV9JRF9UT0tFTl9UT0tFThADKt4BCg1PSURDR3JhbnRUeXBlEh8KG09JRENfR1JBTlRfVFlQRV9VTlNQRUNJRklFRBAAEiYKIk9JRENfR1JBTlRfVFlQRV9BVVRIT1JJWkFUSU9OX0NPREUQARIcChhPSURDX0dSQU5UX1RZUEVfSU1QTElDSVQQAhIhCh1PSURDX0dSQU5UX1RZUEVfUkVGUkVTSF9UT0tFThADEh8KG09JRENfR1JBTlRfVFlQRV9ERVZJQ0VfQ09ERRAEEiIKHk9JRENfR1JBTlRfVFlQRV9UT0tFTl9FWENIQU5HRRAFKscBChJPSURDQXV0aE1ldGhvZFR5cGUSJQohT0lEQ19BVVRIX01FVEhPRF9UWVBFX1VOU1BFQ0lGSUVEEAASHwobT0lEQ19BVVRIX01FVEhPRF9UWVBFX0JBU0lDEAESHgoaT0lEQ19BVVRIX01FVEhPRF9UWVBFX1BPU1QQAhIeChpPSURDX0FVVEhfTUVUSE9EX1RZUEVfTk9ORRADEikKJU9JRENfQVVUSF9NRVRIT0RfVFlQRV9QUklWQVRFX0tFWV9KV1QQBCplCg1PSURDVG9rZW5UeXBlEh8KG09JRENfVE9LRU5fVFlQRV9VTlNQRUNJRklFRBAAEhoKFk9JRENfVE9LRU5fVFlQRV9CRUFSRVIQARIXChNPSURDX1RPS0VOX1RZUEVfSldUEAIqgwEKEUFQSUF1dGhNZXRob2RUeXBlEiQKIEFQSV9BVVRIX01FVEhPRF9UWVBFX1VOU1BFQ0lGSUVEEAASHgoaQVBJX0FVVEhfTUVUSE9EX1RZUEVfQkFTSUMQARIoCiRBUElfQVVUSF9NRVRIT0RfVFlQRV9QUklWQVRFX0tFWV9KV1QQAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * A program that users log in to, or an API that checks their tokens.
@@ -62,6 +62,14 @@ export type App = Message<"idsvc.resources.app.v3alpha.App"> & {
     value: APIApp;
     case: "api";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * What its tokens may do at the APIs of this service beyond what the users of its own organization can give it. Only
+   * who may do all of that at the instance gives it: else 403 `API_ACCESS_OUTRANKS_CALLER`.
+   *
+   * @generated from field: idsvc.resources.app.v3alpha.ApiAccess api_access = 5;
+   */
+  apiAccess?: ApiAccess | undefined;
 };
 
 /**
@@ -70,6 +78,58 @@ export type App = Message<"idsvc.resources.app.v3alpha.App"> & {
  */
 export const AppSchema: GenMessage<App> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_app_v3alpha_app, 0);
+
+/**
+ * What tokens that an app gets for its users may do at the APIs of this service. It is never more than what the user may
+ * do, and never more than what the user has consented to, unless the app is trusted.
+ *
+ * @generated from message idsvc.resources.app.v3alpha.ApiAccess
+ */
+export type ApiAccess = Message<"idsvc.resources.app.v3alpha.ApiAccess"> & {
+  /**
+   * Names of permissions, or `*` for all of them. Acting on how users log in needs the permission of the method that does
+   * it; for the user's own account that is `user.self.credential`, which `*` does not stand for.
+   *
+   * @generated from field: repeated string permissions = 1;
+   */
+  permissions: string[];
+
+  /**
+   * Whether the permissions count on the instance and in all of its organizations.
+   *
+   * @generated from field: bool instance = 2;
+   */
+  instance: boolean;
+
+  /**
+   * The organizations in which they count.
+   *
+   * @generated from field: repeated string organization_ids = 3;
+   */
+  organizationIds: string[];
+
+  /**
+   * Whether it is given without asking the user.
+   *
+   * @generated from field: bool trusted = 4;
+   */
+  trusted: boolean;
+
+  /**
+   * The app had tokens for the APIs of this service before they needed this message: they go on as they were, but new
+   * users are asked. It ends with the next change of what answers for the app. Only ever told.
+   *
+   * @generated from field: bool legacy = 5;
+   */
+  legacy: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.app.v3alpha.ApiAccess.
+ * Use `create(ApiAccessSchema)` to create a new message.
+ */
+export const ApiAccessSchema: GenMessage<ApiAccess> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 1);
 
 /**
  * How an app uses OpenID Connect.
@@ -199,7 +259,7 @@ export type OIDCApp = Message<"idsvc.resources.app.v3alpha.OIDCApp"> & {
  * Use `create(OIDCAppSchema)` to create a new message.
  */
 export const OIDCAppSchema: GenMessage<OIDCApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 1);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 2);
 
 /**
  * How an API proves that it is the one.
@@ -220,7 +280,7 @@ export type APIApp = Message<"idsvc.resources.app.v3alpha.APIApp"> & {
  * Use `create(APIAppSchema)` to create a new message.
  */
 export const APIAppSchema: GenMessage<APIApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 2);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 3);
 
 /**
  * Changes to an app. What is not given stays as it is; a patch that changes nothing succeeds.
@@ -257,6 +317,14 @@ export type PatchApp = Message<"idsvc.resources.app.v3alpha.PatchApp"> & {
     value: PatchAPIApp;
     case: "api";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Another access to the APIs of this service, in place of the one it has; an empty message takes that away, and ends a
+   * legacy one.
+   *
+   * @generated from field: optional idsvc.resources.app.v3alpha.ApiAccess api_access = 4;
+   */
+  apiAccess?: ApiAccess | undefined;
 };
 
 /**
@@ -264,7 +332,7 @@ export type PatchApp = Message<"idsvc.resources.app.v3alpha.PatchApp"> & {
  * Use `create(PatchAppSchema)` to create a new message.
  */
 export const PatchAppSchema: GenMessage<PatchApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 3);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 4);
 
 /**
  * Changes to how an app uses OpenID Connect. What is not given stays as it is.
@@ -403,7 +471,7 @@ export type PatchOIDCApp = Message<"idsvc.resources.app.v3alpha.PatchOIDCApp"> &
  * Use `create(PatchOIDCAppSchema)` to create a new message.
  */
 export const PatchOIDCAppSchema: GenMessage<PatchOIDCApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 4);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 5);
 
 /**
  * Changes to how an API proves that it is the one.
@@ -425,7 +493,7 @@ export type PatchAPIApp = Message<"idsvc.resources.app.v3alpha.PatchAPIApp"> & {
  * Use `create(PatchAPIAppSchema)` to create a new message.
  */
 export const PatchAPIAppSchema: GenMessage<PatchAPIApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 5);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 6);
 
 /**
  * An app as it is read.
@@ -475,7 +543,7 @@ export type GetApp = Message<"idsvc.resources.app.v3alpha.GetApp"> & {
  * Use `create(GetAppSchema)` to create a new message.
  */
 export const GetAppSchema: GenMessage<GetApp> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_app_v3alpha_app, 6);
+  messageDesc(file_idsvc_resources_app_v3alpha_app, 7);
 
 /**
  * Where an app runs: what it can keep secret, and where it can be called back.

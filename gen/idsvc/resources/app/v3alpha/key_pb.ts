@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/app/v3alpha/key.proto.
  */
 export const file_idsvc_resources_app_v3alpha_key: GenFile = /*@__PURE__*/
-  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5IpcBCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5IqsBCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdG9yX2lkGAUgASgJYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A key to verify assertions of an app with.
@@ -79,6 +79,13 @@ export type GetAppKey = Message<"idsvc.resources.app.v3alpha.GetAppKey"> & {
    * @generated from field: google.protobuf.Timestamp expiration_date = 4;
    */
   expirationDate?: Timestamp | undefined;
+
+  /**
+   * Who added the key: the ID of the user, or the name of a system caller.
+   *
+   * @generated from field: string creator_id = 5;
+   */
+  creatorId: string;
 };
 
 /**

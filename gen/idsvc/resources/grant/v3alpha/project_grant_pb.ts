@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/grant/v3alpha/project_grant.proto.
  */
 export const file_idsvc_resources_grant_v3alpha_project_grant: GenFile = /*@__PURE__*/
-  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKKAQoMUHJvamVjdEdyYW50EiEKCnByb2plY3RfaWQYASABKAlCDbpICsgBAXIFEAEYyAESLgoXZ3JhbnRlZF9vcmdhbml6YXRpb25faWQYAiABKAlCDbpICsgBAXIFEAEYyAESJwoJcm9sZV9rZXlzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASI8ChFQYXRjaFByb2plY3RHcmFudBInCglyb2xlX2tleXMYASADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBIsUBCg9HZXRQcm9qZWN0R3JhbnQSOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEkIKDXByb2plY3RfZ3JhbnQYAyABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnRiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKKAQoMUHJvamVjdEdyYW50EiEKCnByb2plY3RfaWQYASABKAlCDbpICsgBAXIFEAEYyAESLgoXZ3JhbnRlZF9vcmdhbml6YXRpb25faWQYAiABKAlCDbpICsgBAXIFEAEYyAESJwoJcm9sZV9rZXlzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASI8ChFQYXRjaFByb2plY3RHcmFudBInCglyb2xlX2tleXMYASADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBItcBCg9HZXRQcm9qZWN0R3JhbnQSOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEkIKDXByb2plY3RfZ3JhbnQYAyABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnQSEAoIYWNjZXB0ZWQYBCABKAhiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Lets an organization grant roles of a project, which another organization owns, to users. There is one for a
@@ -101,6 +101,14 @@ export type GetProjectGrant = Message<"idsvc.resources.grant.v3alpha.GetProjectG
    * @generated from field: idsvc.resources.grant.v3alpha.ProjectGrant project_grant = 3;
    */
   projectGrant?: ProjectGrant | undefined;
+
+  /**
+   * Whether the organization that it was given to has accepted it: only then do its users count as users of the project
+   * who need not be asked before an app of it gets what they can tell of themselves.
+   *
+   * @generated from field: bool accepted = 4;
+   */
+  accepted: boolean;
 };
 
 /**

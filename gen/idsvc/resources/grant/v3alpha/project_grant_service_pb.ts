@@ -23,7 +23,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/grant/v3alpha/project_grant_service.proto.
  */
 export const file_idsvc_resources_grant_v3alpha_project_grant_service: GenFile = /*@__PURE__*/
-  fileDesc("CjlpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50X3NlcnZpY2UucHJvdG8SHWlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhImcKGUNyZWF0ZVByb2plY3RHcmFudFJlcXVlc3QSSgoNcHJvamVjdF9ncmFudBgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlByb2plY3RHcmFudEIGukgDyAEBIlYKGkNyZWF0ZVByb2plY3RHcmFudFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyKGAQoYUGF0Y2hQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBEk8KDXByb2plY3RfZ3JhbnQYAiABKAsyMC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5QYXRjaFByb2plY3RHcmFudEIGukgDyAEBIlUKGVBhdGNoUHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjoKHURlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIloKHkRlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiOAobQWN0aXZhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIlgKHEFjdGl2YXRlUHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjYKGURlbGV0ZVByb2plY3RHcmFudFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAEiVgoaRGVsZXRlUHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjMKFkdldFByb2plY3RHcmFudFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAEiYAoXR2V0UHJvamVjdEdyYW50UmVzcG9uc2USRQoNcHJvamVjdF9ncmFudBgBIAEoCzIuLmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkdldFByb2plY3RHcmFudCK1AgoaU2VhcmNoUHJvamVjdEdyYW50c1JlcXVlc3QSOAoFcXVlcnkYASABKAsyKS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdFF1ZXJ5ElYKDnNvcnRpbmdfY29sdW1uGAIgASgOMjQuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuUHJvamVjdEdyYW50RmllbGROYW1lQgi6SAWCAQIQARJSCgdmaWx0ZXJzGAMgAygLMjcuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuUHJvamVjdEdyYW50U2VhcmNoRmlsdGVyQgi6SAWSAQIQZBIxCgNjdHgYBCABKAsyJC5pZHN2Yy5vYmplY3QudjNhbHBoYS5SZXF1ZXN0Q29udGV4dCLpAQobU2VhcmNoUHJvamVjdEdyYW50c1Jlc3BvbnNlEjwKB2RldGFpbHMYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdERldGFpbHMSTAoOc29ydGluZ19jb2x1bW4YAiABKA4yNC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnRGaWVsZE5hbWUSPgoGcmVzdWx0GAMgAygLMi4uaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuR2V0UHJvamVjdEdyYW50MpQNChNQcm9qZWN0R3JhbnRTZXJ2aWNlEu0BChJDcmVhdGVQcm9qZWN0R3JhbnQSOC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5DcmVhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0GjkuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuQ3JlYXRlUHJvamVjdEdyYW50UmVzcG9uc2UiYqrUGCYKE3Byb2plY3QuZ3JhbnQud3JpdGUoyQFSDHByb2plY3QucmVhZILT5JMCMjoNcHJvamVjdF9ncmFudCIhL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzEvIBChFQYXRjaFByb2plY3RHcmFudBI3Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlBhdGNoUHJvamVjdEdyYW50UmVxdWVzdBo4Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlBhdGNoUHJvamVjdEdyYW50UmVzcG9uc2UiaqrUGCkKE3Byb2plY3QuZ3JhbnQud3JpdGVSEnByb2plY3QuZ3JhbnQucmVhZILT5JMCNzoNcHJvamVjdF9ncmFudDImL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzL3tpZH0S/gEKFkRlYWN0aXZhdGVQcm9qZWN0R3JhbnQSPC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5EZWFjdGl2YXRlUHJvamVjdEdyYW50UmVxdWVzdBo9Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkRlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXNwb25zZSJnqtQYKQoTcHJvamVjdC5ncmFudC53cml0ZVIScHJvamVjdC5ncmFudC5yZWFkgtPkkwI0IjIvcmVzb3VyY2VzL3YzYWxwaGEvcHJvamVjdF9ncmFudHMve2lkfS9fZGVhY3RpdmF0ZRL2AQoUQWN0aXZhdGVQcm9qZWN0R3JhbnQSOi5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5BY3RpdmF0ZVByb2plY3RHcmFudFJlcXVlc3QaOy5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5BY3RpdmF0ZVByb2plY3RHcmFudFJlc3BvbnNlImWq1BgpChNwcm9qZWN0LmdyYW50LndyaXRlUhJwcm9qZWN0LmdyYW50LnJlYWSC0+STAjIiMC9yZXNvdXJjZXMvdjNhbHBoYS9wcm9qZWN0X2dyYW50cy97aWR9L19hY3RpdmF0ZRLnAQoSRGVsZXRlUHJvamVjdEdyYW50EjguaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuRGVsZXRlUHJvamVjdEdyYW50UmVxdWVzdBo5Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkRlbGV0ZVByb2plY3RHcmFudFJlc3BvbnNlIlyq1BgqChRwcm9qZWN0LmdyYW50LmRlbGV0ZVIScHJvamVjdC5ncmFudC5yZWFkgtPkkwIoKiYvcmVzb3VyY2VzL3YzYWxwaGEvcHJvamVjdF9ncmFudHMve2lkfRLIAQoPR2V0UHJvamVjdEdyYW50EjUuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuR2V0UHJvamVjdEdyYW50UmVxdWVzdBo2Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkdldFByb2plY3RHcmFudFJlc3BvbnNlIkaq1BgUChJwcm9qZWN0LmdyYW50LnJlYWSC0+STAigSJi9yZXNvdXJjZXMvdjNhbHBoYS9wcm9qZWN0X2dyYW50cy97aWR9EuABChNTZWFyY2hQcm9qZWN0R3JhbnRzEjkuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuU2VhcmNoUHJvamVjdEdyYW50c1JlcXVlc3QaOi5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5TZWFyY2hQcm9qZWN0R3JhbnRzUmVzcG9uc2UiUqrUGBQKEnByb2plY3QuZ3JhbnQucmVhZILT5JMCNDoHZmlsdGVycyIpL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzL19zZWFyY2gaBqrUGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_grant_v3alpha_project_grant, file_idsvc_resources_grant_v3alpha_query, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjlpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50X3NlcnZpY2UucHJvdG8SHWlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhImcKGUNyZWF0ZVByb2plY3RHcmFudFJlcXVlc3QSSgoNcHJvamVjdF9ncmFudBgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlByb2plY3RHcmFudEIGukgDyAEBIlYKGkNyZWF0ZVByb2plY3RHcmFudFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyKGAQoYUGF0Y2hQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBEk8KDXByb2plY3RfZ3JhbnQYAiABKAsyMC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5QYXRjaFByb2plY3RHcmFudEIGukgDyAEBIlUKGVBhdGNoUHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjoKHURlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIloKHkRlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiOAobQWN0aXZhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIlgKHEFjdGl2YXRlUHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjYKGUFjY2VwdFByb2plY3RHcmFudFJlcXVlc3QSGQoCaWQYASABKAlCDbpICsgBAXIFEAEYyAEiVgoaQWNjZXB0UHJvamVjdEdyYW50UmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIjcKGkRlY2xpbmVQcm9qZWN0R3JhbnRSZXF1ZXN0EhkKAmlkGAEgASgJQg26SArIAQFyBRABGMgBIlcKG0RlY2xpbmVQcm9qZWN0R3JhbnRSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiNgoZRGVsZXRlUHJvamVjdEdyYW50UmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIASJWChpEZWxldGVQcm9qZWN0R3JhbnRSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMiMwoWR2V0UHJvamVjdEdyYW50UmVxdWVzdBIZCgJpZBgBIAEoCUINukgKyAEBcgUQARjIASJgChdHZXRQcm9qZWN0R3JhbnRSZXNwb25zZRJFCg1wcm9qZWN0X2dyYW50GAEgASgLMi4uaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuR2V0UHJvamVjdEdyYW50IrUCChpTZWFyY2hQcm9qZWN0R3JhbnRzUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSVgoOc29ydGluZ19jb2x1bW4YAiABKA4yNC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnRGaWVsZE5hbWVCCLpIBYIBAhABElIKB2ZpbHRlcnMYAyADKAsyNy5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnRTZWFyY2hGaWx0ZXJCCLpIBZIBAhBkEjEKA2N0eBgEIAEoCzIkLmlkc3ZjLm9iamVjdC52M2FscGhhLlJlcXVlc3RDb250ZXh0IukBChtTZWFyY2hQcm9qZWN0R3JhbnRzUmVzcG9uc2USPAoHZGV0YWlscxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0RGV0YWlscxJMCg5zb3J0aW5nX2NvbHVtbhgCIAEoDjI0Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlByb2plY3RHcmFudEZpZWxkTmFtZRI+CgZyZXN1bHQYAyADKAsyLi5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5HZXRQcm9qZWN0R3JhbnQy9BAKE1Byb2plY3RHcmFudFNlcnZpY2US7QEKEkNyZWF0ZVByb2plY3RHcmFudBI4Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkNyZWF0ZVByb2plY3RHcmFudFJlcXVlc3QaOS5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5DcmVhdGVQcm9qZWN0R3JhbnRSZXNwb25zZSJiqtQYJgoTcHJvamVjdC5ncmFudC53cml0ZSjJAVIMcHJvamVjdC5yZWFkgtPkkwIyOg1wcm9qZWN0X2dyYW50IiEvcmVzb3VyY2VzL3YzYWxwaGEvcHJvamVjdF9ncmFudHMS8gEKEVBhdGNoUHJvamVjdEdyYW50EjcuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuUGF0Y2hQcm9qZWN0R3JhbnRSZXF1ZXN0GjguaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuUGF0Y2hQcm9qZWN0R3JhbnRSZXNwb25zZSJqqtQYKQoTcHJvamVjdC5ncmFudC53cml0ZVIScHJvamVjdC5ncmFudC5yZWFkgtPkkwI3Og1wcm9qZWN0X2dyYW50MiYvcmVzb3VyY2VzL3YzYWxwaGEvcHJvamVjdF9ncmFudHMve2lkfRL+AQoWRGVhY3RpdmF0ZVByb2plY3RHcmFudBI8Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkRlYWN0aXZhdGVQcm9qZWN0R3JhbnRSZXF1ZXN0Gj0uaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuRGVhY3RpdmF0ZVByb2plY3RHcmFudFJlc3BvbnNlImeq1BgpChNwcm9qZWN0LmdyYW50LndyaXRlUhJwcm9qZWN0LmdyYW50LnJlYWSC0+STAjQiMi9yZXNvdXJjZXMvdjNhbHBoYS9wcm9qZWN0X2dyYW50cy97aWR9L19kZWFjdGl2YXRlEvYBChRBY3RpdmF0ZVByb2plY3RHcmFudBI6Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkFjdGl2YXRlUHJvamVjdEdyYW50UmVxdWVzdBo7Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkFjdGl2YXRlUHJvamVjdEdyYW50UmVzcG9uc2UiZarUGCkKE3Byb2plY3QuZ3JhbnQud3JpdGVSEnByb2plY3QuZ3JhbnQucmVhZILT5JMCMiIwL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzL3tpZH0vX2FjdGl2YXRlEusBChJBY2NlcHRQcm9qZWN0R3JhbnQSOC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5BY2NlcHRQcm9qZWN0R3JhbnRSZXF1ZXN0GjkuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuQWNjZXB0UHJvamVjdEdyYW50UmVzcG9uc2UiYKrUGCYKEHVzZXIuZ3JhbnQud3JpdGVSEnByb2plY3QuZ3JhbnQucmVhZILT5JMCMCIuL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzL3tpZH0vX2FjY2VwdBLvAQoTRGVjbGluZVByb2plY3RHcmFudBI5Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLkRlY2xpbmVQcm9qZWN0R3JhbnRSZXF1ZXN0GjouaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuRGVjbGluZVByb2plY3RHcmFudFJlc3BvbnNlImGq1BgmChB1c2VyLmdyYW50LndyaXRlUhJwcm9qZWN0LmdyYW50LnJlYWSC0+STAjEiLy9yZXNvdXJjZXMvdjNhbHBoYS9wcm9qZWN0X2dyYW50cy97aWR9L19kZWNsaW5lEucBChJEZWxldGVQcm9qZWN0R3JhbnQSOC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5EZWxldGVQcm9qZWN0R3JhbnRSZXF1ZXN0GjkuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuRGVsZXRlUHJvamVjdEdyYW50UmVzcG9uc2UiXKrUGCoKFHByb2plY3QuZ3JhbnQuZGVsZXRlUhJwcm9qZWN0LmdyYW50LnJlYWSC0+STAigqJi9yZXNvdXJjZXMvdjNhbHBoYS9wcm9qZWN0X2dyYW50cy97aWR9EsgBCg9HZXRQcm9qZWN0R3JhbnQSNS5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5HZXRQcm9qZWN0R3JhbnRSZXF1ZXN0GjYuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuR2V0UHJvamVjdEdyYW50UmVzcG9uc2UiRqrUGBQKEnByb2plY3QuZ3JhbnQucmVhZILT5JMCKBImL3Jlc291cmNlcy92M2FscGhhL3Byb2plY3RfZ3JhbnRzL3tpZH0S4AEKE1NlYXJjaFByb2plY3RHcmFudHMSOS5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5TZWFyY2hQcm9qZWN0R3JhbnRzUmVxdWVzdBo6Lmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlNlYXJjaFByb2plY3RHcmFudHNSZXNwb25zZSJSqtQYFAoScHJvamVjdC5ncmFudC5yZWFkgtPkkwI0OgdmaWx0ZXJzIikvcmVzb3VyY2VzL3YzYWxwaGEvcHJvamVjdF9ncmFudHMvX3NlYXJjaBoGqtQYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_grant_v3alpha_project_grant, file_idsvc_resources_grant_v3alpha_query, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * A request to grant a project.
@@ -201,6 +201,90 @@ export const ActivateProjectGrantResponseSchema: GenMessage<ActivateProjectGrant
   messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 7);
 
 /**
+ * A request that names the project grant to accept.
+ *
+ * @generated from message idsvc.resources.grant.v3alpha.AcceptProjectGrantRequest
+ */
+export type AcceptProjectGrantRequest = Message<"idsvc.resources.grant.v3alpha.AcceptProjectGrantRequest"> & {
+  /**
+   * The ID of the project grant.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message idsvc.resources.grant.v3alpha.AcceptProjectGrantRequest.
+ * Use `create(AcceptProjectGrantRequestSchema)` to create a new message.
+ */
+export const AcceptProjectGrantRequestSchema: GenMessage<AcceptProjectGrantRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 8);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.grant.v3alpha.AcceptProjectGrantResponse
+ */
+export type AcceptProjectGrantResponse = Message<"idsvc.resources.grant.v3alpha.AcceptProjectGrantResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the project grant.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.grant.v3alpha.AcceptProjectGrantResponse.
+ * Use `create(AcceptProjectGrantResponseSchema)` to create a new message.
+ */
+export const AcceptProjectGrantResponseSchema: GenMessage<AcceptProjectGrantResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 9);
+
+/**
+ * A request that names the project grant to decline.
+ *
+ * @generated from message idsvc.resources.grant.v3alpha.DeclineProjectGrantRequest
+ */
+export type DeclineProjectGrantRequest = Message<"idsvc.resources.grant.v3alpha.DeclineProjectGrantRequest"> & {
+  /**
+   * The ID of the project grant.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message idsvc.resources.grant.v3alpha.DeclineProjectGrantRequest.
+ * Use `create(DeclineProjectGrantRequestSchema)` to create a new message.
+ */
+export const DeclineProjectGrantRequestSchema: GenMessage<DeclineProjectGrantRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 10);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.grant.v3alpha.DeclineProjectGrantResponse
+ */
+export type DeclineProjectGrantResponse = Message<"idsvc.resources.grant.v3alpha.DeclineProjectGrantResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the project grant.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.grant.v3alpha.DeclineProjectGrantResponse.
+ * Use `create(DeclineProjectGrantResponseSchema)` to create a new message.
+ */
+export const DeclineProjectGrantResponseSchema: GenMessage<DeclineProjectGrantResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 11);
+
+/**
  * A request that names the project grant to delete.
  *
  * @generated from message idsvc.resources.grant.v3alpha.DeleteProjectGrantRequest
@@ -219,7 +303,7 @@ export type DeleteProjectGrantRequest = Message<"idsvc.resources.grant.v3alpha.D
  * Use `create(DeleteProjectGrantRequestSchema)` to create a new message.
  */
 export const DeleteProjectGrantRequestSchema: GenMessage<DeleteProjectGrantRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 8);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 12);
 
 /**
  * The outcome.
@@ -240,7 +324,7 @@ export type DeleteProjectGrantResponse = Message<"idsvc.resources.grant.v3alpha.
  * Use `create(DeleteProjectGrantResponseSchema)` to create a new message.
  */
 export const DeleteProjectGrantResponseSchema: GenMessage<DeleteProjectGrantResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 9);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 13);
 
 /**
  * A request for one project grant.
@@ -261,7 +345,7 @@ export type GetProjectGrantRequest = Message<"idsvc.resources.grant.v3alpha.GetP
  * Use `create(GetProjectGrantRequestSchema)` to create a new message.
  */
 export const GetProjectGrantRequestSchema: GenMessage<GetProjectGrantRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 10);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 14);
 
 /**
  * One project grant.
@@ -282,7 +366,7 @@ export type GetProjectGrantResponse = Message<"idsvc.resources.grant.v3alpha.Get
  * Use `create(GetProjectGrantResponseSchema)` to create a new message.
  */
 export const GetProjectGrantResponseSchema: GenMessage<GetProjectGrantResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 11);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 15);
 
 /**
  * A search for project grants.
@@ -324,7 +408,7 @@ export type SearchProjectGrantsRequest = Message<"idsvc.resources.grant.v3alpha.
  * Use `create(SearchProjectGrantsRequestSchema)` to create a new message.
  */
 export const SearchProjectGrantsRequestSchema: GenMessage<SearchProjectGrantsRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 12);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 16);
 
 /**
  * A page of project grants.
@@ -359,7 +443,7 @@ export type SearchProjectGrantsResponse = Message<"idsvc.resources.grant.v3alpha
  * Use `create(SearchProjectGrantsResponseSchema)` to create a new message.
  */
 export const SearchProjectGrantsResponseSchema: GenMessage<SearchProjectGrantsResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 13);
+  messageDesc(file_idsvc_resources_grant_v3alpha_project_grant_service, 17);
 
 /**
  * Manages which other organizations may use a project, and which of its roles they can grant.
@@ -407,6 +491,27 @@ export const ProjectGrantService: GenService<{
     methodKind: "unary";
     input: typeof ActivateProjectGrantRequestSchema;
     output: typeof ActivateProjectGrantResponseSchema;
+  },
+  /**
+   * Accepts a project grant, for the organization that it was given to: its users are no longer asked before apps of the
+   * project get what they can tell of themselves. Memberships of the grant do not count.
+   *
+   * @generated from rpc idsvc.resources.grant.v3alpha.ProjectGrantService.AcceptProjectGrant
+   */
+  acceptProjectGrant: {
+    methodKind: "unary";
+    input: typeof AcceptProjectGrantRequestSchema;
+    output: typeof AcceptProjectGrantResponseSchema;
+  },
+  /**
+   * Declines a project grant, or takes back that it was accepted.
+   *
+   * @generated from rpc idsvc.resources.grant.v3alpha.ProjectGrantService.DeclineProjectGrant
+   */
+  declineProjectGrant: {
+    methodKind: "unary";
+    input: typeof DeclineProjectGrantRequestSchema;
+    output: typeof DeclineProjectGrantResponseSchema;
   },
   /**
    * Deletes a project grant with its memberships and with the user grants that stand on it.

@@ -1,8 +1,10 @@
+import { consentParent, consentsParent } from "../../api-power.ts";
+import { isFor } from "../../audience.ts";
 import { kidOf, subjectOfAssertion, verifyAssertion } from "../../assertion.ts";
 import { invalidRequest } from "../../errors.ts";
 import { readIdToken } from "../../id-token.ts";
 import { tokenPath } from "../../paths.ts";
-import type { Actor, At, Client, Parent, Spend, User } from "../../ports.ts";
+import type { Actor, ApiPower, At, AudienceRef, Client, Parent, Spend, User } from "../../ports.ts";
 import type { TokenParts } from "../grant.ts";
 
 export const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
@@ -13,7 +15,14 @@ const userIdType = "urn:idsvc:params:oauth:token-type:user_id";
 /** Whom a subject or actor token names, and what it stands on. */
 export type Party = {
   user: User;
-  audience: readonly string[];
+  /** The client that it was issued to; empty for none. */
+  clientId: string;
+  /** It was issued to a machine user, who stands for themselves. */
+  isMachine: boolean;
+  /** What was consented to when it was issued; undefined for what is no token of the user. */
+  scope: readonly string[] | undefined;
+  audience: readonly AudienceRef[];
+  access: ApiPower | undefined;
   authTime: Date | undefined;
   amr: readonly string[];
   /** Who acted for him already. */
@@ -59,9 +68,6 @@ export async function readParty(
   return { ...found, needsActor: reader.needsActor };
 }
 
-const isFor = ({ clientId, projectId }: Client, audience: readonly string[]): boolean =>
-  audience.includes(clientId) || audience.includes(projectId);
-
 async function byAccessToken(
   { tokens, users }: TokenParts,
   at: At,
@@ -72,17 +78,27 @@ async function byAccessToken(
   if (token === undefined || !isFor(client, token.audience)) return undefined;
   const user = await users.byId(at, token.userId);
   if (user === undefined) return undefined;
-  const { id, oidcSessionId, sessionId, audience, authTime, amr, actor } = token;
+  const { id, oidcSessionId, sessionId, clientId, authTime, amr, actor } = token;
+  const { scope, audience, access } = token;
   const loggedIn = sessionId === "" ? "" : user.id;
   const parents = [
     { id, userId: loggedIn },
     { id: user.id, userId: "" },
     { id: oidcSessionId, userId: loggedIn },
     { id: sessionId, userId: loggedIn },
+    ...(oidcSessionId === "" ? [] : consentOf(clientId, user)),
     ...token.parents,
   ];
-  return { user, audience, authTime, amr, actor, spend: [], parents: named(parents) };
+  const said = { clientId, isMachine: oidcSessionId === "", scope, audience, access };
+  const proof = { authTime, amr, actor };
+  return { user, ...said, ...proof, spend: [], parents: named(parents) };
 }
+
+// What a person takes back ends what came of it, wherever that went by exchange.
+const consentOf = (clientId: string, { id }: User): Parent[] => [
+  { id: consentParent(clientId, id), userId: "" },
+  { id: consentsParent(clientId), userId: "" },
+];
 
 async function byIdToken(
   parts: TokenParts,
@@ -91,18 +107,47 @@ async function byIdToken(
   value: string,
 ): ReturnType<Reader> {
   const token = await readIdToken(parts, at, value);
-  if (token === undefined || token.isExpired || !isFor(client, token.audience)) return undefined;
-  const { userId, sessionId, audience, authTime, amr, actor } = token;
+  if (token === undefined || token.isExpired) return undefined;
+  const { userId, sessionId, clientId, authTime, amr, actor } = token;
   if (sessionId !== "" && !(await parts.tokens.isSessionAlive(at, sessionId))) return undefined;
   const user = await parts.users.byId(at, userId);
   if (user === undefined) return undefined;
+  const audience = await referencesIn(parts, at, user, token);
+  if (!isFor(client, audience)) return undefined;
+  // An ID token says nothing of it: what its client was given in the session.
+  const given = await parts.tokens.givenTo(at, { userId, clientId, sessionId });
   const loggedIn = sessionId === "" ? "" : userId;
   const parents = [
     { id: userId, userId: "" },
     { id: sessionId, userId: loggedIn },
+    ...(clientId === "" ? [] : consentOf(clientId, user)),
     ...actorsOf(actor).map((id) => ({ id, userId: "" })),
   ];
-  return { user, audience, authTime, amr, actor, spend: [], parents: named(parents) };
+  const isMachine = clientId === "";
+  const said = { ...given, clientId, isMachine, audience, authTime, amr, actor };
+  return { user, ...said, spend: [], parents: named(parents) };
+}
+
+/** Whom an ID token was made for, in references: what its strings are is looked up, never guessed (authority J8). */
+async function referencesIn(
+  { clients, users, settings }: TokenParts,
+  at: At,
+  user: User,
+  { clientId, audience }: { clientId: string; audience: readonly string[] },
+): Promise<AudienceRef[]> {
+  const own = await settings.ownProjectId(at);
+  const client = clientId === "" ? undefined : await clients.byId(at, clientId);
+  const apps = client === undefined ? [] : await clients.ofProject(at, client.projectId);
+  const found: AudienceRef[] = [];
+  for (const id of audience) {
+    if (id === own) continue;
+    if (client !== undefined && (id === clientId || apps.includes(id))) {
+      found.push({ kind: "client", id });
+    } else if (id === client?.projectId || (await users.mayAddress(at, user, id))) {
+      found.push({ kind: "project", id });
+    }
+  }
+  return found;
 }
 
 /** A JWT that the client signed about a user. */
@@ -141,7 +186,8 @@ async function byUserId(
 }
 
 const onlyNamed = (user: User) => ({
-  ...{ user, audience: [], authTime: undefined, amr: [], actor: undefined },
+  ...{ user, clientId: "", isMachine: false, scope: undefined, audience: [], access: undefined },
+  ...{ authTime: undefined, amr: [], actor: undefined },
   parents: [{ id: user.id, userId: "" }],
 });
 

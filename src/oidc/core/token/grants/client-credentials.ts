@@ -1,4 +1,4 @@
-import { audienceOf } from "../../audience.ts";
+import { targetsOfMachine } from "../../audience.ts";
 import {
   authenticateClient,
   authenticateMachine,
@@ -27,7 +27,8 @@ export const clientCredentials: Grant = {
     return fieldsOf(
       await issueTokens(parts, at, {
         ...{ user, clientId, client: undefined, scope },
-        audience: await audienceOf(parts, at, { clientId }, user, scope),
+        audience: await targetsOfMachine(parts, at, user, scope),
+        access: undefined,
         session: undefined,
         accessToken: formOf(user),
         ...{ idToken: false, refreshToken: false, spend: [] },

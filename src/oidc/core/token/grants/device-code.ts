@@ -25,10 +25,10 @@ export const deviceCode: Grant = {
         : new OAuthError("authorization_pending", "nobody has let the device in yet");
     }
     const user = await activeUser(parts, at, client, grant.userId);
-    const { scope, audience } = grant;
+    const { scope, audience, access } = grant;
     return fieldsOf(
       await issueTokens(parts, at, {
-        ...{ user, client, clientId: client.clientId, scope, audience },
+        ...{ user, client, clientId: client.clientId, scope, audience, access },
         session: { open: grant },
         accessToken: formOf(client),
         idToken: scope.includes("openid"),

@@ -1,5 +1,5 @@
 import { kidOf, verifyAssertion } from "../../assertion.ts";
-import { audienceOf } from "../../audience.ts";
+import { targetsOfMachine } from "../../audience.ts";
 import { invalidGrant } from "../../errors.ts";
 import { required } from "../../form.ts";
 import { formOf, issueTokens } from "../../issue.ts";
@@ -32,7 +32,8 @@ export const jwtBearer: Grant = {
     const clientId = user.id;
     const issued = await issueTokens(parts, at, {
       ...{ user, clientId, client: undefined, scope },
-      audience: await audienceOf(parts, at, { clientId }, user, scope),
+      audience: await targetsOfMachine(parts, at, user, scope),
+      access: undefined,
       session: undefined,
       accessToken: formOf(user),
       idToken: scope.includes("openid"),

@@ -1,11 +1,13 @@
+import { lesserPower } from "../../api-power.ts";
+import { has, isOwnApi } from "../../audience.ts";
 import { invalidRequest, OAuthError } from "../../errors.ts";
 import { type Parameters, required } from "../../form.ts";
 import { grantedScope, issueTokens, type SessionData } from "../../issue.ts";
-import type { Parent } from "../../ports.ts";
-import { readScope } from "../../scope.ts";
+import type { ApiPower, At, AudienceRef, Client, Parent } from "../../ports.ts";
+import { invalidScope, projectsIn, readScope } from "../../scope.ts";
 import { chain, requireMayActFor } from "../exchange/impersonation.ts";
 import { accessTokenType, idTokenType, jwtType, type Party, readParty } from "../exchange/party.ts";
-import type { Grant, TokenAnswer } from "../grant.ts";
+import type { Grant, TokenAnswer, TokenParts } from "../grant.ts";
 import { activeUser, fieldsOf } from "../outcome.ts";
 
 const requestable: readonly string[] = [accessTokenType, jwtType, idTokenType];
@@ -24,7 +26,7 @@ export const tokenExchange: Grant = {
       throw invalidRequest("the requested token type is not supported");
     }
     const given = tokensOf(form);
-    const scope = grantedScope(client, readScope(required(form, "scope")));
+    const asked = grantedScope(client, readScope(required(form, "scope")));
     const subject = await readParty(parts, at, client, "subject_token", given.subject);
     const actor = given.actor && (await readParty(parts, at, client, "actor_token", given.actor));
     if (actor === undefined && subject.needsActor) {
@@ -32,15 +34,21 @@ export const tokenExchange: Grant = {
     }
     if (actor !== undefined) await requireMayActFor(parts, at, actor.user, subject.user);
     const user = await activeUser(parts, at, client, subject.user.id);
+    const own = await parts.settings.ownProjectId(at);
+    const access = await accessOf(parts, at, client, subject, actor);
+    const all = audienceOf(form.get("audience"), subject, actor);
+    const audience = all.filter(({ kind }) => kind !== "api" || access !== undefined);
+    const reachesApi = has(audience, { kind: "api", id: own });
+    const scope = asked.filter((word) => reachesApi || !isOwnApi(word, own));
+    requireWithin(scope, subject.scope ?? actor?.scope ?? []);
     const session = sessionOf(subject, actor, {
-      issuer: at.issuer,
-      clientId: client.clientId,
-      audience: audienceOf(form.get("audience"), subject, actor),
-      scope,
+      ...{ issuer: at.issuer, clientId: client.clientId, audience, scope },
+      access: reachesApi ? access : undefined,
     });
     const asIdToken = wanted === idTokenType;
     const issued = await issueTokens(parts, at, {
-      ...{ user, client, clientId: client.clientId, scope, audience: session.audience },
+      ...{ user, client, clientId: client.clientId, scope },
+      ...{ audience: session.audience, access: session.access },
       session: { open: session },
       accessToken: asIdToken ? undefined : wanted === jwtType ? "jwt" : "opaque",
       idToken: asIdToken || scope.includes("openid"),
@@ -83,15 +91,46 @@ function audienceOf(
   asked: string | undefined,
   subject: Party,
   actor: Party | undefined,
-): readonly string[] {
+): readonly AudienceRef[] {
   const own = subject.audience.length > 0 ? subject.audience : (actor?.audience ?? []);
   if (asked === undefined) return own;
   const wanted = [...new Set(asked.split(" ").filter((each) => each !== ""))];
-  const all = new Set([...subject.audience, ...(actor?.audience ?? [])]);
-  if (!wanted.every((each) => all.has(each))) {
+  const all = [...subject.audience, ...(actor?.audience ?? [])];
+  if (!wanted.every((each) => all.some(({ id }) => id === each))) {
     throw invalidTarget("the audience exceeds that of the tokens");
   }
-  return wanted;
+  const chosen: AudienceRef[] = [];
+  for (const ref of all) if (wanted.includes(ref.id) && !has(chosen, ref)) chosen.push(ref);
+  return chosen;
+}
+
+/**
+ * What the token may do at our own APIs: no more than the one it came from, and no more than the client may by itself where
+ * that is another one (authority J6).
+ */
+async function accessOf(
+  { consents, users }: TokenParts,
+  at: At,
+  client: Client,
+  subject: Party,
+  actor: Party | undefined,
+): Promise<ApiPower | undefined> {
+  const source = subject.scope === undefined ? actor : subject;
+  if (source === undefined) return undefined;
+  if (source.clientId === client.clientId) return source.access;
+  const user = await users.byId(at, source.user.id);
+  const own = user && (await consents.apiPower(at, user, client));
+  // A machine user gives what they may do themselves, and asks nobody.
+  return source.isMachine ? own : lesserPower(source.access, own);
+}
+
+/** @throws OAuthError invalid_scope beyond what was consented to: to widen it, the person is asked (authority J6) */
+function requireWithin(scope: readonly string[], consented: readonly string[]): void {
+  const projects = projectsIn(consented);
+  const isWithin = (word: string) =>
+    consented.includes(word) || projectsIn([word]).some((id) => projects.includes(id));
+  if (scope.every(isWithin)) return;
+  throw invalidScope("the scope exceeds what the tokens were given: ask the user for more");
 }
 
 function sessionOf(
@@ -100,7 +139,13 @@ function sessionOf(
   {
     issuer,
     ...asked
-  }: { issuer: string; clientId: string; audience: readonly string[]; scope: readonly string[] },
+  }: {
+    issuer: string;
+    clientId: string;
+    audience: readonly AudienceRef[];
+    access: ApiPower | undefined;
+    scope: readonly string[];
+  },
 ): SessionData {
   const { user } = subject;
   // Who acts is who has proven himself.

@@ -1,0 +1,86 @@
+import type { TokenLimit } from "./context.ts";
+import {
+  type Membership,
+  nowhere,
+  type Permissions,
+  permissionsFrom,
+  type Place,
+  type Reach,
+} from "./permissions.ts";
+import { ownCredentials, permissionsOf } from "./roles.ts";
+
+const all = "*";
+
+const isNamed = (names: readonly string[], permission: string): boolean =>
+  names.includes(permission) || (names.includes(all) && permission !== ownCredentials);
+
+/**
+ * What memberships give to a call whose token carries only a part of them (authority J4). What is made by such a call is
+ * judged by the same permissions, so it has at most this power.
+ */
+export function limitedPermissions(
+  memberships: readonly Membership[],
+  limit: TokenLimit,
+): Permissions {
+  const within = permissionsFrom(memberships.flatMap((one) => membershipsWithin(one, limit)));
+  const { permissions: names } = limit;
+  return {
+    holdsAnywhere: (permission) => isNamed(names, permission) && within.holdsAnywhere(permission),
+    holds: (permission, place) => isNamed(names, permission) && within.holds(permission, place),
+    reach: (permission) => (isNamed(names, permission) ? within.reach(permission) : nowhere),
+    covers: (membership) =>
+      membership.roles.every((role) =>
+        [...permissionsOf(role)].every((permission) => isNamed(names, permission)),
+      ) && within.covers(membership),
+  };
+}
+
+/** What of a membership counts where the limit lets it; that of the instance counts in each organization that is named. */
+function membershipsWithin(membership: Membership, limit: TokenLimit): Membership[] {
+  if (limit.instance) return [membership];
+  const { contextType, organizationId, contextId, roles } = membership;
+  if (contextType === "instance") {
+    return limit.organizationIds.map((id) => ({
+      contextType: "organization",
+      contextId: id,
+      organizationId: id,
+      roles,
+    }));
+  }
+  const home = contextType === "organization" ? contextId : organizationId;
+  return home !== undefined && limit.organizationIds.includes(home) ? [membership] : [];
+}
+
+/** What two callers may both do: somebody who acts for another has no more than either. */
+export const commonPermissions = (one: Permissions, other: Permissions): Permissions => ({
+  holdsAnywhere: (permission) => one.holdsAnywhere(permission) && other.holdsAnywhere(permission),
+  holds: (permission, place) => one.holds(permission, place) && other.holds(permission, place),
+  reach: (permission) => commonReach(one.reach(permission), other.reach(permission)),
+  covers: (membership) => one.covers(membership) && other.covers(membership),
+});
+
+function commonReach(one: Reach, other: Reach): Reach {
+  if (one.everywhere) return other;
+  if (other.everywhere) return one;
+  const both = (kind: "organizations" | "projects" | "projectGrants") =>
+    one[kind].filter((id) => other[kind].includes(id));
+  return {
+    everywhere: false,
+    organizations: both("organizations"),
+    projects: both("projects"),
+    projectGrants: both("projectGrants"),
+  };
+}
+
+/**
+ * Whether a token may give or take a hold on a user for which the method asks this permission: only what the access of
+ * its app names, where that access counts (authority J4a). `user.self.credential` asks for the account of the token's own
+ * user, wherever that is.
+ */
+export function limitNames(limit: TokenLimit, permission: string, place: Place): boolean {
+  if (!isNamed(limit.holds, permission)) return false;
+  if (permission === ownCredentials || limit.instance) return true;
+  if (place.type === "system" || place.type === "instance") return false;
+  const organizationId = place.type === "organization" ? place.id : place.organizationId;
+  return limit.organizationIds.includes(organizationId);
+}

@@ -1,0 +1,180 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
+import type { WriteContext } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
+import type { ApiAccess, FoundApp } from "../app/index.ts";
+import { projectGrantReader } from "../grant/index.ts";
+import { ownProjectReader } from "../instance/index.ts";
+import { projectReader } from "../project/index.ts";
+import { requireUser } from "../user/index.ts";
+import { consent, consentId } from "./consent.ts";
+import { type ConsentedAccess, consentEvents } from "./events.ts";
+import { consents } from "./projection.ts";
+import { asksForOwnApi, projectsIn } from "./scopes.ts";
+
+type User = { id: string; organizationId: string };
+/** What of an app decides what people can give it. */
+export type AskingApp = Pick<
+  FoundApp,
+  "clientId" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
+> & {
+  apiAccess:
+    | (Readonly<Omit<ApiAccess, Reach>> & { readonly [K in Reach]: readonly string[] })
+    | undefined;
+};
+type Reach = "permissions" | "organizationIds";
+
+/** What a person is asked for: the words of the scope, and how much of their power, where our own APIs are among them. */
+export type Choice = ConsentedAccess["kind"];
+
+export type Consents = {
+  /** Whether the person must be asked before the app gets what it asks for (authority J5). */
+  isDue(
+    instanceId: string,
+    user: User,
+    app: AskingApp,
+    request: { scope: readonly string[]; prompt?: readonly string[] },
+  ): Promise<boolean>;
+  /**
+   * What the person is asked for: how much of their power they can give the app, the least first, where it asks for our own
+   * APIs; and the other words of the scope.
+   */
+  asked(
+    instanceId: string,
+    user: User,
+    app: AskingApp,
+    scope: readonly string[],
+  ): Promise<{ choices: readonly Choice[]; others: readonly string[] }>;
+  /** What tokens of the app for the user may do at our own APIs; undefined where nobody gave it anything. */
+  powerOf(
+    instanceId: string,
+    user: User,
+    app: AskingApp,
+  ): Awaitable<(ConsentedAccess & { trusted?: boolean }) | undefined>;
+  /** Records what the person allowed; of what was not offered, the least. */
+  give(
+    at: WriteContext,
+    user: User,
+    app: AskingApp,
+    given: { scope: readonly string[]; choice: string },
+  ): Promise<void>;
+};
+
+export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Consents {
+  const t = db.table(consents);
+  const grants = projectGrantReader(db);
+  const projects = projectReader(db);
+  const ownProject = ownProjectReader(db);
+  const recorded = cachedRead(
+    db,
+    [consents],
+    async (instanceId, _, [userId, clientId]: [string, string]) => {
+      const [row] = await db.read
+        .select({ scope: t.scope, access: t.access })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.clientId, clientId)));
+      return row;
+    },
+  );
+  const of = (instanceId: string, userId: string, clientId: string) =>
+    recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
+
+  /** Users of the app's own organization, and of one that has accepted a grant of its project. */
+  async function isAtHome(instanceId: string, user: User, app: AskingApp): Promise<boolean> {
+    if (app.organizationId === user.organizationId) return true;
+    return (await grants.ofProject(instanceId, app.projectId)).some(
+      ({ state, accepted, grantedOrganizationId }) =>
+        state === "active" && accepted && grantedOrganizationId === user.organizationId,
+    );
+  }
+
+  /** The words that even a person at home is asked for: tokens for projects of other organizations. */
+  async function foreignProjects(
+    instanceId: string,
+    user: User,
+    app: AskingApp,
+    scope: readonly string[],
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const word of scope) {
+      const [id] = projectsIn([word]);
+      if (id === undefined || id === app.projectId) continue;
+      const project = await projects.byId(instanceId, id);
+      if (project !== undefined && project.organizationId !== user.organizationId) found.push(word);
+    }
+    return found;
+  }
+
+  function choicesFor(user: User, app: AskingApp): Choice[] {
+    const { apiAccess, organizationId, isOwnerMade, isLegacy } = app;
+    const all: [Choice, boolean][] = [
+      ["own", true],
+      ["organization", organizationId === user.organizationId],
+      ["given", apiAccess !== undefined && apiAccess.permissions.length > 0],
+      ["everything", isOwnerMade && !isLegacy],
+      ["legacy", isLegacy],
+    ];
+    return all.filter(([, isOffered]) => isOffered).map(([choice]) => choice);
+  }
+
+  function accessFor(user: User, app: AskingApp, choice: Choice): ConsentedAccess {
+    const { organizationId } = user;
+    if (choice === "organization") return { kind: choice, organizationId };
+    if (choice !== "given") return { kind: choice };
+    if (app.apiAccess === undefined) return { kind: "own" };
+    const { permissions, instance, organizationIds } = app.apiAccess;
+    return { kind: choice, permissions, instance, organizationIds };
+  }
+
+  return {
+    async isDue(instanceId, user, app, { scope, prompt = [] }) {
+      await db.catchUp();
+      const own = await ownProject(instanceId);
+      const apiWords = scope.filter((word) => asksForOwnApi([word], own));
+      const row = await of(instanceId, user.id, app.clientId);
+      if (prompt.includes("consent")) return true;
+      const isTrusted = app.apiAccess?.trusted === true;
+      if (apiWords.length > 0 && !isTrusted && (row?.access ?? null) === null) return true;
+      const others = scope.filter((word) => !apiWords.includes(word));
+      const asked = (await isAtHome(instanceId, user, app))
+        ? await foreignProjects(instanceId, user, app, others)
+        : others;
+      return !asked.every((word) => row?.scope.includes(word) ?? false);
+    },
+
+    async asked(instanceId, user, app, scope) {
+      const own = await ownProject(instanceId);
+      const others = scope.filter((word) => !asksForOwnApi([word], own));
+      return { choices: others.length < scope.length ? choicesFor(user, app) : [], others };
+    },
+
+    powerOf(instanceId, user, app) {
+      const { apiAccess } = app;
+      if (apiAccess?.trusted === true) {
+        const { permissions, instance, organizationIds } = apiAccess;
+        return { kind: "given", trusted: true, permissions, instance, organizationIds };
+      }
+      return whenKnown(of(instanceId, user.id, app.clientId), (row) => row?.access ?? undefined);
+    },
+
+    async give(at, user, app, { scope, choice }) {
+      const { instanceId } = at;
+      const { clientId } = app;
+      const isAsked = asksForOwnApi(scope, await ownProject(instanceId));
+      const offered = choicesFor(user, app).find((one) => one === choice) ?? "own";
+      const access = isAsked ? accessFor(user, app, offered) : undefined;
+      await events.transact(at, async (tx) => {
+        // Who is gone by now leaves no consent behind.
+        await requireUser(tx, user.id);
+        const loaded = await tx.load(consent, consentId(user.id, clientId));
+        const given = {
+          ...{ userId: user.id, clientId, scope: [...scope] },
+          ...(access === undefined ? {} : { access }),
+        };
+        const owner = { type: "org", id: user.organizationId } as const;
+        tx.record(consent, loaded, [consentEvents["consent.granted"](given)], owner);
+      });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  ConsentedAccess as AccessMember,
+  type GetConsentSchema,
+} from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
+import type { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
+import { writeContext } from "../../authz/context.ts";
+import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
+import { execute } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { Database } from "../../storage/database.ts";
+import { appReader } from "../app/index.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import { createTenancy } from "../org/index.ts";
+import { consent, consentNotFound, revokeConsent } from "./consent.ts";
+import type { ConsentedAccess } from "./events.ts";
+import { consentQueries, type ConsentRow } from "./queries.ts";
+
+type Service = typeof ConsentService;
+
+/** What stands on a consent: how many families of tokens, and when one was last issued. */
+export type TokenUse = { families: number; lastUsed: Date | undefined };
+export type TokenUseReader = (
+  db: Database,
+) => (instanceId: string, userId: string, clientId: string) => Promise<TokenUse>;
+
+export function consentAuthorize(deps: Deps): Authorize<Service> {
+  const tenancy = createTenancy(deps);
+  const queries = consentQueries(deps, tenancy);
+  return {
+    async deleteConsent({ id }, scope) {
+      const row = await queries.find(scope.instanceId, id);
+      const owned = row && { organizationId: row.organizationId, userId: row.userId };
+      await tenancy.require(scope, owned, consentNotFound);
+    },
+  };
+}
+
+/** Whose tokens end. */
+export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Service> {
+  return {
+    async deleteConsent({ id }, { instanceId }) {
+      const { state } = await events.load(consent, instanceId, id);
+      return state === undefined ? [] : [{ userId: state.userId }];
+    },
+  };
+}
+
+export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
+  const { db, events } = deps;
+  const queries = consentQueries(deps, createTenancy(deps));
+  const apps = appReader(db);
+  const useOf = tokenUse(db);
+
+  async function toGetConsent(row: ConsentRow): Promise<MessageInitShape<typeof GetConsentSchema>> {
+    const { instanceId, userId, clientId, scope, access, creationDate } = row;
+    const { families, lastUsed } = await useOf(instanceId, userId, clientId);
+    const app = await apps.byClientId(instanceId, clientId);
+    return {
+      details: toOrganizationOwnedDetails(row),
+      ...{ userId, clientId, scopes: scope },
+      appName: app?.name ?? "",
+      access: access === null ? AccessMember.UNSPECIFIED : members[access.kind],
+      since: timestampFromDate(creationDate),
+      ...(lastUsed === undefined ? {} : { lastUsed: timestampFromDate(lastUsed) }),
+      tokenFamilies: families,
+    };
+  }
+
+  return {
+    async searchConsents({ query, sortingColumn, filters }, scope) {
+      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+      const result = await Promise.all(found.rows.map(toGetConsent));
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async deleteConsent({ id }, scope) {
+      const at = writeContext(scope);
+      return {
+        details: toDetails(await execute(events.transact, at, consent, { id }, revokeConsent)),
+      };
+    },
+  };
+}
+
+const members: Readonly<Record<ConsentedAccess["kind"], AccessMember>> = {
+  own: AccessMember.OWN_ACCOUNT,
+  organization: AccessMember.ORGANIZATION,
+  everything: AccessMember.EVERYTHING,
+  given: AccessMember.GIVEN,
+  legacy: AccessMember.LEGACY,
+};

@@ -1,0 +1,34 @@
+import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
+import { service } from "../../authz/service.ts";
+import type { Module } from "../../projection/module.ts";
+import { consentEvents } from "./events.ts";
+import {
+  consentAuthorize,
+  consentHandlers,
+  type TokenUseReader,
+  usersOfConsents,
+} from "./handlers.ts";
+import { consentProjection } from "./projection.ts";
+
+export { consent } from "./consent.ts";
+export { type AskingApp, type Choice, type Consents, createConsents } from "./consents.ts";
+export { consentEvents } from "./events.ts";
+export type { TokenUse, TokenUseReader } from "./handlers.ts";
+export { formerConsents } from "./projection.ts";
+
+/**
+ * Consents: what people let apps have (authority J4 to J6; account L3).
+ * @param tokenUse what stands on them
+ */
+export const consentModule = (tokenUse: TokenUseReader): Module => ({
+  events: [consentEvents],
+  projections: [consentProjection],
+  services: (deps) => [
+    service(
+      ConsentService,
+      consentHandlers(deps, tokenUse),
+      consentAuthorize(deps),
+      usersOfConsents(deps),
+    ),
+  ],
+});

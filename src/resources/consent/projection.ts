@@ -1,0 +1,79 @@
+import { begin, on, projection } from "../../projection/projection.ts";
+import { deleteRows, putRow, updateRows } from "../../storage/row-change.ts";
+import { instant, int64, json, optionalJson, table, text } from "../../storage/table.ts";
+import { appEvents, formerAudiences } from "../app/index.ts";
+import { userEvents } from "../user/index.ts";
+import { type ConsentedAccess, consentEvents } from "./events.ts";
+import { projectsIn } from "./scopes.ts";
+
+/** What people let apps have; the last consent of each to each counts. */
+export const consents = table(
+  "consents",
+  {
+    instanceId: text(),
+    id: text(),
+    userId: text(),
+    /** The organization of the user. */
+    organizationId: text(),
+    clientId: text(),
+    scope: json<string[]>(),
+    /** Absent where our own APIs were not asked for, or what answers for the app has changed since. */
+    access: optionalJson<ConsentedAccess>(),
+    sequence: int64(),
+    creationDate: instant(),
+    changeDate: instant(),
+  },
+  {
+    key: ["instanceId", "id"],
+    indexes: [
+      { columns: ["instanceId", "userId", "clientId"] },
+      { columns: ["instanceId", "clientId"] },
+      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "creationDate", "id"] },
+    ],
+    countedBy: "instanceId",
+  },
+);
+
+export const consentProjection = projection(
+  "consents",
+  [consents],
+  on(consentEvents, {
+    "user.consent.granted": (event) => {
+      const { userId, clientId, scope, access } = event.payload;
+      return [
+        putRow(consents, {
+          ...begin(event),
+          ...{ userId, clientId, scope, organizationId: event.owner.id },
+          ...(access === undefined ? {} : { access }),
+        }),
+      ];
+    },
+    "user.consent.revoked": ({ instanceId, aggregateId: id }) => [
+      deleteRows(consents, { instanceId, id }),
+    ],
+  }),
+  on(appEvents, {
+    "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
+      updateRows(consents, { instanceId, clientId }, { access: null }),
+    ],
+    "project.application.removed": ({ instanceId, payload: { clientId } }) => [
+      deleteRows(consents, { instanceId, clientId }),
+    ],
+  }),
+  on(userEvents, {
+    "user.removed": ({ instanceId, aggregateId: userId }) => [
+      deleteRows(consents, { instanceId, userId }),
+    ],
+  }),
+);
+
+/** Apps that people of earlier releases let have tokens for a project (authority, Existing stores). */
+export const formerConsents = on(consentEvents, {
+  "user.consent.granted": ({ instanceId, payload: { clientId, scope, access } }) =>
+    access !== undefined
+      ? []
+      : projectsIn(scope).map((audience) =>
+          putRow(formerAudiences, { instanceId, clientId, audience }),
+        ),
+});
