@@ -74,8 +74,8 @@ function commonReach(one: Reach, other: Reach): Reach {
 
 /**
  * Whether a token may give or take a hold on a user for which the method asks this permission: only what the access of
- * its app names, where that access counts (authority J4a). `user.self.credential` asks for the account of the token's own
- * user, wherever that is.
+ * its app names, where that access counts (authority J4a). `ownCredentials` asks for the account of the token's own user,
+ * wherever that is.
  */
 export function limitNames(limit: TokenLimit, permission: string, place: Place): boolean {
   if (!isNamed(limit.holds, permission)) return false;

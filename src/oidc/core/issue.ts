@@ -2,12 +2,11 @@ import { audOf, projectIdsOf } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
+import type { ApiPower, AudienceRef } from "./api-ports.ts";
 import type {
   AccessToken,
   Actor,
-  ApiPower,
   At,
-  AudienceRef,
   Client,
   Issue,
   Issued,
