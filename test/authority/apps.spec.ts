@@ -25,11 +25,9 @@ let home: string;
 let ownProject: string;
 
 before(async () => {
-  peer = await startOidc();
+  peer = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
   home = peer.app.made.organization_id;
   ownProject = await peer.ports.settings.ownProjectId(peer.at);
-  const on = { oidc_token_exchange: true };
-  await peer.peer.rest("PUT", "/settings/v3alpha/features/instance", on, { token: peer.app.token });
 });
 after(() => peer[Symbol.asyncDispose]());
 
@@ -86,6 +84,15 @@ async function allow(client: MadeClient, loginName: string, access: string, aske
   return redeem(client, await agent.submit({ consent: "allow", access }));
 }
 
+/** The same, where something was allowed before. */
+async function allowAgain(client: MadeClient, loginName: string, access: string): Promise<string> {
+  const agent = userAgent(peer.issuer);
+  await ask(agent, client, { prompt: "consent" });
+  await signIn(agent, loginName);
+  const shown = await agent.submit({ consent: "allow", access });
+  return (await redeem(client, shown)).access_token;
+}
+
 const choices = ({ html }: Shown): string[] =>
   [...html.matchAll(/name="access" value="([a-z]+)"/g)].map(([, value = ""]) => value);
 
@@ -102,7 +109,7 @@ describe("finding 2: tokens for our own APIs are given by people, in words", () 
   it("asks, and answers prompt=none with consent_required", async () => {
     const [owner, app] = [await addOwner(), await addForeignApp()];
     const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
-    for (const asked of [api, api.replace(":idsvc:", `:${ownProject}:`)]) {
+    for (const asked of [api, `urn:idsvc:iam:org:project:id:${ownProject}:aud`]) {
       const silent = await ask(agent, app, { prompt: "none", scope: `openid ${asked}` });
       assert.equal(answerOf(silent).get("error"), "consent_required");
       const page = await ask(agent, app, { scope: `openid ${asked}` });
@@ -146,7 +153,7 @@ describe("finding 2: tokens for our own APIs are given by people, in words", () 
     const said = await peer.peer.call(
       "grpc",
       MembershipService.method.createMembership,
-      { ctx, userId: other.id, roles: ["IAM_OWNER"] },
+      { membership: { ctx, userId: other.id, roles: ["IAM_OWNER"] } },
       { token },
     );
     assert.equal(said.ok, false);
@@ -179,7 +186,7 @@ describe("finding 2: tokens for our own APIs are given by people, in words", () 
       await ask(agent, app, { scope: "openid profile" });
       return (await signIn(agent, loginName)).left === undefined;
     };
-    const loginName = user.login_names[0];
+    const loginName = user.login_names?.[0] ?? "granted";
     assert.equal(await asked(person.loginName), false);
     assert.equal(await asked(loginName), true);
     const refused = await peer.post(`${path}/_accept`, undefined, { token: app.token });
@@ -201,7 +208,7 @@ describe("finding 2: tokens for our own APIs are given by people, in words", () 
     const renamed = await peer.patch(`/projects/${ownProject}`, { name: "mine" }, { token });
     assert.equal(renamed.refusal?.reason, "OWN_PROJECT_PROTECTED");
     const role = { project_id: ownProject, key: "x", display_name: "x" };
-    const roles = await peer.post("/roles", role, { token });
+    const roles = await peer.post("/project_roles", role, { token });
     assert.equal(roles.refusal?.reason, "OWN_PROJECT_PROTECTED");
 
     const inside = await peer.addClient({}, { project_id: ownProject });
@@ -254,7 +261,7 @@ describe("the access of an app (J4)", () => {
     const few = { permissions: ["user.read"], instance: true, trusted: true };
     bodyOf(await peer.patch(path, { api_access: few }));
     const told = bodyOf(await peer.get(path)).app.app.api_access;
-    assert.deepEqual(told, few);
+    assert.deepEqual(told, { ...few, organization_ids: [], legacy: false });
     const owner = await addOwner();
     const elsewhere = await peer.addPerson({}, await peer.addOrganization());
     const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
@@ -319,10 +326,15 @@ describe("finding 3: a token is not its user (J4a)", () => {
     const { access_token: token } = await allow(mine, owner.loginName, "everything");
     const refused = await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token });
     assert.equal(refused.status, 403);
+    assert.equal(refused.refusal?.reason, "TOKEN_WITHOUT_HOLD");
     const request = { id: owner.id };
     const method = UserService.method.addPersonalAccessToken;
     const said = await peer.peer.call("grpc", method, request, { token });
-    assert.equal(said.ok, false);
+    assert.equal(said.ok ? "" : said.reason, "TOKEN_WITHOUT_HOLD");
+    const access = { permissions: ["user.self.credential"], instance: true };
+    bodyOf(await peer.patch(`/apps/${mine.appId}`, { api_access: access }));
+    const given = await allowAgain(mine, owner.loginName, "given");
+    bodyOf(await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token: given }));
   });
 });
 

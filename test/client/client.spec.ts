@@ -126,8 +126,10 @@ describe("the schema of the client", () => {
   const files = readdirSync(gen, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("_pb.ts") && !file.startsWith("options/"))
     .sort();
+  // Of unknown values: the union of all of their types is more than the compiler takes.
+  const everything: Record<string, unknown> = client;
   const exported = new Set<unknown>([
-    ...Object.values(client),
+    ...Object.values(everything),
     ...Object.values(client.settingsObject),
     ...Object.values(client.userSchemaResource),
     ...Object.values(client.organizationResource),
