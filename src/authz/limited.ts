@@ -1,3 +1,4 @@
+import { permissionDenied } from "../errors.ts";
 import type { TokenLimit } from "./context.ts";
 import {
   type Membership,
@@ -74,8 +75,8 @@ function commonReach(one: Reach, other: Reach): Reach {
 
 /**
  * Whether a token may give or take a hold on a user for which the method asks this permission: only what the access of
- * its app names, where that access counts (authority J4a). `user.self.credential` asks for the account of the token's own
- * user, wherever that is.
+ * its app names, where that access counts (authority J4a). `ownCredentials` asks for the account of the token's own user,
+ * wherever that is.
  */
 export function limitNames(limit: TokenLimit, permission: string, place: Place): boolean {
   if (!isNamed(limit.holds, permission)) return false;
@@ -83,4 +84,22 @@ export function limitNames(limit: TokenLimit, permission: string, place: Place):
   if (place.type === "system" || place.type === "instance") return false;
   const organizationId = place.type === "organization" ? place.id : place.organizationId;
   return limit.organizationIds.includes(organizationId);
+}
+
+/**
+ * Refuses a hold that the token of the call was not given (authority J4a).
+ *
+ * @throws PERMISSION_DENIED TOKEN_WITHOUT_HOLD
+ */
+export function requireNamedHold(
+  limit: TokenLimit | undefined,
+  permission: string,
+  place: Place,
+): void {
+  if (limit === undefined || limitNames(limit, permission, place)) return;
+  throw permissionDenied(
+    "TOKEN_WITHOUT_HOLD",
+    "tokens of this app may not act on how users log in: its api_access would have to name the permission",
+    { metadata: { permission } },
+  );
 }

@@ -126,13 +126,14 @@ describe("the schema of the client", () => {
   const files = readdirSync(gen, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("_pb.ts") && !file.startsWith("options/"))
     .sort();
-  const modules: readonly object[] = [
-    client,
-    client.settingsObject,
-    client.userSchemaResource,
-    client.organizationResource,
-  ];
-  const exported = new Set(modules.flatMap((each): unknown[] => Object.values(each)));
+  // Of unknown values: the union of all of their types is more than the compiler takes.
+  const everything: Record<string, unknown> = client;
+  const exported = new Set<unknown>([
+    ...Object.values(everything),
+    ...Object.values(client.settingsObject),
+    ...Object.values(client.userSchemaResource),
+    ...Object.values(client.organizationResource),
+  ]);
 
   it("makes the messages it names", () => {
     assert.equal(

@@ -29,7 +29,9 @@ export function faultsOfLayout(): string[] {
 export async function reachedByTab(page: Page): Promise<{ reached: string[]; wanted: string[] }> {
   const wanted = await page.evaluate(() => {
     const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, summary")];
-    const seen = all.filter((element) => element.checkVisibility());
+    // Of a group of choices the tabulator reaches the one that is chosen; the arrows reach the others.
+    const others = 'input[type="radio"]:not(:checked)';
+    const seen = all.filter((element) => element.checkVisibility() && !element.matches(others));
     for (const [at, element] of seen.entries()) element.dataset["place"] = String(at);
     (document.activeElement as HTMLElement | null)?.blur();
     return seen.map((element) => element.dataset["place"] ?? "");

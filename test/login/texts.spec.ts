@@ -62,7 +62,17 @@ describe("the texts of a language", () => {
   it("can be said, all of them, with text in place of values", () => {
     const values = { count: 5 };
     const words = [
-      ...["account", "address", "app", "code", "domain", "loginName", "organization", "phone"],
+      ...[
+        "account",
+        "address",
+        "app",
+        "code",
+        "domain",
+        "host",
+        "loginName",
+        "organization",
+        "phone",
+      ],
       ...["product", "provider", "scope"],
     ];
     const said = {

@@ -84,8 +84,10 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     const { body } = await send(paths.token, asked(scope), basic(machine));
     const keys = createRemoteJWKSet(new URL(`${service.issuer}${paths.keys}`));
     const { payload, protectedHeader } = await jwtVerify(body.access_token, keys, {
-      ...{ issuer: service.issuer, typ: "at+jwt", audience: machine.clientId },
+      ...{ issuer: service.issuer, typ: "at+jwt" },
     });
+    // What a machine user calls themselves is the audience of nothing (authority J8).
+    assert.deepEqual(payload.aud, [await service.ports.settings.ownProjectId(service.at)]);
     const { kid } = await service.ports.keys.signer(service.at, undefined);
     assert.equal(protectedHeader.kid, kid);
     const { sub, client_id, scope: told, jti } = payload;

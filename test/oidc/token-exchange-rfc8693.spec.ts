@@ -54,7 +54,7 @@ async function addImpersonator(role = "ORG_END_USER_IMPERSONATOR"): Promise<stri
 
 describe("token exchange (RFC 8693)", () => {
   it("gives another token of the same user: opaque, as a JWT, or an ID token", async () => {
-    const first = await tokensFor(web, user, { scope: ["openid", "profile"] });
+    const first = await tokensFor(web, user, { scope: ["openid", "profile", "offline_access"] });
     const { body: opaque } = await ask(subjectOf(first.access_token));
     assert.match(opaque.access_token, /^idsvc_at_/);
     assert.equal(opaque.issued_token_type, type("access_token"));
@@ -290,7 +290,7 @@ describe("the lineage of what was exchanged", () => {
   });
 
   it("does not end when what it came from just expires", async () => {
-    const first = await tokensFor(web, await addPerson());
+    const first = await tokensFor(web, await addPerson(), offline);
     const child = await exchange(first.access_token);
     service.pass(43_201_000);
     const refreshed = await service.send(

@@ -1,11 +1,9 @@
 import { coversEverybody, requireCover, userOutranksCaller } from "../../authz/holds.ts";
 import type { Held } from "../../authz/holds.ts";
-import { limitNames } from "../../authz/limited.ts";
-import type { Place } from "../../authz/permissions.ts";
+import { requireNamedHold } from "../../authz/limited.ts";
 import { ownCredentials } from "../../authz/roles.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import type { InterceptorFactory } from "../call.ts";
-import { permissionDenied } from "../../errors.ts";
 import { scopeOf } from "../scope.ts";
 import type { Ports } from "./index.ts";
 
@@ -13,11 +11,11 @@ import type { Ports } from "./index.ts";
  * Judges holds on users (authority J1, option `holds`): only who covers the users whom the request holds goes on. It is
  * judged once more in each unit that the call writes, together with what a user came to hold meanwhile.
  *
- * @throws PERMISSION_DENIED USER_OUTRANKS_CALLER, TOKEN_LIMITED
+ * @throws PERMISSION_DENIED USER_OUTRANKS_CALLER, TOKEN_WITHOUT_HOLD
  */
 export const holds =
   ({ powers }: Ports, binding: ServiceBinding): InterceptorFactory =>
-  ({ method, holds: kind, policy }) => {
+  ({ method, holds: kind, policy: { act, onInstance } }) => {
     if (kind === undefined) return undefined;
     const heldBy = binding.held?.[method.localName] ?? byId;
     return {
@@ -25,28 +23,25 @@ export const holds =
         const scope = scopeOf(call);
         // System permissions name what their holders may do in every instance.
         if (scope.caller.kind === "system") return;
-        const { limit, userId: callerId } = scope.caller;
-        // A token of an app gives no hold unless the access of the app names what the method asks for (authority J4a).
-        const requireNamed = (permission: string, place: Place): void => {
-          if (limit !== undefined && !limitNames(limit, permission, place)) throw tokenLimited();
-        };
+        const { limit } = scope.caller;
         if (kind === "everybody") {
-          requireNamed(policy.act, { type: "instance" });
+          requireNamedHold(limit, onInstance, { type: "instance" });
           if (!coversEverybody(scope.permissions)) throw userOutranksCaller();
           return;
         }
         const { instanceId } = scope;
         if (kind === "usersOfOrganization") {
           const { id } = call.request as unknown as { id: string };
-          requireNamed(policy.act, { type: "organization", id });
+          requireNamedHold(limit, act, { type: "organization", id });
           requireCover(scope.permissions, await powers.ofOrganization(instanceId, id), "shutOut");
           return;
         }
-        const held = await heldBy(call.request as never, scope);
-        if (held.some(({ userId }) => userId === callerId)) {
-          requireNamed(ownCredentials, { type: "instance" });
+        const { userId: callerId } = scope.caller;
+        const all = await heldBy(call.request as never, scope);
+        const others = all.filter(({ userId }) => userId !== callerId);
+        if (others.length < all.length) {
+          requireNamedHold(limit, ownCredentials, { type: "instance" });
         }
-        const others = held.filter(({ userId }) => userId !== callerId);
         if (others.length === 0) return;
         const asked = others.map(({ userId, kind: own }) => ({
           userId,
@@ -54,7 +49,7 @@ export const holds =
         }));
         for (const { userId, as } of asked) {
           const power = await powers.ofUser(instanceId, userId);
-          requireNamed(policy.act, { type: "organization", id: power.organizationId });
+          requireNamedHold(limit, act, { type: "organization", id: power.organizationId });
           requireCover(scope.permissions, power, as);
         }
         call.guard = async (tx) => {
@@ -66,12 +61,6 @@ export const holds =
       },
     };
   };
-
-const tokenLimited = () =>
-  permissionDenied(
-    "TOKEN_LIMITED",
-    "a token of an app changes nobody's ways to log in: use a session, or give the app this permission by name",
-  );
 
 // The user that the request names: validation requires the field.
 const byId = (request: { id: string }): readonly Held[] => [{ userId: request.id }];

@@ -1,4 +1,4 @@
-import type { ApiPower, ApiReach } from "./ports.ts";
+import type { ApiPower, ApiReach } from "./api-ports.ts";
 
 const all = "*";
 

@@ -1,4 +1,5 @@
-import type { ApiPower, At, AudienceRef, Client, Ports, User } from "./ports.ts";
+import type { ApiPower, AudienceRef } from "./api-ports.ts";
+import type { At, Client, Ports, User } from "./ports.ts";
 import { projectsIn } from "./scope.ts";
 
 const ownProjectName = "idsvc";
@@ -28,10 +29,11 @@ export async function targetsOf(
   const { clientId, projectId } = client;
   const own = await settings.ownProjectId(at);
   const audience: AudienceRef[] = [];
-  // An app that is not set up yet has no client id.
-  const ids = new Set([clientId, ...(await clients.ofProject(at, projectId))]);
-  for (const id of ids) if (id !== "") audience.push({ kind: "client", id });
+  audience.push({ kind: "client", id: clientId });
   if (projectId !== own) audience.push({ kind: "project", id: projectId });
+  // An app that is not set up yet has no client id.
+  const apps = await clients.ofProject(at, projectId);
+  for (const id of apps) if (id !== "" && id !== clientId) audience.push({ kind: "client", id });
   const isAsked = asked.scope.some((word) => isOwnApi(word, own));
   const access = isAsked ? asked.access : undefined;
   const scope = asked.scope.filter((word) => access !== undefined || !isOwnApi(word, own));

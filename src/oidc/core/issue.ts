@@ -2,6 +2,7 @@ import { audOf, projectIdsOf } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
+import type { ApiPower, AudienceRef } from "./api-ports.ts";
 import type {
   AccessToken,
   Actor,

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Awaitable } from "../../awaitable.ts";
+import type { ApiPower, ApiReach, AudienceRef, Consents } from "./api-ports.ts";
 import type { Devices } from "./device-ports.ts";
 import type { Functions } from "./functions.ts";
 

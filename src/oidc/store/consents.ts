@@ -1,7 +1,7 @@
 import { whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import { createConsents } from "../../resources/consent/index.ts";
-import type { Consents } from "../core/ports.ts";
+import type { Consents } from "../core/api-ports.ts";
 
 /** What people let clients do at the service's own APIs. */
 export function consentStore(deps: Pick<Deps, "db" | "events">): Consents {

@@ -1,6 +1,7 @@
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
-import type { Actor, ApiPower, AudienceRef, EndReason, Parent } from "../core/ports.ts";
+import type { ApiPower, AudienceRef } from "../core/api-ports.ts";
+import type { Actor, EndReason, Parent } from "../core/ports.ts";
 
 /** What a user allowed a client. */
 export type OidcSessionAdded = {

@@ -1,7 +1,7 @@
 import type { Deps } from "../../projection/module.ts";
 import { appReader } from "../../resources/app/index.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
-import type { ApiPower, AudienceRef } from "../core/ports.ts";
+import type { ApiPower, AudienceRef } from "../core/api-ports.ts";
 import { projectsIn } from "../core/scope.ts";
 
 /** An audience as rows hold it: what was issued before there were references is strings. */

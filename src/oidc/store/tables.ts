@@ -12,7 +12,8 @@ import {
   text,
 } from "../../storage/table.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
-import type { Actor, ApiPower, CodeGrant, Parent } from "../core/ports.ts";
+import type { ApiPower } from "../core/api-ports.ts";
+import type { Actor, CodeGrant, Parent } from "../core/ports.ts";
 import type { StoredAudience } from "./references.ts";
 
 /**

@@ -3,11 +3,10 @@ import type { TokenLimit } from "../../authz/context.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
 import { ownCredentials, userWriting } from "../../authz/roles.ts";
 import { commonReach } from "../core/api-power.ts";
+import type { ApiPower, ApiReach } from "../core/api-ports.ts";
 import type {
   AccessToken,
   Actor,
-  ApiPower,
-  ApiReach,
   Client,
   Clients,
   Settings,

@@ -133,9 +133,10 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
       const own = await ownProject(instanceId);
       const apiWords = scope.filter((word) => asksForOwnApi([word], own));
       const row = await of(instanceId, user.id, app.clientId);
-      if (prompt.includes("consent")) return true;
-      const isTrusted = app.apiAccess?.trusted === true;
-      if (apiWords.length > 0 && !isTrusted && (row?.access ?? null) === null) return true;
+      if (apiWords.length > 0 && app.apiAccess?.trusted !== true) {
+        // Whoever wants to give more or less than before is asked again by `prompt=consent`.
+        if ((row?.access ?? null) === null || prompt.includes("consent")) return true;
+      }
       const others = scope.filter((word) => !apiWords.includes(word));
       const asked = (await isAtHome(instanceId, user, app))
         ? await foreignProjects(instanceId, user, app, others)

@@ -60,7 +60,10 @@ export function membershipAuthorize(deps: Deps): Authorize<Service> {
         if (living === undefined) throw membershipNotFound();
       }
       const context = contextOf(row);
-      if (verb !== "read" && mayIn(scope, context, verb)) return;
+      if (verb !== "read" && mayIn(scope, context, verb)) {
+        await tenancy.requireOwnProjectRight(scope, projectOf(context));
+        return;
+      }
       const isOwn = row.userId === callerId(scope);
       if (!isOwn && !mayIn(scope, context, "read")) throw membershipNotFound();
       if (verb !== "read") throw permissionMissing(memberPermission(context.type, verb));
@@ -84,6 +87,9 @@ export function membershipAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
+const projectOf = (context: MemberContext): string | undefined =>
+  "projectId" in context ? context.projectId : undefined;
+
 export function membershipHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const contexts = createContexts(deps);
@@ -102,6 +108,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       if (!mayIn(scope, context, "write")) {
         throw permissionMissing(memberPermission(context.type, "write"));
       }
+      await tenancy.requireOwnProjectRight(scope, projectOf(context));
       const { userId, roles } = wanted;
       const [written, holds] = await events.transact(writeContext(scope), async (tx) => {
         await contexts.require(tx, context);

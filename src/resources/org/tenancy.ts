@@ -51,6 +51,12 @@ export type Tenancy = {
    * belongs to the service's own project and the caller does not cover its owners
    */
   require(scope: Scope, owned: Owned | undefined, missing: () => DomainError): Promise<void>;
+  /**
+   * Refuses a change of what belongs to the service's own project by whoever does not cover the owners of the instance.
+   *
+   * @throws PERMISSION_DENIED OWN_PROJECT_PROTECTED
+   */
+  requireOwnProjectRight(scope: Scope, projectId: string | undefined): Promise<void>;
   /** Keeps the rows that the caller may read, in the context he names, of organizations that live. */
   visible(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
   /** The same without the permission, for slices whose rows need several. */
@@ -74,7 +80,7 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
       const { act, read, ownData } = scope.policy;
       const mine = owned.userId !== undefined && owned.userId === callerId(scope);
       if ((mine && ownData) || mayOn(scope, act, owned)) {
-        await requireOwnProjectRight(scope, act, owned);
+        if (!act.endsWith(".read")) await requireOwnProjectRight(scope, owned.projectId);
         return;
       }
       const isGranted = await mayByGrant(scope, read, owned.grants);
@@ -82,6 +88,8 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
       if (!mine && !isGranted && !mayOn(scope, read, owned)) throw missing();
       throw permissionMissing(act);
     },
+
+    requireOwnProjectRight,
 
     visible: async (scope, columns) => [
       reachFilter(scope, await livingReach(scope), columns),
@@ -91,8 +99,8 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
   };
 
   // The project that stands for the service in an instance belongs to the instance (authority J4).
-  async function requireOwnProjectRight(scope: Scope, act: string, { projectId }: Owned) {
-    if (projectId === undefined || act.endsWith(".read")) return;
+  async function requireOwnProjectRight(scope: Scope, projectId: string | undefined) {
+    if (projectId === undefined) return;
     if (scope.caller.kind === "system" || coversEverybody(scope.permissions)) return;
     if (projectId === (await ownProject(scope.instanceId))) throw ownProjectProtected();
   }

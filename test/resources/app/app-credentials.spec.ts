@@ -98,7 +98,8 @@ describe("the secret of an app", () => {
     assert.equal(await isSecret(id, secret), false);
     const before = await eventCount();
     const next = await secretAfter("BASIC");
-    assert.equal(await eventCount(), before + 2, "the change, and the new secret");
+    const recorded = (await eventCount()) - before;
+    assert.equal(recorded, 3, "the change, the end of consents (J19), and the new secret");
     assert.deepEqual([await isSecret(id, secret), await isSecret(id, next)], [false, true]);
   });
 
@@ -127,7 +128,8 @@ describe("the keys of an app", () => {
     assert.equal(listed.details.total_result, "1");
     const [{ creation_date, ...key }] = listed.result;
     assert.equal(creation_date, details.change_date);
-    assert.deepEqual(key, { key_id, public_key: pem, expiration_date });
+    const creator_id = service.app.made.machine.user_id;
+    assert.deepEqual(key, { key_id, public_key: pem, expiration_date, creator_id });
     assert.deepEqual((await service.appOf(id))["details"], details);
   });
 
@@ -137,7 +139,12 @@ describe("the keys of an app", () => {
     const { key, ...file } = key_file;
     assert.deepEqual(file, { type: "application", keyId: key_id, appId: id, clientId });
     const [listed] = (await keysOf(id)).result;
-    assert.deepEqual(Object.keys(listed).sort(), ["creation_date", "key_id", "public_key"]);
+    assert.deepEqual(Object.keys(listed).sort(), [
+      "creation_date",
+      "creator_id",
+      "key_id",
+      "public_key",
+    ]);
     const message = Buffer.from("assertion");
     const signature = sign("sha256", message, key);
     assert.ok(verify("sha256", message, createPublicKey(listed.public_key), signature));

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetProjectGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
 import type { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
+import { permissionMissing } from "../../../authz/permissions.ts";
 import { userGranting } from "../../../authz/roles.ts";
 import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
@@ -10,7 +11,7 @@ import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toState } from "../../object/filters.ts";
 import { toPage } from "../../object/list.ts";
-import { createTenancy, type Owned, requireOrganization } from "../../org/index.ts";
+import { createTenancy, mayOn, type Owned, requireOrganization } from "../../org/index.ts";
 import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
@@ -40,9 +41,16 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
   const granted = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw projectGrantNotFound();
-    const given = { id: row.id, organizationId: row.organizationId };
-    const place = { organizationId: row.grantedOrganizationId, grants: [given] };
-    await tenancy.require(scope, place, projectGrantNotFound);
+    const { act, read } = scope.policy;
+    const { organizationId, projectId } = row;
+    const there = { organizationId: row.grantedOrganizationId };
+    if (mayOn(scope, act, there)) return tenancy.require(scope, there, projectGrantNotFound);
+    const readable = [
+      { ...there, projectGrantId: row.id },
+      { organizationId, projectId },
+    ];
+    const mayRead = readable.some((place) => mayOn(scope, read, place));
+    throw mayRead ? permissionMissing(act) : projectGrantNotFound();
   };
   return {
     acceptProjectGrant: granted,

@@ -4,7 +4,8 @@ import { kidOf, subjectOfAssertion, verifyAssertion } from "../../assertion.ts";
 import { invalidRequest } from "../../errors.ts";
 import { readIdToken } from "../../id-token.ts";
 import { tokenPath } from "../../paths.ts";
-import type { Actor, ApiPower, At, AudienceRef, Client, Parent, Spend, User } from "../../ports.ts";
+import type { ApiPower, AudienceRef } from "../../api-ports.ts";
+import type { Actor, At, Client, Parent, Spend, User } from "../../ports.ts";
 import type { TokenParts } from "../grant.ts";
 
 export const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";

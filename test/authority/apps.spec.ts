@@ -1,0 +1,441 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { addPersonNamed, authorizeUrl, signedIn, signIn } from "../support/login.ts";
+import {
+  assertRefused as assertOAuthRefused,
+  type Body,
+  basic,
+  type MadeClient,
+  type OidcPeer,
+  paths,
+  redirectUri,
+  startOidc,
+} from "../support/oidc.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
+import { answerOf, type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
+
+const api = "urn:idsvc:iam:org:project:id:idsvc:aud";
+const scope = `openid ${api}`;
+
+let peer: OidcPeer;
+let home: string;
+let ownProject: string;
+
+before(async () => {
+  peer = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
+  home = peer.app.made.organization_id;
+  ownProject = await peer.ports.settings.ownProjectId(peer.at);
+});
+after(() => peer[Symbol.asyncDispose]());
+
+/** Somebody with a password who owns the instance. */
+async function addOwner(): Promise<{ id: string; loginName: string }> {
+  const person = await addPersonNamed(peer);
+  const ctx = { instance_id: peer.app.made.instance_id };
+  bodyOf(await peer.post("/memberships", { ctx, user_id: person.id, roles: ["IAM_OWNER"] }), 201);
+  return person;
+}
+
+/** A project of the administrators' organization whose owner is nobody else, and an app that this owner registers. */
+async function addForeignApp(more: JsonObject = {}): Promise<MadeClient & { token: string }> {
+  const project = bodyOf(await peer.post("/projects", { name: uniqueName("project") }), 201);
+  const { token, userId } = await peer.addMember(home, []);
+  const ctx = { project_id: project.details.id };
+  bodyOf(await peer.post("/memberships", { ctx, user_id: userId, roles: ["PROJECT_OWNER"] }), 201);
+  const app = { name: uniqueName("app"), project_id: project.details.id, oidc: oidc(more) };
+  const made = bodyOf(await peer.post("/apps", app, { token }), 201);
+  const { client_id: clientId, client_secret: secret = "" } = made;
+  return { appId: made.details.id, projectId: project.details.id, clientId, secret, token };
+}
+
+const oidc = (more: JsonObject = {}) => ({
+  redirect_uris: [redirectUri],
+  response_types: ["OIDC_RESPONSE_TYPE_CODE"],
+  grant_types: [
+    "OIDC_GRANT_TYPE_AUTHORIZATION_CODE",
+    "OIDC_GRANT_TYPE_REFRESH_TOKEN",
+    "OIDC_GRANT_TYPE_TOKEN_EXCHANGE",
+  ],
+  app_type: "OIDC_APP_TYPE_WEB",
+  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
+  ...more,
+});
+
+const ask = (agent: UserAgent, client: MadeClient, more: Record<string, string> = {}) =>
+  agent.open(authorizeUrl(peer, client, { scope, ...more }));
+
+async function redeem(client: MadeClient, shown: Shown): Promise<Body> {
+  const code = answerOf(shown).get("code") ?? "";
+  const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+  const { status, body, text } = await peer.send(paths.token, form, basic(client));
+  assert.equal(status, 200, text);
+  return body;
+}
+
+/** Lets an app have what it asks for, on the page. */
+async function allow(client: MadeClient, loginName: string, access: string, asked = scope) {
+  const agent = userAgent(peer.issuer);
+  await ask(agent, client, { scope: asked });
+  const page = await signIn(agent, loginName);
+  assert.equal(page.url.pathname, "/ui/login/consent", page.html);
+  return redeem(client, await agent.submit({ consent: "allow", access }));
+}
+
+/** The same, where something was allowed before. */
+async function allowAgain(client: MadeClient, loginName: string, access: string): Promise<string> {
+  const agent = userAgent(peer.issuer);
+  await ask(agent, client, { prompt: "consent" });
+  await signIn(agent, loginName);
+  const shown = await agent.submit({ consent: "allow", access });
+  return (await redeem(client, shown)).access_token;
+}
+
+const choices = ({ html }: Shown): string[] =>
+  [...html.matchAll(/name="access" value="([a-z]+)"/g)].map(([, value = ""]) => value);
+
+/** Over REST and over gRPC: how a call of the APIs by a token ends. */
+async function reads(userId: string, token: string): Promise<[number, string]> {
+  const { status } = await peer.get(`/users/${userId}`, { token });
+  const said = await peer.peer.call("grpc", UserService.method.getUser, { id: userId }, { token });
+  return [status, said.ok ? "" : said.reason];
+}
+const ok: [number, string] = [200, ""];
+const hidden: [number, string] = [404, "USER_NOT_FOUND"];
+
+describe("finding 2: tokens for our own APIs are given by people, in words", () => {
+  it("asks, and answers prompt=none with consent_required", async () => {
+    const [owner, app] = [await addOwner(), await addForeignApp()];
+    const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
+    for (const asked of [api, `urn:idsvc:iam:org:project:id:${ownProject}:aud`]) {
+      const silent = await ask(agent, app, { prompt: "none", scope: `openid ${asked}` });
+      assert.equal(answerOf(silent).get("error"), "consent_required");
+      const page = await ask(agent, app, { scope: `openid ${asked}` });
+      assert.equal(page.url.pathname, "/ui/login/consent");
+      assert.deepEqual(choices(page), ["own", "organization"]);
+      assert.match(page.html, /rp\.test/);
+      assert.match(page.html, /How far may/);
+    }
+  });
+
+  it("gives the reading of the own account, and nothing else", async () => {
+    const [owner, other, app] = [
+      await addOwner(),
+      await addPersonNamed(peer),
+      await addForeignApp(),
+    ];
+    const { access_token: token, scope: given } = await allow(app, owner.loginName, "own");
+    assert.equal(given, scope);
+    assert.deepEqual(await reads(owner.id, token), ok);
+    assert.deepEqual(await reads(other.id, token), hidden);
+    const patched = await peer.patch(`/users/${owner.id}`, { username: "x" }, { token });
+    assert.equal(patched.status, 403);
+    assert.equal(patched.refusal?.reason, "PERMISSION_MISSING");
+  });
+
+  it("gives power in the organization that owns the project, and not at the instance", async () => {
+    const [owner, other, app] = [
+      await addOwner(),
+      await addPersonNamed(peer),
+      await addForeignApp(),
+    ];
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const { access_token: token } = await allow(app, owner.loginName, "organization");
+    assert.deepEqual(await reads(other.id, token), ok);
+    assert.deepEqual(await reads(elsewhere, token), hidden);
+    const instance = { instance_id: peer.app.made.instance_id };
+    const given = { ctx: instance, user_id: other.id, roles: ["IAM_OWNER"] };
+    const refused = await peer.post("/memberships", given, { token });
+    assert.equal(refused.status, 403);
+    const ctx = { context: { case: "instanceId" as const, value: peer.app.made.instance_id } };
+    const said = await peer.peer.call(
+      "grpc",
+      MembershipService.method.createMembership,
+      { membership: { ctx, userId: other.id, roles: ["IAM_OWNER"] } },
+      { token },
+    );
+    assert.equal(said.ok, false);
+  });
+
+  it("offers all only for an app of somebody who may do everything; what is not offered is not given", async () => {
+    const [owner, foreign] = [await addOwner(), await addForeignApp()];
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const taken = await allow(foreign, owner.loginName, "everything");
+    assert.deepEqual(await reads(elsewhere, taken.access_token), hidden);
+    const mine = await peer.addClient();
+    const { access_token: token } = await allow(mine, owner.loginName, "everything");
+    assert.deepEqual(await reads(elsewhere, token), ok);
+  });
+
+  it("asks people of organizations that did not accept the grant, and spares those that did", async () => {
+    const organization = await peer.addOrganization();
+    const { token: theirs } = await peer.addMember(organization, ["ORG_OWNER"]);
+    const app = await addForeignApp();
+    const person = await addPersonNamed(peer);
+    const elsewhere = await peer.addPerson({ username: "granted" }, organization);
+    const { user } = bodyOf(await peer.get(`/users/${elsewhere}`));
+    const grant = { project_id: app.projectId, granted_organization_id: organization };
+    const made = bodyOf(await peer.post("/project_grants", grant, { token: app.token }), 201);
+    const path = `/project_grants/${made.details.id}`;
+    const accepted = async () => bodyOf(await peer.get(path)).project_grant.accepted === true;
+    assert.equal(await accepted(), false);
+    const asked = async (loginName: string) => {
+      const agent = userAgent(peer.issuer);
+      await ask(agent, app, { scope: "openid profile" });
+      return (await signIn(agent, loginName)).left === undefined;
+    };
+    const loginName = user.login_names?.[0] ?? "granted";
+    assert.equal(await asked(person.loginName), false);
+    assert.equal(await asked(loginName), true);
+    const refused = await peer.post(`${path}/_accept`, undefined, { token: app.token });
+    assert.equal(refused.refusal?.reason, "PERMISSION_MISSING");
+    bodyOf(await peer.post(`${path}/_accept`, undefined, { token: theirs }));
+    assert.equal(await accepted(), true);
+    assert.equal(await asked(loginName), false);
+    bodyOf(await peer.post(`${path}/_decline`, undefined, { token: theirs }));
+    assert.equal(await asked(loginName), true);
+    bodyOf(await peer.remove(path));
+  });
+
+  it("lets nobody but owners change the project of the service; to be an app of it is no audience", async () => {
+    const { token } = await peer.addMember(home, ["ORG_OWNER"]);
+    const app = { name: "inside", project_id: ownProject, oidc: oidc() };
+    const refused = await peer.post("/apps", app, { token });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.refusal?.reason, "OWN_PROJECT_PROTECTED");
+    const renamed = await peer.patch(`/projects/${ownProject}`, { name: "mine" }, { token });
+    assert.equal(renamed.refusal?.reason, "OWN_PROJECT_PROTECTED");
+    const role = { project_id: ownProject, key: "x", display_name: "x" };
+    const roles = await peer.post("/project_roles", role, { token });
+    assert.equal(roles.refusal?.reason, "OWN_PROJECT_PROTECTED");
+
+    const inside = await peer.addClient({}, { project_id: ownProject });
+    const owner = await addOwner();
+    const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
+    const tokens = await redeem(inside, await ask(agent, inside, { scope: "openid" }));
+    const { status, refusal } = await peer.get(`/users/${owner.id}`, {
+      token: tokens.access_token,
+    });
+    assert.equal(status, 401);
+    assert.equal(refusal?.reason, "TOKEN_INVALID");
+  });
+
+  it("holds for devices too", async () => {
+    const tv = await peer.addClient({
+      grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"],
+      redirect_uris: [],
+    });
+    const owner = await addOwner();
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const { body } = await peer.send(paths.device, { scope }, basic(tv));
+    const agent = userAgent(peer.issuer);
+    await agent.open(body.verification_uri_complete);
+    await agent.submit({ user_code: body.user_code });
+    const page = await signIn(agent, owner.loginName);
+    assert.deepEqual(choices(page), ["own", "organization", "everything"]);
+    await agent.submit({ consent: "allow", access: "own" });
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const form = { grant_type, device_code: body.device_code };
+    const { body: tokens } = await peer.send(paths.token, form, basic(tv));
+    assert.deepEqual(await reads(owner.id, tokens.access_token), ok);
+    assert.deepEqual(await reads(elsewhere, tokens.access_token), hidden);
+  });
+});
+
+describe("the access of an app (J4)", () => {
+  const everywhere = { permissions: ["*"], instance: true };
+
+  it("is given by who covers it, and spares the page where it is trusted", async () => {
+    const { token } = await peer.addMember(home, ["ORG_OWNER"]);
+    const app = await addForeignApp();
+    const path = `/apps/${app.appId}`;
+    const refused = await peer.patch(path, { api_access: everywhere }, { token });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.refusal?.reason, "API_ACCESS_OUTRANKS_CALLER");
+    const unknown = { permissions: ["user.fly"], instance: true };
+    const wrong = await peer.patch(path, { api_access: unknown });
+    assert.equal(wrong.refusal?.reason, "PERMISSION_UNKNOWN");
+
+    const few = { permissions: ["user.read"], instance: true, trusted: true };
+    bodyOf(await peer.patch(path, { api_access: few }));
+    const told = bodyOf(await peer.get(path)).app.app.api_access;
+    assert.deepEqual(told, { ...few, organization_ids: [], legacy: false });
+    const owner = await addOwner();
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
+    const tokens = await redeem(app, await ask(agent, app, { prompt: "none" }));
+    assert.deepEqual(await reads(elsewhere, tokens.access_token), ok);
+    const locked = await peer.post(`/users/${elsewhere}/_lock`, undefined, {
+      token: tokens.access_token,
+    });
+    assert.equal(locked.status, 403);
+    bodyOf(await peer.patch(path, { api_access: {} }));
+    assert.deepEqual(await reads(elsewhere, tokens.access_token), hidden);
+  });
+
+  it("J19: what answers for the app changes only by who covers it; a new answer ends consents", async () => {
+    const app = await addForeignApp();
+    const path = `/apps/${app.appId}`;
+    const moved = { oidc: { redirect_uris: [redirectUri, "https://evil.test/cb"] } };
+    bodyOf(await peer.patch(path, { api_access: everywhere }));
+    const { token } = app;
+    for (const refused of [
+      await peer.patch(path, moved, { token }),
+      await peer.post(`${path}/_generate_secret`, undefined, { token }),
+      await peer.post(`${path}/keys`, {}, { token }),
+      await peer.remove(path, { token }),
+    ]) {
+      if (refused.status === 404 && refused.refusal?.reason !== "APP_OUTRANKS_CALLER") continue;
+      assert.equal(refused.refusal?.reason, "APP_OUTRANKS_CALLER");
+      assert.equal(refused.status, 403);
+    }
+    bodyOf(await peer.patch(path, { name: "renamed" }, { token }));
+  });
+
+  it("finding 13: a new redirect URI sends no tokens that were allowed before", async () => {
+    const [owner, app] = [await addOwner(), await addForeignApp()];
+    const { access_token: token } = await allow(app, owner.loginName, "organization");
+    const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
+    assert.match(answerOf(await ask(agent, app)).get("code") ?? "", /^idsvc_ac_/);
+    const moved = { oidc: { redirect_uris: [redirectUri, "https://evil.test/cb"] } };
+    bodyOf(await peer.patch(`/apps/${app.appId}`, moved, { token: app.token }));
+    const silent = await ask(agent, app, { prompt: "none", redirect_uri: "https://evil.test/cb" });
+    assert.equal(answerOf(silent).get("error"), "consent_required");
+    assert.equal((await peer.get(`/users/${owner.id}`, { token })).status, 401);
+  });
+
+  it("what an owner made is no owner's any more once another changed what answers for it", async () => {
+    const owner = await addOwner();
+    const mine = await peer.addClient();
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const { access_token: before } = await allow(mine, owner.loginName, "everything");
+    assert.deepEqual(await reads(elsewhere, before), ok);
+    const { token } = await peer.addMember(home, ["ORG_OWNER"]);
+    const grants = { oidc: { grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"] } };
+    bodyOf(await peer.patch(`/apps/${mine.appId}`, grants, { token }));
+    assert.deepEqual(await reads(elsewhere, before), hidden);
+  });
+});
+
+describe("finding 3: a token is not its user (J4a)", () => {
+  it("makes no personal access token, whatever was allowed", async () => {
+    const owner = await addOwner();
+    const mine = await peer.addClient();
+    const { access_token: token } = await allow(mine, owner.loginName, "everything");
+    const refused = await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.refusal?.reason, "TOKEN_WITHOUT_HOLD");
+    const request = { id: owner.id };
+    const method = UserService.method.addPersonalAccessToken;
+    const said = await peer.peer.call("grpc", method, request, { token });
+    assert.equal(said.ok ? "" : said.reason, "TOKEN_WITHOUT_HOLD");
+    const access = { permissions: ["user.self.credential"], instance: true };
+    bodyOf(await peer.patch(`/apps/${mine.appId}`, { api_access: access }));
+    const given = await allowAgain(mine, owner.loginName, "given");
+    bodyOf(await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token: given }));
+  });
+});
+
+describe("finding 10: an exchange stays within what was allowed (J6)", () => {
+  const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const subject_token_type = "urn:ietf:params:oauth:token-type:access_token";
+  const exchange = (client: MadeClient, subject_token: string, asked: string) =>
+    peer.send(
+      paths.token,
+      { grant_type, subject_token, subject_token_type, scope: asked },
+      basic(client),
+    );
+
+  it("refuses what widens, and leaves out the APIs that were not given", async () => {
+    const person = await addPersonNamed(peer);
+    const client = await addForeignApp();
+    const agent = await signedIn(peer, await peer.addClient(), person.loginName);
+    const { access_token: token } = await redeem(
+      client,
+      await ask(agent, client, { scope: "openid" }),
+    );
+    for (const more of ["profile", "email", "phone", "offline_access"]) {
+      assertOAuthRefused(await exchange(client, token, `openid ${more}`), 400, "invalid_scope");
+    }
+    const { body } = await exchange(client, token, scope);
+    assert.equal(body.scope, "openid");
+    assert.equal((await peer.get(`/users/${person.id}`, { token: body.access_token })).status, 401);
+    const audience = await peer.send(
+      paths.token,
+      {
+        grant_type,
+        subject_token: token,
+        subject_token_type,
+        scope: "openid",
+        audience: ownProject,
+      },
+      basic(client),
+    );
+    assertOAuthRefused(audience, 400, "invalid_target");
+  });
+
+  it("has no more power than the token it came from, and ends with the consent", async () => {
+    const owner = await addOwner();
+    const client = await addForeignApp();
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const { access_token: token } = await allow(client, owner.loginName, "own");
+    const { body } = await exchange(client, token, scope);
+    assert.deepEqual(await reads(owner.id, body.access_token), ok);
+    assert.deepEqual(await reads(elsewhere, body.access_token), hidden);
+    const filters = [{ user_id: owner.id }, { client_id: client.clientId }];
+    const [consent] = bodyOf(await peer.post("/consents/_search", filters)).result;
+    bodyOf(await peer.remove(`/consents/${consent.details.id}`));
+    for (const ended of [token, body.access_token]) {
+      assert.equal((await peer.get(`/users/${owner.id}`, { token: ended })).status, 401);
+    }
+  });
+});
+
+describe("finding 6: names are no audiences (J8)", () => {
+  it("a machine that calls itself like a foreign project gets no token for it", async () => {
+    const victim = await peer.addApi("BASIC");
+    const machine = await peer.addMachine(victim.projectId);
+    const grant_type = "client_credentials";
+    const { body } = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(machine));
+    assert.deepEqual(await peer.introspect(body.access_token, victim), { active: false });
+  });
+});
+
+describe("consents (account L3)", () => {
+  it("are seen and taken back by their users without a role, by others with it", async () => {
+    const [one, other] = [await addPersonNamed(peer), await addPersonNamed(peer)];
+    const client = await addForeignApp();
+    const { access_token: token } = await allow(client, one.loginName, "own");
+    await allow(client, other.loginName, "own");
+    const searched = async (as: string) =>
+      bodyOf(await peer.post("/consents/_search", [{ client_id: client.clientId }], { token: as }));
+    const seen = await searched(token);
+    assert.equal(seen.result.length, 1);
+    const [{ details, since, last_used, ...consent }] = seen.result;
+    assert.ok(since !== undefined && last_used !== undefined);
+    const { app } = bodyOf(await peer.get(`/apps/${client.appId}`));
+    assert.deepEqual(consent, {
+      user_id: one.id,
+      client_id: client.clientId,
+      app_name: app.app.name,
+      scopes: scope.split(" "),
+      access: "CONSENTED_ACCESS_OWN_ACCOUNT",
+      token_families: 1,
+    });
+    assert.equal((await searched(peer.app.token)).result.length, 2);
+    const { token: nobody } = await peer.addMember(await peer.addOrganization(), []);
+    const path = `/consents/${details.id}`;
+    const hiddenFrom = await peer.remove(path, { token: nobody });
+    assert.equal(hiddenFrom.status, 404);
+    assert.equal(hiddenFrom.refusal?.reason, "CONSENT_NOT_FOUND");
+    // The token may read, and not take back.
+    assert.equal((await peer.remove(path, { token })).refusal?.reason, "PERMISSION_MISSING");
+    bodyOf(await peer.remove(path));
+    assert.equal((await peer.get(`/users/${one.id}`, { token })).status, 401);
+    assert.equal((await peer.remove(path)).refusal?.reason, "CONSENT_NOT_FOUND");
+    const [taken] = await peer.events("user.consent.revoked");
+    assert.ok(taken !== undefined);
+  });
+});
