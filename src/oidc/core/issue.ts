@@ -6,9 +6,7 @@ import type { ApiPower, AudienceRef } from "./api-ports.ts";
 import type {
   AccessToken,
   Actor,
-  ApiPower,
   At,
-  AudienceRef,
   Client,
   Issue,
   Issued,
