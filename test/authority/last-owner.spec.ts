@@ -89,8 +89,7 @@ describe("finding 11: the last owner of an instance stays (J3)", () => {
     it(`of two who are ${what} at once one stays`, () =>
       ownedBy(2, async (peer, callers) => {
         const answers = await Promise.all(callers.map((caller) => go(peer, caller)));
-        const statuses = answers.map(({ status }) => status).sort();
-        assert.deepEqual(statuses, [200, 400]);
+        assert.equal(answers.filter(({ status }) => status === 200).length, 1);
         for (const { status, refusal } of answers) {
           if (status !== 200) assertRefused(refusal, lastOwner);
         }

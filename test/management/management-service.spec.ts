@@ -232,7 +232,7 @@ describe("ListProjectGrantChanges (decisions G2)", () => {
     `${base}/projects/${project}/grants/${id}/changes/_search`;
   const keysOf = (entries: { eventType: { key: string } }[]) =>
     entries.map(({ eventType }) => eventType.key);
-  const whole = ["added", "changed", "deactivated", "reactivated"].map(
+  const whole = ["added", "accepted", "changed", "deactivated", "reactivated"].map(
     (one) => `project.grant.${one}`,
   );
 

@@ -10,82 +10,94 @@ import { projectGrant, projectGrantNotFound } from "../../resources/grant/index.
 import {
   addMember,
   type MemberContext,
+  type Membership,
   membership,
   membershipClaim,
+  newPower,
 } from "../../resources/membership/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
-import { created, existed, kind, type Kind, type Place, type Ref } from "./kind.ts";
+import { created, existed, kind, type Kind, type Made, type Place, type Ref } from "./kind.ts";
 import { requireOwnProject } from "./projects.ts";
 
 type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
 
 /** Users with roles in an organization, in its projects, and in those that were granted to it. */
-export const memberKinds = ({ newId }: Deps): Kind[] => [
-  kind("orgMembers", {
-    type: ImportedOrgMemberSchema,
-    idOf: ({ userId }) => userId,
-    refs: ({ userId }, orgId) => refsOf(userId, orgId),
-    begin:
-      ({ userId, roles }, place) =>
-      async (tx) => {
-        await requireOrganization(tx, place.orgId);
-        const context = { type: "organization", organizationId: place.orgId } as const;
-        const isNew = await addMemberOf(tx, place, newId, { userId, roles, context });
-        return isNew ? created() : existed;
-      },
-  }),
-  kind("projectMembers", {
-    type: ImportedProjectMemberSchema,
-    idOf: ({ projectId, userId }) => `${projectId}/${userId}`,
-    refs: ({ projectId, userId }, orgId) => [
-      ...refsOf(userId, orgId),
-      { type: "project", id: projectId },
-    ],
-    begin:
-      ({ projectId, userId, roles }, place) =>
-      async (tx) => {
-        await requireOwnProject(tx, projectId, place);
-        const context = { type: "project", projectId, organizationId: place.orgId } as const;
-        const isNew = await addMemberOf(tx, place, newId, { userId, roles, context });
-        return isNew ? created() : existed;
-      },
-  }),
-  kind("projectGrantMembers", {
-    type: ImportedGrantMemberSchema,
-    idOf: ({ grantId, userId }) => `${grantId}/${userId}`,
-    refs: ({ projectId, grantId, userId }, orgId) => [
-      ...refsOf(userId, orgId),
-      { type: "project", id: projectId },
-      { type: "projectGrant", id: grantId },
-    ],
-    begin:
-      ({ projectId, grantId, userId, roles }, place) =>
-      async (tx) => {
-        await requireOrganization(tx, place.orgId);
-        const { state } = await tx.load(projectGrant, grantId);
-        if (state?.projectId !== projectId || state.grantedOrganizationId !== place.orgId) {
-          throw projectGrantNotFound();
-        }
-        const context = {
-          type: "projectGrant",
-          grantId,
-          projectId,
-          organizationId: place.orgId,
-        } as const;
-        const isNew = await addMemberOf(tx, place, newId, { userId, roles, context });
-        return isNew ? created() : existed;
-      },
-  }),
-];
+export const memberKinds = (deps: Deps): Kind[] => {
+  const { newId } = deps;
+  const meet = newPower(deps);
+  /** A user who was there before comes to power (authority J20). */
+  const give = async (tx: Transaction, place: Place, member: Given): Promise<Made> => {
+    const given = await addMemberOf(tx, place, newId, member);
+    if (given === undefined) return existed;
+    await meet(tx, place.instanceId, given, []);
+    return created();
+  };
+  return [
+    kind("orgMembers", {
+      type: ImportedOrgMemberSchema,
+      idOf: ({ userId }) => userId,
+      refs: ({ userId }, orgId) => refsOf(userId, orgId),
+      begin:
+        ({ userId, roles }, place) =>
+        async (tx) => {
+          await requireOrganization(tx, place.orgId);
+          const context = { type: "organization", organizationId: place.orgId } as const;
+          return give(tx, place, { userId, roles, context });
+        },
+    }),
+    kind("projectMembers", {
+      type: ImportedProjectMemberSchema,
+      idOf: ({ projectId, userId }) => `${projectId}/${userId}`,
+      refs: ({ projectId, userId }, orgId) => [
+        ...refsOf(userId, orgId),
+        { type: "project", id: projectId },
+      ],
+      begin:
+        ({ projectId, userId, roles }, place) =>
+        async (tx) => {
+          await requireOwnProject(tx, projectId, place);
+          const context = { type: "project", projectId, organizationId: place.orgId } as const;
+          return give(tx, place, { userId, roles, context });
+        },
+    }),
+    kind("projectGrantMembers", {
+      type: ImportedGrantMemberSchema,
+      idOf: ({ grantId, userId }) => `${grantId}/${userId}`,
+      refs: ({ projectId, grantId, userId }, orgId) => [
+        ...refsOf(userId, orgId),
+        { type: "project", id: projectId },
+        { type: "projectGrant", id: grantId },
+      ],
+      begin:
+        ({ projectId, grantId, userId, roles }, place) =>
+        async (tx) => {
+          await requireOrganization(tx, place.orgId);
+          const { state } = await tx.load(projectGrant, grantId);
+          if (state?.projectId !== projectId || state.grantedOrganizationId !== place.orgId) {
+            throw projectGrantNotFound();
+          }
+          const context = {
+            type: "projectGrant",
+            grantId,
+            projectId,
+            organizationId: place.orgId,
+          } as const;
+          return give(tx, place, { userId, roles, context });
+        },
+    }),
+  ];
+};
 
 const refsOf = (userId: string, orgId: string): Ref[] => [
   { type: "organization", id: orgId },
   { type: "user", id: userId },
 ];
 
+type Given = { userId: string; roles: string[]; context: Below };
+
 /**
- * Makes a user a member; false where he is one, whose roles stay as they are.
+ * Makes a user a member; undefined where they are one, whose roles stay as they are.
  *
  * @throws NOT_FOUND USER_NOT_FOUND, INVALID_ARGUMENT ROLE_UNKNOWN
  */
@@ -93,18 +105,18 @@ export async function addMemberOf(
   tx: Transaction,
   { orgId, known }: Place,
   newId: () => string,
-  member: { userId: string; roles: string[]; context: Below },
+  member: Given,
   field = "roles",
-): Promise<boolean> {
+): Promise<Membership | undefined> {
   requireRoles(member.context.type, member.roles, field);
   await requireUser(tx, member.userId);
   const loaded = tx.begin(membership, newId());
   const added = addMember(loaded.state, member);
   if (await known.isClaimed(membershipClaim, `${placeOf(member.context)}/${member.userId}`)) {
-    return false;
+    return undefined;
   }
   tx.record(membership, loaded, added, { type: "org", id: orgId });
-  return true;
+  return loaded.state;
 }
 
 // As the claims of memberships spell it.

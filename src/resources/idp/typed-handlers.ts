@@ -96,12 +96,12 @@ export function typedHandlers(
     const secret = givenSecret(type, config);
     const [written, suspendedLinks] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(idp, id);
-      const before = loaded.state;
+      const { state } = loaded;
       if (secret !== undefined) {
         tx.write(await secrets.put(idpSecretRef(scope.instanceId, id), secret, tx.now));
       }
       const policy = common?.statePolicy;
-      const changed = patchIdp(before, {
+      const changed = patchIdp(state, {
         name: common?.name,
         statePolicy: policy === undefined ? undefined : fromStatePolicy(policy),
         options: common?.options && givenOptions(common.options),
@@ -110,7 +110,7 @@ export function typedHandlers(
       });
       tx.record(idp, loaded, changed);
       const isElse = isAnsweredAnew(
-        orderedConfig(type, before?.config ?? {}),
+        orderedConfig(type, state?.config ?? {}),
         orderedConfig(type, loaded.state?.config ?? {}),
       );
       const at = { instanceId: scope.instanceId, idpId: id };

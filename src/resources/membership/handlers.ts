@@ -6,7 +6,7 @@ import type {
 } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { isServiceEditor, type Scope, writeContext } from "../../authz/context.ts";
-import { coversEverybody, coversUser } from "../../authz/holds.ts";
+import { coversEverybody } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { memberPermission, rolesOf } from "../../authz/roles.ts";
 import { keptAnswer } from "../../authz/kept-answer.ts";
@@ -18,13 +18,12 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { callerId, createTenancy, mayOn, permissionMissing } from "../org/index.ts";
-import { cleanHands, requireUser, type UserHold } from "../user/index.ts";
+import { requireUser, type UserHold } from "../user/index.ts";
 import { createContexts } from "./context.ts";
 import type { MemberContext } from "./events.ts";
 import {
   acceptMember,
   addMember,
-  asMembership,
   changeRoles,
   lostRoles,
   type Membership,
@@ -36,6 +35,7 @@ import {
   requireMayGive,
   requireMayTake,
 } from "./membership.ts";
+import { newPower } from "./new-power.ts";
 import { powerReader } from "./power.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";
 
@@ -96,7 +96,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const tenancy = createTenancy(deps);
   const queries = membershipQueries(deps, tenancy, contexts.keyOf);
   const powers = powerReader(deps.db);
-  const clean = cleanHands(deps);
+  const meet = newPower(deps);
   const told = keptAnswer((row: MembershipRow) => ({
     membership: toGetMembership(row),
   }));
@@ -121,7 +121,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
         const added = addMember(loaded.state, given);
         requireMayGive(scope.permissions, context, roles);
         tx.record(membership, loaded, added, ownerOf(context, scope));
-        const met = isPending ? [] : await meet(tx, scope, loaded.state, keepHolds);
+        const met = isPending ? [] : await meet(tx, scope.instanceId, loaded.state, keepHolds);
         return [tx.written(loaded), met];
       });
       return { details: toDetails(written()), holds: holds.map(toUserHold) };
@@ -139,7 +139,10 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
         requireMayGive(scope.permissions, before.context, more);
         requireMayTake(scope.permissions, before.context, lostRoles(before, roles));
         const isPower = before.isAccepted && more.length > 0;
-        return [tx.written(loaded), isPower ? await meet(tx, scope, loaded.state, keepHolds) : []];
+        return [
+          tx.written(loaded),
+          isPower ? await meet(tx, scope.instanceId, loaded.state, keepHolds) : [],
+        ];
       });
       return { details: toDetails(written()), holds: holds.map(toUserHold) };
     },
@@ -160,7 +163,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
         const loaded = await tx.load(membership, id);
         tx.record(membership, loaded, acceptMember(loaded.state));
         await requireGiver(tx, scope, loaded);
-        return [tx.written(loaded), await meet(tx, scope, loaded.state, [])];
+        return [tx.written(loaded), await meet(tx, scope.instanceId, loaded.state, [])];
       });
       return { details: toDetails(written()), holds: holds.map(toUserHold) };
     },
@@ -191,25 +194,6 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       return { roles: rolesOf(context.type) };
     },
   };
-
-  /** A user comes to power: what others made on the account ends unless they cover it (authority J20). */
-  async function meet(
-    tx: Transaction,
-    { instanceId }: Scope,
-    state: Membership | undefined,
-    keep: readonly string[],
-  ): Promise<UserHold[]> {
-    if (state === undefined) return [];
-    const { userId } = state;
-    const before = await powers.holdUser(tx, instanceId, userId);
-    const power = { ...before, memberships: [...before.memberships, asMembership(state)] };
-    const isTrusted = async (makerId: string) => {
-      if (isServiceEditor(makerId)) return true;
-      const maker = await powers.holdUser(tx, instanceId, makerId);
-      return coversUser(permissionsFrom(maker.memberships), power);
-    };
-    return clean(tx, { instanceId, userId }, { isTrusted, keep });
-  }
 
   /** Whoever gave the roles last must still cover them when they take effect (authority J2). */
   async function requireGiver(

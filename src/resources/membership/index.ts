@@ -16,11 +16,12 @@ import { membershipProjection } from "./projection.ts";
 import { removeContentsOfMemberships } from "./remove-memberships.ts";
 
 export { membershipClaim, type MemberContext } from "./events.ts";
-export { addMember, cascadeMember, membership } from "./membership.ts";
+export { addMember, cascadeMember, type Membership, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
 export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
+export { newPower } from "./new-power.ts";
 export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what (resources, Memberships). */
