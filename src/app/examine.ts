@@ -1,5 +1,6 @@
 import { jobsHeldSince } from "../jobs/hold.ts";
 import { jobs } from "../jobs/job.ts";
+import type { Concern } from "../projection/module.ts";
 import { verifyProjections } from "../projection/rebuild.ts";
 import { sql } from "../storage/drizzle.ts";
 import { cursors } from "../storage/kernel-tables.ts";
@@ -20,6 +21,7 @@ export type Findings = {
   jobs: JobCounts & { heldSince: Date | undefined };
   /** Rows that differ from a fresh fold of the log, and what the rows that are there sum up to. */
   projections: Record<string, Checksum & { differing: number }>;
+  concerns: readonly Concern[];
 };
 
 /** Reads the whole store: it takes time in proportion to what it holds. */
@@ -40,7 +42,16 @@ export async function examine(kernel: Kernel): Promise<Findings> {
     subscriptions: await lags(kernel, heads),
     jobs: { ...(await countJobs(kernel, now())), heldSince: await jobsHeldSince(db) },
     projections,
+    concerns: await concernsOf(kernel),
   };
+}
+
+async function concernsOf(kernel: Kernel): Promise<Concern[]> {
+  const found: Concern[] = [];
+  for (const { concerns } of kernel.modules) {
+    if (concerns !== undefined) found.push(...(await concerns(kernel)));
+  }
+  return found.filter(({ count }) => count > 0);
 }
 
 async function lags(

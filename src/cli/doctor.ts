@@ -33,6 +33,7 @@ export async function doctorCommand(context: Context): Promise<number> {
     },
     projections,
     differing_projections: differing,
+    concerns: findings.concerns.map(({ name, text, count, some }) => ({ name, text, count, some })),
   };
   print(
     context,
@@ -46,6 +47,9 @@ export async function doctorCommand(context: Context): Promise<number> {
       differing.length === 0
         ? "projections: equal to a fresh fold of the log"
         : `projections: ${differing.join(", ")} differ; run idsvc projections rebuild`,
+      ...findings.concerns.map(
+        ({ text, count, some }) => `concern: ${count} ${text} (${some.join(", ")})`,
+      ),
     ].join("\n"),
   );
   return healthy ? exitCodes.done : exitCodes.no;

@@ -76,6 +76,17 @@ export type RemoveContents = (
   limit: number,
 ) => Promise<number>;
 
+/** Something that a store has from before and that the rules would not allow today, or that will soon need somebody. */
+export type Concern = {
+  /** In snake_case; the same one from build to build. */
+  name: string;
+  /** What it is, and what would be right. */
+  text: string;
+  count: number;
+  /** The ids of some, with the instance before a slash. */
+  some: readonly string[];
+};
+
 /** Everything the application must know of a slice. */
 export type Module = {
   events: AnyEvents[];
@@ -86,6 +97,8 @@ export type Module = {
   claimErrors?: Record<string, () => DomainError>;
   /** What holds after every unit, whoever writes it. */
   invariants?: (parts: Pick<Deps, "db">) => Invariant[];
+  /** What `idsvc doctor` tells of the objects of the slice, over all instances; those that there are none of are left out. */
+  concerns?: (parts: Pick<Deps, "db" | "events" | "now">) => Promise<Concern[]>;
   services?: (deps: Deps) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: Deps) => JobHandlers;

@@ -10,6 +10,7 @@ import {
   projectMemberEvents,
   systemMemberEvents,
 } from "./events.ts";
+import { ownerConcerns } from "./concerns.ts";
 import { lastOwnerStays } from "./last-owner.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { membershipProjection } from "./projection.ts";
@@ -38,6 +39,7 @@ export const membershipModule: Module = {
     [membershipClaim]: () =>
       alreadyExists("MEMBERSHIP_EXISTS", "the user is a member of this context already"),
   },
+  concerns: ownerConcerns,
   invariants: ({ db }) => [lastOwnerStays({ db })],
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),

@@ -10,6 +10,7 @@ import { checkEvents } from "./check/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
+import { tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
@@ -132,6 +133,7 @@ export const userModule: Module = {
       ),
     ];
   },
+  concerns: tokenConcerns,
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
