@@ -8,6 +8,8 @@ export type Context = {
   argument: string;
   /** Where a command shall bring something that has `--to`; otherwise empty. */
   to: string;
+  /** Whether a command that has `--end` shall end what it shows. */
+  end: boolean;
   files: string[];
   flags: Record<string, string>;
   env: NodeJS.ProcessEnv;

@@ -1,6 +1,7 @@
 import { examine, type Findings } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
+import { findLegacyApps } from "../app/legacy-apps.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";
 
@@ -9,6 +10,7 @@ export async function doctorCommand(context: Context): Promise<number> {
   await using kernel = await openKernel(config, { logger: createLogger("warn") });
   const store = await kernel.db.health(true);
   const findings = await examine(kernel);
+  const legacy = await findLegacyApps(kernel);
   const { jobs, projections, subscriptions } = findings;
   const differing = Object.keys(projections).filter((name) => projections[name]?.differing !== 0);
   const healthy = store.sound && differing.length === 0;
@@ -34,6 +36,9 @@ export async function doctorCommand(context: Context): Promise<number> {
     projections,
     differing_projections: differing,
     concerns: findings.concerns.map(({ name, text, count, some }) => ({ name, text, count, some })),
+    legacy_apps: legacy.map(({ instanceId, id, name, clientId }) => ({
+      ...{ instance_id: instanceId, id, name, client_id: clientId },
+    })),
   };
   print(
     context,
@@ -44,6 +49,11 @@ export async function doctorCommand(context: Context): Promise<number> {
       `log: ${findings.events} events of ${findings.logs} instances`,
       ...lags.map(([name, { events }]) => `subscription ${name}: ${events} events behind`),
       jobLine(jobs),
+      ...(legacy.length === 0
+        ? []
+        : [
+            `apps: ${legacy.length} reach the APIs of the service as before they needed an access (${legacy.map(({ name }) => name).join(", ")}); end it with idsvc apps legacy --end`,
+          ]),
       differing.length === 0
         ? "projections: equal to a fresh fold of the log"
         : `projections: ${differing.join(", ")} differ; run idsvc projections rebuild`,

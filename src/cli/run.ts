@@ -21,6 +21,7 @@ const actions = {
   release: async () => (await import("./jobs.ts")).releaseCommand,
   verify: async () => (await import("./projections.ts")).verifyCommand,
   rebuild: async () => (await import("./projections.ts")).rebuildCommand,
+  legacyApps: async () => (await import("./apps.ts")).legacyAppsCommand,
   rotate: async () => (await import("./keys.ts")).rotateCommand,
 } satisfies Record<string, () => Promise<Action>>;
 
@@ -61,12 +62,13 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
     }
     command.addHelpText("after", exitCodeHelp).action(async () => {
-      const { config, json, to = "", ...flags } = command.opts<Record<string, unknown>>();
+      const { config, json, to = "", end, ...flags } = command.opts<Record<string, unknown>>();
       const action = await load();
       code = await action({
         argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
         to: String(to),
+        end: end === true,
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
         env,
@@ -116,6 +118,13 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .exitOverride();
   add(projections, "verify", "compare projections with a fresh fold of the log", actions.verify);
   add(projections, "rebuild", "fold the log anew and put the result in place", actions.rebuild);
+  const apps = program.command("apps").description("apps of all instances").exitOverride();
+  add(
+    apps,
+    "legacy",
+    "show the apps that reach our APIs as before apps needed an access to them",
+    actions.legacyApps,
+  ).option("--end", "end that: from then on counts what they are given");
   const keys = program.command("keys").description("what seals the secrets").exitOverride();
   add(
     keys,

@@ -3,6 +3,7 @@ import { startApp } from "../app/app.ts";
 import { type Bootstrap, bootstrap, bootstrapFile } from "../app/bootstrap.ts";
 import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
+import { findLegacyApps } from "../app/legacy-apps.ts";
 import { version } from "../app/version.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { DomainError } from "../errors.ts";
@@ -50,6 +51,13 @@ export async function serveCommand(context: Context): Promise<number> {
   if (allowsLoopbackByDefault(config.egressAllow, config.externalUrl)) {
     logger.info(
       "targets on loopback are allowed, because the external URL is localhost and IDSVC_EGRESS_ALLOW is not set",
+    );
+  }
+  const legacy = made === undefined ? await findLegacyApps(kernel) : [];
+  if (legacy.length > 0) {
+    logger.warn(
+      { apps: legacy.map(({ instanceId, id, name }) => ({ instanceId, id, name })) },
+      "apps reach the APIs of the service as before they needed an access: see idsvc apps legacy",
     );
   }
   process.stdout.write(made === undefined ? again(config) : welcome(made, config.dataDir));

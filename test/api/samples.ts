@@ -3,6 +3,7 @@ import { ManagementService } from "#gen/idsvc/management/v1/management_service_p
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
@@ -29,6 +30,7 @@ import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_setti
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
+import { consentSamples } from "./samples/consent.ts";
 import { credentialSamples } from "./samples/credential.ts";
 import { deliverySamples } from "./samples/delivery.ts";
 import { domainSamples } from "./samples/domain.ts";
@@ -60,6 +62,7 @@ export const services: readonly DescService[] = [
   ActionService,
   AppService,
   BrandingSettingsService,
+  ConsentService,
   DeliveryService,
   DomainService,
   EventService,
@@ -91,6 +94,7 @@ export const services: readonly DescService[] = [
 export const samples: Readonly<Record<string, Sample>> = {
   ...actionSamples,
   ...appSamples,
+  ...consentSamples,
   ...credentialSamples,
   ...deliverySamples,
   ...domainSamples,

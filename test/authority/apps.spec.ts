@@ -1,115 +1,26 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { JsonObject } from "@bufbuild/protobuf";
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { after, describe, it } from "node:test";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
-import { addPersonNamed, authorizeUrl, signedIn, signIn } from "../support/login.ts";
-import {
-  assertRefused as assertOAuthRefused,
-  type Body,
-  basic,
-  type MadeClient,
-  type OidcPeer,
-  paths,
-  redirectUri,
-  startOidc,
-} from "../support/oidc.ts";
-import { bodyOf, uniqueName } from "../support/peer.ts";
-import { answerOf, type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { addPersonNamed, signedIn, signIn } from "../support/login.ts";
+import { basic, paths, redirectUri } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
+import { answerOf, userAgent } from "../support/user-agent.ts";
+import { choices, hidden, oidc, ok, scope, startAppWorld } from "./app-world.ts";
 
-const api = "urn:idsvc:iam:org:project:id:idsvc:aud";
-const scope = `openid ${api}`;
-
-let peer: OidcPeer;
-let home: string;
-let ownProject: string;
-
-before(async () => {
-  peer = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
-  home = peer.app.made.organization_id;
-  ownProject = await peer.ports.settings.ownProjectId(peer.at);
-});
+const world = await startAppWorld();
+const { peer, home, ownProject, addOwner, addForeignApp, ask, redeem, allow, allowAgain, reads } =
+  world;
 after(() => peer[Symbol.asyncDispose]());
-
-/** Somebody with a password who owns the instance. */
-async function addOwner(): Promise<{ id: string; loginName: string }> {
-  const person = await addPersonNamed(peer);
-  const ctx = { instance_id: peer.app.made.instance_id };
-  bodyOf(await peer.post("/memberships", { ctx, user_id: person.id, roles: ["IAM_OWNER"] }), 201);
-  return person;
-}
-
-/** A project of the administrators' organization whose owner is nobody else, and an app that this owner registers. */
-async function addForeignApp(more: JsonObject = {}): Promise<MadeClient & { token: string }> {
-  const project = bodyOf(await peer.post("/projects", { name: uniqueName("project") }), 201);
-  const { token, userId } = await peer.addMember(home, []);
-  const ctx = { project_id: project.details.id };
-  bodyOf(await peer.post("/memberships", { ctx, user_id: userId, roles: ["PROJECT_OWNER"] }), 201);
-  const app = { name: uniqueName("app"), project_id: project.details.id, oidc: oidc(more) };
-  const made = bodyOf(await peer.post("/apps", app, { token }), 201);
-  const { client_id: clientId, client_secret: secret = "" } = made;
-  return { appId: made.details.id, projectId: project.details.id, clientId, secret, token };
-}
-
-const oidc = (more: JsonObject = {}) => ({
-  redirect_uris: [redirectUri],
-  response_types: ["OIDC_RESPONSE_TYPE_CODE"],
-  grant_types: [
-    "OIDC_GRANT_TYPE_AUTHORIZATION_CODE",
-    "OIDC_GRANT_TYPE_REFRESH_TOKEN",
-    "OIDC_GRANT_TYPE_TOKEN_EXCHANGE",
-  ],
-  app_type: "OIDC_APP_TYPE_WEB",
-  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
-  ...more,
-});
-
-const ask = (agent: UserAgent, client: MadeClient, more: Record<string, string> = {}) =>
-  agent.open(authorizeUrl(peer, client, { scope, ...more }));
-
-async function redeem(client: MadeClient, shown: Shown): Promise<Body> {
-  const code = answerOf(shown).get("code") ?? "";
-  const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
-  const { status, body, text } = await peer.send(paths.token, form, basic(client));
-  assert.equal(status, 200, text);
-  return body;
-}
-
-/** Lets an app have what it asks for, on the page. */
-async function allow(client: MadeClient, loginName: string, access: string, asked = scope) {
-  const agent = userAgent(peer.issuer);
-  await ask(agent, client, { scope: asked });
-  const page = await signIn(agent, loginName);
-  assert.equal(page.url.pathname, "/ui/login/consent", page.html);
-  return redeem(client, await agent.submit({ consent: "allow", access }));
-}
-
-/** The same, where something was allowed before. */
-async function allowAgain(client: MadeClient, loginName: string, access: string): Promise<string> {
-  const agent = userAgent(peer.issuer);
-  await ask(agent, client, { prompt: "consent" });
-  await signIn(agent, loginName);
-  const shown = await agent.submit({ consent: "allow", access });
-  return (await redeem(client, shown)).access_token;
-}
-
-const choices = ({ html }: Shown): string[] =>
-  [...html.matchAll(/name="access" value="([a-z]+)"/g)].map(([, value = ""]) => value);
-
-/** Over REST and over gRPC: how a call of the APIs by a token ends. */
-async function reads(userId: string, token: string): Promise<[number, string]> {
-  const { status } = await peer.get(`/users/${userId}`, { token });
-  const said = await peer.peer.call("grpc", UserService.method.getUser, { id: userId }, { token });
-  return [status, said.ok ? "" : said.reason];
-}
-const ok: [number, string] = [200, ""];
-const hidden: [number, string] = [404, "USER_NOT_FOUND"];
 
 describe("finding 2: tokens for our own APIs are given by people, in words", () => {
   it("asks, and answers prompt=none with consent_required", async () => {
     const [owner, app] = [await addOwner(), await addForeignApp()];
     const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
-    for (const asked of [api, `urn:idsvc:iam:org:project:id:${ownProject}:aud`]) {
+    for (const asked of [
+      "urn:idsvc:iam:org:project:id:idsvc:aud",
+      `urn:idsvc:iam:org:project:id:${ownProject}:aud`,
+    ]) {
       const silent = await ask(agent, app, { prompt: "none", scope: `openid ${asked}` });
       assert.equal(answerOf(silent).get("error"), "consent_required");
       const page = await ask(agent, app, { scope: `openid ${asked}` });
@@ -182,10 +93,10 @@ describe("finding 2: tokens for our own APIs are given by people, in words", () 
     const path = `/project_grants/${made.details.id}`;
     const accepted = async () => bodyOf(await peer.get(path)).project_grant.accepted === true;
     assert.equal(await accepted(), false);
-    const asked = async (loginName: string) => {
+    const asked = async (by: string) => {
       const agent = userAgent(peer.issuer);
       await ask(agent, app, { scope: "openid profile" });
-      const shown = await signIn(agent, loginName);
+      const shown = await signIn(agent, by);
       assert.equal(shown.left === undefined, shown.url.pathname === "/ui/login/consent");
       return shown.left === undefined;
     };
@@ -337,107 +248,5 @@ describe("finding 3: a token is not its user (J4a)", () => {
     bodyOf(await peer.patch(`/apps/${mine.appId}`, { api_access: access }));
     const given = await allowAgain(mine, owner.loginName, "given");
     bodyOf(await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token: given }));
-  });
-});
-
-describe("finding 10: an exchange stays within what was allowed (J6)", () => {
-  const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
-  const subject_token_type = "urn:ietf:params:oauth:token-type:access_token";
-  const exchange = (client: MadeClient, subject_token: string, asked: string) =>
-    peer.send(
-      paths.token,
-      { grant_type, subject_token, subject_token_type, scope: asked },
-      basic(client),
-    );
-
-  it("refuses what widens, and leaves out the APIs that were not given", async () => {
-    const person = await addPersonNamed(peer);
-    const client = await addForeignApp();
-    const agent = await signedIn(peer, await peer.addClient(), person.loginName);
-    const { access_token: token } = await redeem(
-      client,
-      await ask(agent, client, { scope: "openid" }),
-    );
-    for (const more of ["profile", "email", "phone", "offline_access"]) {
-      assertOAuthRefused(await exchange(client, token, `openid ${more}`), 400, "invalid_scope");
-    }
-    const { body } = await exchange(client, token, scope);
-    assert.equal(body.scope, "openid");
-    assert.equal((await peer.get(`/users/${person.id}`, { token: body.access_token })).status, 401);
-    const audience = await peer.send(
-      paths.token,
-      {
-        grant_type,
-        subject_token: token,
-        subject_token_type,
-        scope: "openid",
-        audience: ownProject,
-      },
-      basic(client),
-    );
-    assertOAuthRefused(audience, 400, "invalid_target");
-  });
-
-  it("has no more power than the token it came from, and ends with the consent", async () => {
-    const owner = await addOwner();
-    const client = await addForeignApp();
-    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
-    const { access_token: token } = await allow(client, owner.loginName, "own");
-    const { body } = await exchange(client, token, scope);
-    assert.deepEqual(await reads(owner.id, body.access_token), ok);
-    assert.deepEqual(await reads(elsewhere, body.access_token), hidden);
-    const filters = [{ user_id: owner.id }, { client_id: client.clientId }];
-    const [consent] = bodyOf(await peer.post("/consents/_search", filters)).result;
-    bodyOf(await peer.remove(`/consents/${consent.details.id}`));
-    for (const ended of [token, body.access_token]) {
-      assert.equal((await peer.get(`/users/${owner.id}`, { token: ended })).status, 401);
-    }
-  });
-});
-
-describe("finding 6: names are no audiences (J8)", () => {
-  it("a machine that calls itself like a foreign project gets no token for it", async () => {
-    const victim = await peer.addApi("BASIC");
-    const machine = await peer.addMachine(victim.projectId);
-    const grant_type = "client_credentials";
-    const { body } = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(machine));
-    assert.deepEqual(await peer.introspect(body.access_token, victim), { active: false });
-  });
-});
-
-describe("consents (account L3)", () => {
-  it("are seen and taken back by their users without a role, by others with it", async () => {
-    const [one, other] = [await addPersonNamed(peer), await addPersonNamed(peer)];
-    const client = await addForeignApp();
-    const { access_token: token } = await allow(client, one.loginName, "own");
-    await allow(client, other.loginName, "own");
-    const searched = async (as: string) =>
-      bodyOf(await peer.post("/consents/_search", [{ client_id: client.clientId }], { token: as }));
-    const seen = await searched(token);
-    assert.equal(seen.result.length, 1);
-    const [{ details, since, last_used, ...consent }] = seen.result;
-    assert.ok(since !== undefined && last_used !== undefined);
-    const { app } = bodyOf(await peer.get(`/apps/${client.appId}`));
-    assert.deepEqual(consent, {
-      user_id: one.id,
-      client_id: client.clientId,
-      app_name: app.app.name,
-      scopes: scope.split(" "),
-      access: "CONSENTED_ACCESS_OWN_ACCOUNT",
-      token_families: 1,
-    });
-    assert.equal((await searched(peer.app.token)).result.length, 2);
-    const { token: nobody } = await peer.addMember(await peer.addOrganization(), []);
-    const path = `/consents/${details.id}`;
-    const hiddenFrom = await peer.remove(path, { token: nobody });
-    assert.equal(hiddenFrom.status, 404);
-    assert.equal(hiddenFrom.refusal?.reason, "CONSENT_NOT_FOUND");
-    // The token may read, and not take back.
-    assert.equal((await peer.remove(path, { token })).refusal?.reason, "PERMISSION_MISSING");
-    bodyOf(await peer.remove(path));
-    assert.equal((await peer.get(`/users/${one.id}`, { token })).status, 401);
-    assert.equal((await peer.remove(path)).refusal?.reason, "CONSENT_NOT_FOUND");
-    const [taken] = await peer.events("user.consent.revoked");
-    assert.ok(taken !== undefined);
   });
 });

@@ -16,7 +16,9 @@ export function faultsOfLayout(): string[] {
   }
   for (const element of document.querySelectorAll("button, input, a, summary")) {
     if (!isSeen(element) || element.classList.contains("skip")) continue;
-    const { width, height } = element.getBoundingClientRect();
+    // A choice is pressed by its label.
+    const pressed = element.matches('input[type="radio"]') ? element.closest("label") : element;
+    const { width, height } = (pressed ?? element).getBoundingClientRect();
     if (width < 44 || height < 44) faults.push(`is ${width} x ${height}: ${tag(element)}`);
   }
   for (const input of document.querySelectorAll("input")) {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Bootstrap } from "../../src/app/bootstrap.ts";
 import type { Issue, OidcSession } from "../../src/oidc/core/ports.ts";
 import { consent, consentEvents } from "../../src/resources/consent/index.ts";
+import { app, appEvents } from "../../src/resources/app/index.ts";
 import { logout, logoutEvents } from "../../src/oidc/store/logouts.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { Deps } from "../../src/projection/module.ts";
@@ -96,5 +97,14 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
     tx.record(logout, tx.begin(logout, newId()), [announced], owner);
     const granted = consentEvents["consent.granted"]({ userId: user.id, clientId, scope });
     tx.record(consent, tx.begin(consent, newId()), [granted], owner);
+    const access = { permissions: ["*"], instance: true, organizationIds: [], trusted: false };
+    const ofApp = [
+      appEvents.added({ projectId: "1", name: "frozen" }),
+      appEvents["config.api.added"]({ clientId: "2", authMethodType: "basic" }),
+      appEvents["maker.changed"]({ isOwner: true }),
+      appEvents["api_access.changed"]({ clientId: "2", access }),
+      appEvents["consents.ended"]({ clientId: "2" }),
+    ];
+    tx.record(app, tx.begin(app, newId()), ofApp, owner);
   });
 }

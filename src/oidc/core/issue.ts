@@ -1,6 +1,7 @@
 import { audOf, projectIdsOf } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
+import type { Lifetimes } from "./settings-ports.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
 import type { ApiPower, AudienceRef } from "./api-ports.ts";
 import type {
@@ -10,7 +11,6 @@ import type {
   Client,
   Issue,
   Issued,
-  Lifetimes,
   OidcSession,
   Ports,
   Spend,

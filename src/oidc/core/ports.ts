@@ -3,6 +3,7 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { ApiPower, ApiReach, AudienceRef, Consents } from "./api-ports.ts";
 import type { Devices } from "./device-ports.ts";
 import type { Functions } from "./functions.ts";
+import type { Settings } from "./settings-ports.ts";
 
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
@@ -388,22 +389,4 @@ export interface Keys {
   signer(at: At, alg: string | undefined): Promise<Signer>;
   /** Every key that may have signed something that still counts, and the next one. */
   publicKeys(at: At): Promise<readonly PublicKey[]>;
-}
-
-export type Lifetimes = {
-  accessTokenMs: number;
-  idTokenMs: number;
-  refreshTokenIdleMs: number;
-  refreshTokenMs: number;
-  codeMs: number;
-};
-
-export interface Settings {
-  lifetimes(at: At): Awaitable<Lifetimes>;
-  isTokenExchangeOn(at: At): Awaitable<boolean>;
-  isImpersonationOn(at: At): Awaitable<boolean>;
-  /** The languages of the login, as BCP 47 tags. */
-  uiLocales(at: At): Awaitable<readonly string[]>;
-  /** The project of the service itself: tokens for it open the APIs. */
-  ownProjectId(at: At): Awaitable<string>;
 }

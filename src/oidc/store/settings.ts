@@ -5,7 +5,7 @@ import { ownProjectReader } from "../../resources/instance/index.ts";
 import { languageReader } from "../../settings/language/index.ts";
 import { oidcSettingsReader } from "../../settings/oidc/index.ts";
 import { securitySettingsReader } from "../../settings/security/index.ts";
-import type { Settings } from "../core/ports.ts";
+import type { Settings } from "../core/settings-ports.ts";
 
 /** What the settings of an instance say to the provider. */
 export function settingStore({

@@ -14,7 +14,8 @@ import {
   profileReader,
   type UserProfile,
 } from "../../resources/user/index.ts";
-import type { Machine, RolesByProject, Settings, User, Users } from "../core/ports.ts";
+import type { Machine, RolesByProject, User, Users } from "../core/ports.ts";
+import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now"> & { settings: Pick<Settings, "ownProjectId"> };

@@ -3,17 +3,9 @@ import type { TokenLimit } from "../../authz/context.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
 import { ownCredentials, userWriting } from "../../authz/roles.ts";
 import { commonReach } from "../core/api-power.ts";
+import type { Settings } from "../core/settings-ports.ts";
 import type { ApiPower, ApiReach } from "../core/api-ports.ts";
-import type {
-  AccessToken,
-  Actor,
-  Client,
-  Clients,
-  Settings,
-  Tokens,
-  User,
-  Users,
-} from "../core/ports.ts";
+import type { AccessToken, Actor, Client, Clients, Tokens, User, Users } from "../core/ports.ts";
 
 /**
  * Recognises access tokens at the APIs (decisions B5): those whose audience is the service's own API, while they live and

@@ -13,6 +13,7 @@ export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export { type ApiAccess, type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
+export { endLegacyAccess, type LegacyApp, legacyApps } from "./legacy.ts";
 export { ownPages } from "./own-pages.ts";
 export { appsWhere } from "./queries.ts";
 export {

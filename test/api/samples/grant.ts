@@ -77,6 +77,8 @@ const projectGrantSamples = ofService(ProjectGrantService.typeName, {
   },
   DeactivateProjectGrant: onId(noProjectGrant, newProjectGrant),
   ActivateProjectGrant: onId(noProjectGrant, inactiveProjectGrant),
+  AcceptProjectGrant: onId(noProjectGrant, newProjectGrant),
+  DeclineProjectGrant: onId(noProjectGrant, newProjectGrant),
   DeleteProjectGrant: onId(noProjectGrant, newProjectGrant),
   GetProjectGrant: onId(noProjectGrant, newProjectGrant, false),
   SearchProjectGrants: {

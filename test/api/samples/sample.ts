@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Kernel } from "../../../src/app/kernel.ts";
+import { consent, consentEvents } from "../../../src/resources/consent/index.ts";
 import type { Peer } from "../../support/protocols.ts";
 
 /** What stands in the store before a sample is called. */
@@ -28,6 +30,8 @@ export type World = {
   open(path: string): Promise<string>;
   /** Begins an import of so many records, perhaps ends it in some way, and gives its id. */
   bring(records: number, then?: "_pause" | "_cancel"): Promise<string>;
+  /** Lets an app have something, as the caller would on the page; the id of the consent. */
+  consent(): Promise<string>;
   /** A name that nothing else has. */
   name(): string;
 };
@@ -99,7 +103,7 @@ export function ofService(
 /** Makes what the samples need. */
 export async function makeWorld(
   peer: Pick<Peer, "rest" | "send">,
-  { token, made, system, texts }: WorldParts,
+  { token, made, system, texts, kernel }: WorldParts,
   condition: JsonObject,
 ): Promise<World> {
   let count = 0;
@@ -138,6 +142,19 @@ export async function makeWorld(
     if (then !== undefined) await told(`/import/${id}/${then}`);
     return id;
   };
+  const giveConsent: World["consent"] = async () => {
+    const { events, newId } = kernel;
+    const { instance_id: instanceId, organization_id, machine } = made;
+    const [id, userId] = [newId(), machine.user_id];
+    const by = { instanceId, editorId: userId, service: "login", clientId: "", requestId: "" };
+    await events.transact(by, async (tx) => {
+      const given = { userId, clientId: newId(), scope: ["openid"] };
+      const owner = { type: "org", id: organization_id } as const;
+      const granted = consentEvents["consent.granted"](given);
+      tx.record(consent, tx.begin(consent, id), [granted], owner);
+    });
+    return id;
+  };
   const newTarget = () => make("/targets", { name: name(), ...webhook() });
   const [targetId] = [await newTarget(), await newTarget(), await newTarget()];
   const setExecution = () => make("/executions", { condition, targets: [targetId] });
@@ -160,11 +177,18 @@ export async function makeWorld(
       open,
       bring,
       name,
+      consent: giveConsent,
     },
   };
 }
 
-type WorldParts = { token: string; made: Made; system: string; texts: Map<string, string[]> };
+type WorldParts = {
+  token: string;
+  made: Made;
+  system: string;
+  texts: Map<string, string[]>;
+  kernel: Pick<Kernel, "events" | "newId">;
+};
 
 type Made = {
   instance_id: string;

@@ -1,0 +1,18 @@
+import { endLegacyAccess, type LegacyApp, legacyApps } from "../resources/app/index.ts";
+import { instances } from "../resources/instance/index.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** The apps of the whole store that reach our APIs as before apps needed an access to them (authority, Existing stores). */
+export async function findLegacyApps({ db }: Pick<Kernel, "db">): Promise<LegacyApp[]> {
+  const t = db.table(instances);
+  const rows = await db.read.select({ id: t.id, projectId: t.projectId }).from(t);
+  return legacyApps(db, new Map(rows.map(({ id, projectId }) => [id, projectId])));
+}
+
+/** Ends that for all of them; which they were. */
+export async function endLegacyApps(kernel: Pick<Kernel, "db" | "events">): Promise<LegacyApp[]> {
+  const found = await findLegacyApps(kernel);
+  const by = { editorId: "system:cli", service: "cli", clientId: "", requestId: "" };
+  await endLegacyAccess(kernel, by, found);
+  return found;
+}

@@ -1,0 +1,64 @@
+import type { WriteContext } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
+import { app } from "./app.ts";
+import { appEvents } from "./events.ts";
+import { apps, formerAudiences } from "./projection.ts";
+
+export type LegacyApp = {
+  instanceId: string;
+  id: string;
+  name: string;
+  clientId: string;
+  organizationId: string;
+};
+
+// One unit keeps other writers waiting while it commits.
+const mostInOneUnit = 100;
+const ownProjectName = "idsvc";
+
+/**
+ * The apps that had tokens for our APIs before apps needed an access to them, and have it still (authority, Existing stores).
+ * @param ownProjects the service's own project of each instance
+ */
+export async function legacyApps(
+  db: Database,
+  ownProjects: ReadonlyMap<string, string>,
+): Promise<LegacyApp[]> {
+  const [t, f] = [db.table(apps), db.table(formerAudiences)];
+  const { instanceId, id, name, clientId, organizationId } = t;
+  const rows = await db.read
+    .selectDistinct({ instanceId, id, name, clientId, organizationId, audience: f.audience })
+    .from(t)
+    .innerJoin(f, and(eq(f.instanceId, instanceId), eq(f.clientId, clientId)))
+    .where(inArray(f.audience, [ownProjectName, ...ownProjects.values()]))
+    .orderBy(asc(instanceId), asc(id));
+  const found = new Map<string, LegacyApp>();
+  for (const { audience, ...row } of rows) {
+    const isOwn = audience === ownProjectName || audience === ownProjects.get(row.instanceId);
+    if (isOwn) found.set(`${row.instanceId}/${row.id}`, row);
+  }
+  return [...found.values()];
+}
+
+/** Ends what apps may do from before: from now on, what they are given and what people give them counts. */
+export async function endLegacyAccess(
+  { events }: Pick<Deps, "events">,
+  at: Omit<WriteContext, "instanceId">,
+  found: readonly LegacyApp[],
+): Promise<void> {
+  for (const [instanceId, mine] of Map.groupBy(found, (each) => each.instanceId)) {
+    for (let from = 0; from < mine.length; from += mostInOneUnit) {
+      await events.transact({ ...at, instanceId }, async (tx) => {
+        for (const { id } of mine.slice(from, from + mostInOneUnit)) {
+          const loaded = await tx.load(app, id);
+          if (loaded.state === undefined) continue;
+          const { clientId, apiAccess: access } = loaded.state;
+          const ended = { clientId, ...(access === undefined ? {} : { access }) };
+          tx.record(app, loaded, [appEvents["api_access.changed"](ended)]);
+        }
+      });
+    }
+  }
+}

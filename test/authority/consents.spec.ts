@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { addPersonNamed, signedIn } from "../support/login.ts";
+import {
+  assertRefused as assertOAuthRefused,
+  basic,
+  type MadeClient,
+  paths,
+} from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
+import { hidden, ok, scope, startAppWorld } from "./app-world.ts";
+
+const world = await startAppWorld();
+const { peer, ownProject, addOwner, addForeignApp, ask, redeem, allow, reads } = world;
+after(() => peer[Symbol.asyncDispose]());
+
+describe("finding 10: an exchange stays within what was allowed (J6)", () => {
+  const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const subject_token_type = "urn:ietf:params:oauth:token-type:access_token";
+  const exchange = (client: MadeClient, subject_token: string, asked: string) =>
+    peer.send(
+      paths.token,
+      { grant_type, subject_token, subject_token_type, scope: asked },
+      basic(client),
+    );
+
+  it("refuses what widens, and leaves out the APIs that were not given", async () => {
+    const person = await addPersonNamed(peer);
+    const client = await addForeignApp();
+    const agent = await signedIn(peer, await peer.addClient(), person.loginName);
+    const { access_token: token } = await redeem(
+      client,
+      await ask(agent, client, { scope: "openid" }),
+    );
+    for (const more of ["profile", "email", "phone", "offline_access"]) {
+      assertOAuthRefused(await exchange(client, token, `openid ${more}`), 400, "invalid_scope");
+    }
+    const { body } = await exchange(client, token, scope);
+    assert.equal(body.scope, "openid");
+    assert.equal((await peer.get(`/users/${person.id}`, { token: body.access_token })).status, 401);
+    const audience = await peer.send(
+      paths.token,
+      {
+        grant_type,
+        subject_token: token,
+        subject_token_type,
+        scope: "openid",
+        audience: ownProject,
+      },
+      basic(client),
+    );
+    assertOAuthRefused(audience, 400, "invalid_target");
+  });
+
+  it("has no more power than the token it came from, and ends with the consent", async () => {
+    const owner = await addOwner();
+    const client = await addForeignApp();
+    const elsewhere = await peer.addPerson({}, await peer.addOrganization());
+    const { access_token: token } = await allow(client, owner.loginName, "own");
+    const { body } = await exchange(client, token, scope);
+    assert.deepEqual(await reads(owner.id, body.access_token), ok);
+    assert.deepEqual(await reads(elsewhere, body.access_token), hidden);
+    const filters = [{ user_id: owner.id }, { client_id: client.clientId }];
+    const [consent] = bodyOf(await peer.post("/consents/_search", filters)).result;
+    bodyOf(await peer.remove(`/consents/${consent.details.id}`));
+    for (const ended of [token, body.access_token]) {
+      assert.equal((await peer.get(`/users/${owner.id}`, { token: ended })).status, 401);
+    }
+  });
+});
+
+describe("finding 6: names are no audiences (J8)", () => {
+  it("a machine that calls itself like a foreign project gets no token for it", async () => {
+    const victim = await peer.addApi("BASIC");
+    const machine = await peer.addMachine(victim.projectId);
+    const grant_type = "client_credentials";
+    const { body } = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(machine));
+    assert.deepEqual(await peer.introspect(body.access_token, victim), { active: false });
+  });
+});
+
+describe("consents (account L3)", () => {
+  it("are seen and taken back by their users without a role, by others with it", async () => {
+    const [one, other] = [await addPersonNamed(peer), await addPersonNamed(peer)];
+    const client = await addForeignApp();
+    const { access_token: token } = await allow(client, one.loginName, "own");
+    await allow(client, other.loginName, "own");
+    const searched = async (as: string) =>
+      bodyOf(await peer.post("/consents/_search", [{ client_id: client.clientId }], { token: as }));
+    const seen = await searched(token);
+    assert.equal(seen.result.length, 1);
+    const [{ details, since, last_used, ...consent }] = seen.result;
+    assert.ok(since !== undefined && last_used !== undefined);
+    const { app } = bodyOf(await peer.get(`/apps/${client.appId}`));
+    assert.deepEqual(consent, {
+      user_id: one.id,
+      client_id: client.clientId,
+      app_name: app.app.name,
+      scopes: scope.split(" "),
+      access: "CONSENTED_ACCESS_OWN_ACCOUNT",
+      token_families: 1,
+    });
+    assert.equal((await searched(peer.app.token)).result.length, 2);
+    const { token: nobody } = await peer.addMember(await peer.addOrganization(), []);
+    const path = `/consents/${details.id}`;
+    const hiddenFrom = await peer.remove(path, { token: nobody });
+    assert.equal(hiddenFrom.status, 404);
+    assert.equal(hiddenFrom.refusal?.reason, "CONSENT_NOT_FOUND");
+    // The token may read, and not take back.
+    assert.equal((await peer.remove(path, { token })).refusal?.reason, "PERMISSION_MISSING");
+    bodyOf(await peer.remove(path));
+    assert.equal((await peer.get(`/users/${one.id}`, { token })).status, 401);
+    assert.equal((await peer.remove(path)).refusal?.reason, "CONSENT_NOT_FOUND");
+    const [taken] = await peer.events("user.consent.revoked");
+    assert.ok(taken !== undefined);
+  });
+});
