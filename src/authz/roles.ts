@@ -255,3 +255,6 @@ export const impersonation = {
   ofAnybody: "impersonation",
   ofAdministrators: "admin.impersonation",
 } as const;
+
+/** Who holds it where a user is may be told a code that would be sent to them: it stands for their credentials. */
+export const credentialWriter = "user.credential.write";

@@ -27,12 +27,15 @@ const verifications: Record<number, UserVerification> = {
  * @throws FAILED_PRECONDITION SESSION_USER_MISSING, WEB_AUTH_N_NOT_REGISTERED, OTP_SMS_NOT_REGISTERED,
  * OTP_EMAIL_NOT_REGISTERED
  * @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID
+ * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING where a code is to be returned
  */
 export async function challenge(
   checks: UserChecks,
   tx: Transaction,
   at: { instanceId: string; sessionId: string; session: Session },
   wanted: RequestChallenges | undefined,
+  /** Refuses to return a code of the user of the session to the caller. */
+  requireVouching: (user: { userId: string; organizationId: string }) => void,
 ): Promise<Challenged> {
   const happened: SessionEvent[] = [];
   const { webAuthN, otpSms, otpEmail } = wanted ?? {};
@@ -42,6 +45,10 @@ export async function challenge(
   if (at.session.user === undefined) throw userMissing();
   const ref = { instanceId: at.instanceId, userId: at.session.user.id };
   const told: MessageInitShape<typeof ChallengesSchema> = {};
+  const isReturned = otpSms?.returnCode === true || otpEmail?.delivery.case === "returnCode";
+  if (isReturned) {
+    requireVouching({ userId: ref.userId, organizationId: at.session.user.organizationId });
+  }
 
   if (webAuthN !== undefined) {
     const { domain, userVerificationRequirement } = webAuthN;

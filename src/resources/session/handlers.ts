@@ -5,6 +5,7 @@ import type {
   Session as NewSession,
 } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import { credentialWriter } from "../../authz/roles.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
@@ -15,7 +16,7 @@ import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
 import { callerId, createTenancy, organization, permissionMissing } from "../org/index.ts";
-import { user, userChecks, userNamesReader } from "../user/index.ts";
+import { requireVouching, user, userChecks, userNamesReader } from "../user/index.ts";
 import { challenge } from "./challenges.ts";
 import { type Checked, createSessionChecks } from "./checks.ts";
 import { toGetSession, toMetadata, toUserAgentSet } from "./convert.ts";
@@ -163,7 +164,9 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     }
     tx.record(session, loaded, checked.happened);
     const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
-    const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges);
+    const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges, (about) =>
+      requireVouching(scope, about, credentialWriter),
+    );
     tx.record(session, loaded, happened);
     tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));
     if (wanted.lifetime !== undefined) {

@@ -1,4 +1,3 @@
-import { permissionMissing } from "../org/index.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -7,7 +6,8 @@ import { type Codes, type Delivery } from "./codes.ts";
 import { userEvents } from "./events.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";
-import { type User, user } from "./user.ts";
+import { type User, user, userNotFound } from "./user.ts";
+import { requireVouching } from "./vouch.ts";
 
 export const codeKinds = { email: emailVerification, phone: phoneVerification } as const;
 
@@ -15,17 +15,18 @@ export const codeKinds = { email: emailVerification, phone: phoneVerification } 
  * Sets a contact of a user, and makes the code that proves it unless it is known to be his.
  *
  * @returns the code, where the caller asked to be told
- * @throws PERMISSION_DENIED PERMISSION_MISSING when who may not write users calls his own address proven
+ * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING
  */
 export async function setContact(
   codes: Codes,
   tx: Transaction,
   loaded: Loaded<User | undefined>,
   wanted: WantedContact,
-  by: { scope: Scope; mayWrite: boolean },
+  by: { scope: Scope },
 ): Promise<string | undefined> {
   const { kind, address, proof, urlTemplate } = wanted;
-  if (proof === "known" && !by.mayWrite) throw permissionMissing(by.scope.policy.act);
+  if (loaded.state === undefined) throw userNotFound();
+  if (proof !== "sent") requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
   tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified }));

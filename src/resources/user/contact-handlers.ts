@@ -6,7 +6,6 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { toDetails } from "../object/details.ts";
-import { mayOn } from "../org/index.ts";
 import { codeInvalid, type Delivery } from "./codes.ts";
 import { channelOf, codeKinds, issueCode, setContact } from "./contact-change.ts";
 import {
@@ -19,6 +18,7 @@ import {
 import type { Credentials } from "./credentials.ts";
 import { toWantedContact, type WantedContact } from "./convert.ts";
 import { user, userNotFound } from "./user.ts";
+import { requireVouching } from "./vouch.ts";
 
 export type ContactMethods =
   | "setContactEmail"
@@ -49,8 +49,7 @@ export function contactHandlers({
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       if (loaded.state === undefined) throw userNotFound();
-      const mayWrite = mayOn(scope, scope.policy.act, loaded.state);
-      const code = await setContact(codes, tx, loaded, wanted, { scope, mayWrite });
+      const code = await setContact(codes, tx, loaded, wanted, { scope });
       return [tx.written(loaded), code];
     });
     return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
@@ -61,7 +60,7 @@ export function contactHandlers({
       const loaded = await tx.load(user, id);
       requireUnproven(loaded.state, kind);
       const at = { instanceId: scope.instanceId, userId: id };
-      const subject = (loaded.state && addressOf(loaded.state, kind)) ?? "";
+      const subject = addressOf(loaded.state, kind) ?? "";
       const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
       tx.record(user, loaded, right ? verifyContact(kind) : failContact(kind));
       return [tx.written(loaded), right];
@@ -74,10 +73,12 @@ export function contactHandlers({
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       requireUnproven(loaded.state, kind);
+      const delivery = deliveryOf(kind, asked);
+      if (delivery === "returned") requireVouching(scope, { ...loaded.state, userId: id });
       const code = await issueCode(codes, tx, loaded, kind, {
         instanceId: scope.instanceId,
-        address: (loaded.state && addressOf(loaded.state, kind)) ?? "",
-        delivery: deliveryOf(kind, asked),
+        address: addressOf(loaded.state, kind) ?? "",
+        delivery,
       });
       return [tx.written(loaded), code];
     });

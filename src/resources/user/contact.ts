@@ -54,7 +54,7 @@ export function requireContact(state: User, kind: ContactKind): void {
 }
 
 /** @throws FAILED_PRECONDITION CONTACT_MISSING, CONTACT_VERIFIED */
-export function requireUnproven(state: User | undefined, kind: ContactKind): void {
+export function requireUnproven(state: User | undefined, kind: ContactKind): asserts state is User {
   if (state === undefined) throw userNotFound();
   const contact = state[kind];
   if (contact === undefined) {

@@ -115,7 +115,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         const loaded = userId === undefined ? tx.begin(user, newId()) : await tx.load(user, userId);
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
-        const made = await setContacts(tx, loaded, contact, { scope, mayWrite: true });
+        const made = await setContacts(tx, loaded, contact, { scope });
         if (setting !== undefined) {
           requirePerson(loaded.state);
           await setting.check(loaded.state);
@@ -149,7 +149,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         if (patch.username !== undefined) {
           tx.record(user, loaded, changeUsername(loaded.state, patch.username));
         }
-        const made = await setContacts(tx, loaded, patch.contact, { scope, mayWrite });
+        const made = await setContacts(tx, loaded, patch.contact, { scope });
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...told };
@@ -200,7 +200,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     tx: Transaction,
     loaded: Loaded<User | undefined>,
     contact: SetContact | undefined,
-    by: { scope: Scope; mayWrite: boolean },
+    by: { scope: Scope },
   ) {
     const { email, phone } = contact ?? {};
     const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>

@@ -86,6 +86,7 @@ export {
   user,
   userNotFound,
 } from "./user.ts";
+export { requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 

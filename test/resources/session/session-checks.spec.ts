@@ -239,6 +239,22 @@ for (const { name, address, returned } of channels) {
       assert.ok((await eventsOf(id)).some(({ type }) => type.endsWith("code.added")));
     });
 
+    it("finding 4: is never returned to the user of the session themselves", async () => {
+      const id = await withOtp();
+      const ctx = { instance_id: service.app.made.instance_id };
+      const membership = { ctx, user_id: id, roles: ["IAM_LOGIN_CLIENT"] };
+      bodyOf(await post("/memberships", membership), 201);
+      const { token } = bodyOf(await post(`/users/${id}/personal_access_tokens`, {}));
+      const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };
+      const made = await post("/sessions", { checks: named(id), challenges }, { token });
+      assertRefused(made.refusal, forOneself);
+      const session = await openFor(id);
+      const patched = await patch(`/sessions/${session.id}`, { challenges }, { token });
+      assertRefused(patched.refusal, forOneself);
+      const sent = { [name]: {} };
+      bodyOf(await patch(`/sessions/${session.id}`, { challenges: sent }, { token }));
+    });
+
     it("dies with ten wrong codes and after five minutes (D52)", async () => {
       const id = await withOtp();
       const session = await open({ checks: named(id), challenges });

@@ -106,14 +106,29 @@ for (const { kind, set, other: another, lifeMs } of kinds) {
       assert.equal((await contactOf(id))[kind].is_verified, false);
     });
 
-    it("is set and proven by the user himself, who cannot just call it proven", async () => {
+    it("finding 4: goes unproven to whoever sets their own, and the code only to the address", async () => {
       const { userId, token } = await addMember(await addOrganization(), []);
-      const path = `/users/${userId}/${kind}`;
-      const claimed = { ...another, is_verified: true };
-      const denied = { code: 7, reason: "PERMISSION_MISSING" };
-      assertRefused((await put(path, claimed, { token })).refusal, denied);
-      const { verification_code } = bodyOf(await put(path, set(), { token }));
-      bodyOf(await post(`${path}/_verify`, verification_code, { token }));
+      const owner = { userId: service.app.made.machine.user_id };
+      const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };
+      for (const caller of [{ userId, token }, owner]) {
+        const path = `/users/${caller.userId}/${kind}`;
+        const as = "token" in caller ? { token: caller.token } : {};
+        for (const proof of [{ return_code: {} }, { is_verified: true }]) {
+          const wanted = { ...another, ...proof };
+          assertRefused((await put(path, wanted, as)).refusal, forOneself);
+          const patch = { contact: { [kind]: wanted } };
+          const patched = await service.patch(`/users/${caller.userId}`, patch, as);
+          assertRefused(patched.refusal, forOneself);
+        }
+        assert.deepEqual(Object.keys(bodyOf(await put(path, another, as))), ["details"]);
+        assertRefused((await post(`${path}/_resend`, { return_code: {} }, as)).refusal, forOneself);
+        assert.deepEqual(Object.keys(bodyOf(await post(`${path}/_resend`, {}, as))), ["details"]);
+        assert.equal((await contactOf(caller.userId))[kind].is_verified, false);
+      }
+      const { verification_code } = bodyOf(
+        await post(`/users/${userId}/${kind}/_resend`, { return_code: {} }),
+      );
+      bodyOf(await post(`/users/${userId}/${kind}/_verify`, verification_code, { token }));
       assert.equal((await contactOf(userId))[kind].is_verified, true);
     });
 

@@ -188,14 +188,14 @@ describe("a code to reset a password", () => {
     assert.doesNotMatch(JSON.stringify(events.map(({ payload }) => payload)), new RegExp(code));
   });
 
-  it("is returned only to who may write credentials", async () => {
+  it("finding 4: is never returned for oneself", async () => {
     const id = await addPerson();
     const { refusal } = await post(
       `/users/${id}/password/_reset`,
       { return_code: {} },
       { token: await tokenOf(id) },
     );
-    assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
+    assertRefused(refusal, { code: 7, reason: "PROOF_FOR_ONESELF" });
   });
 
   it("is sent only to an address that is there", async () => {

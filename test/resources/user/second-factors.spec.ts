@@ -13,7 +13,6 @@ after(() => service[Symbol.asyncDispose]());
 
 const invalid = { code: 3, reason: "CODE_INVALID", field: "code" };
 const machine = { code: 9, reason: "USER_IS_MACHINE" };
-const denied = { code: 7, reason: "PERMISSION_MISSING" };
 const minute = 60_000;
 const wrongCode = (code: string) => (code === "000000" ? "000001" : "000000");
 
@@ -139,7 +138,7 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
     it("are registered by a code that counts once, for ten minutes (D52, D53)", async () => {
       const id = await addPerson();
       const token = await tokenOf(id);
-      const begun = bodyOf(await add(id, { return_code: {} }, { token }));
+      const begun = bodyOf(await add(id, { return_code: {} }));
       const here = `/users/${id}/${path}/${begun[`${path}_id`]}/_verify`;
       assertRefused((await post(here, "WRONG")).refusal, invalid);
       assertRefused((await post(`/users/${id}/${path}/404/_verify`, begun.code)).refusal, {
@@ -156,10 +155,13 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       assertRefused((await post(lateAt, late.code)).refusal, invalid);
     });
 
-    it("are registered without a code only by who may write credentials", async () => {
+    it("finding 4: are registered by oneself with a code that is sent, never without or by a returned one", async () => {
       const id = await addPerson();
       const token = await tokenOf(id);
-      assertRefused((await add(id, { is_verified: true }, { token })).refusal, denied);
+      const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };
+      for (const proof of [{ is_verified: true }, { return_code: {} }]) {
+        assertRefused((await add(id, proof, { token })).refusal, forOneself);
+      }
       const sent = bodyOf(await add(id, {}, { token }));
       assert.equal(sent.code, undefined);
       assertRefused((await add(await addMachine(), {})).refusal, machine);

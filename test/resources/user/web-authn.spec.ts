@@ -229,10 +229,10 @@ describe("a code to register a passkey", () => {
     assertRefused((await start(id, { code: late })).refusal, bad);
   });
 
-  it("is returned only to who may write credentials, and sent only where there is an address", async () => {
+  it("is never returned for oneself, and sent only where there is an address", async () => {
     const id = await addPerson();
     const path = `/users/${id}/webauthn/registration_link`;
-    const denied = { code: 7, reason: "PERMISSION_MISSING" };
+    const denied = { code: 7, reason: "PROOF_FOR_ONESELF" };
     const token = await tokenOf(id);
     assertRefused((await post(path, { return_code: {} }, { token })).refusal, denied);
     assertRefused((await post(path, {})).refusal, { code: 9, reason: "CONTACT_MISSING" });

@@ -3,7 +3,6 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { toDetails } from "../../object/details.ts";
-import { mayOn, permissionMissing } from "../../org/index.ts";
 import { requireHeld, requireRoom, requireUnverified } from "../authenticator/authenticators.ts";
 import { otpRegistration } from "../code-kinds.ts";
 import { codeInvalid } from "../codes.ts";
@@ -13,6 +12,7 @@ import type { Credentials } from "../credentials.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { user, userNotFound } from "../user.ts";
+import { requireVouching } from "../vouch.ts";
 import { announced, otpKinds } from "./otp.ts";
 
 export type OtpMethods =
@@ -55,9 +55,7 @@ export function otpHandlers(
     const [written, otpId, code] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       requirePerson(loaded.state);
-      if (proof === "known" && !mayOn(scope, scope.policy.act, loaded.state)) {
-        throw permissionMissing(scope.policy.act);
-      }
+      if (proof !== "sent") requireVouching(scope, { ...loaded.state, userId: id });
       requireRoom(loaded.state.authenticators, otpKinds[channel]);
       const made = newId();
       tx.record(user, loaded, [added(made, address)]);

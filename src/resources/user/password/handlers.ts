@@ -16,6 +16,7 @@ import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { tellNews } from "../notice.ts";
 import { type User, user, userNotFound } from "../user.ts";
+import { requireVouching } from "../vouch.ts";
 import { settingOf } from "./set.ts";
 
 export type PasswordMethods = "setPassword" | "requestPasswordReset" | "removePassword";
@@ -95,9 +96,7 @@ export function passwordHandlers(
         const { state } = loaded;
         requirePerson(state);
         const way = medium?.medium.case ?? "sendEmail";
-        if (way === "returnCode" && !mayOn(scope, scope.policy.act, state)) {
-          throw permissionMissing(scope.policy.act);
-        }
+        if (way === "returnCode") requireVouching(scope, { ...state, userId: id });
         if (way === "sendEmail") requireContact(state, "email");
         if (way === "sendSms") requireContact(state, "phone");
         const at = { instanceId: scope.instanceId, userId: id };

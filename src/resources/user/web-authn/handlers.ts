@@ -4,7 +4,6 @@ import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { invalidField } from "../../../errors.ts";
 import { toDetails } from "../../object/details.ts";
-import { mayOn, permissionMissing } from "../../org/index.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credential } from "../authenticator/events.ts";
 import { passkeyRegistration } from "../code-kinds.ts";
@@ -15,6 +14,7 @@ import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { displayNameOf } from "../user-data.ts";
 import { user, userNotFound } from "../user.ts";
+import { requireVouching } from "../vouch.ts";
 import { invitePasskey } from "./invitation.ts";
 import { type AuthenticatorAttachment, creationOptions, verifyCreation } from "./ceremony.ts";
 import { toCredential, userHandle } from "./web-authn.ts";
@@ -114,9 +114,7 @@ export function webAuthNHandlers(
         const urlTemplate =
           delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
         if (!isReturned) requireContact(loaded.state, "email");
-        else if (!mayOn(scope, scope.policy.act, loaded.state)) {
-          throw permissionMissing(scope.policy.act);
-        }
+        else requireVouching(scope, { ...loaded.state, userId: id });
         const made = await invitePasskey({ codes, newId }, tx, loaded, {
           instanceId: scope.instanceId,
           delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
