@@ -126,7 +126,7 @@ export type MethodOptions = Message<"idsvc.options.v1.MethodOptions"> & {
 
   /**
    * Which hold on users the method gives or takes: it is judged with the permission, and again in the unit that writes
-   * (`spec/authority.md` J1). Refused with 403 `USER_OUTRANKS_CALLER`. A test keeps the list of the methods without one.
+   * (authority J1). Refused with 403 `USER_OUTRANKS_CALLER`. A test keeps the list of the methods without one.
    *
    * @generated from field: optional idsvc.options.v1.Holds holds = 14;
    */
