@@ -159,6 +159,10 @@ async function logsIn(page: Page): Promise<void> {
   await page.click("#submit");
   await page.fill("#password", admin.password);
   await page.click("#submit");
+  // The app asks for the API: the person says how far.
+  await page.getByText("Only read my own account").click();
+  await page.click("#submit");
+  assert.match(await told(page, "scope"), /idsvc:aud/);
   const { access_token: token } = await told(page, "tokens");
   assert.match(token, /^idsvc_at_/);
   assert.equal((await told(page, "claims")).sub, admin.user_id);
@@ -185,7 +189,7 @@ async function logsInWithTheForge(
     return page;
   };
   const isAda = async (page: Page) => {
-    // The app belongs to another organization than hers.
+    // The app asks for the API, and belongs to another organization than hers.
     if (page.url().includes("/ui/login/consent")) await page.click("#submit");
     assert.equal((await told(page, "claims")).sub, ada);
   };
@@ -193,7 +197,10 @@ async function logsInWithTheForge(
   await decide("STATE_POLICY_DEACTIVATE");
   const refused = await comeAs("ada");
   assert.equal(await refused.getAttribute("main", "data-error"), "PROVIDER_OFF");
-  const { family_name, sub } = await told(await comeAs("mona"), "userinfo");
+  const mona = await comeAs("mona");
+  assert.match(mona.url(), /\/ui\/login\/consent/);
+  await mona.click("#submit");
+  const { family_name, sub } = await told(mona, "userinfo");
   assert.equal(family_name, "Lisa");
   assert.notEqual(sub, ada);
   await decide("STATE_POLICY_INHERIT");

@@ -5,6 +5,7 @@ import * as oidc from "openid-client";
 // ("Log in") says how to register and start it.
 
 const { CLIENT_ID = "", ISSUER = "http://localhost:8080", PORT = "3000" } = process.env;
+const apiScope = "urn:idsvc:iam:org:project:id:idsvc:aud";
 const home = `http://localhost:${PORT}/`;
 
 const idsvc = await oidc.discovery(new URL(ISSUER), CLIENT_ID, undefined, oidc.None(), {
@@ -21,8 +22,8 @@ async function logIn(response: ServerResponse): Promise<void> {
   underWay.set(state, { verifier, nonce });
   const url = oidc.buildAuthorizationUrl(idsvc, {
     redirect_uri: `${home}cb`,
-    // The last one is for the API of idsvc itself: without it a token opens nothing there.
-    scope: "openid profile email urn:idsvc:iam:org:project:id:idsvc:aud",
+    // The last one is for the API of idsvc itself: its user is asked how far the app may act for them there.
+    scope: `openid profile email ${apiScope}`,
     code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     ...{ state, nonce },
@@ -44,15 +45,24 @@ async function loggedIn(url: URL, response: ServerResponse): Promise<void> {
   const { access_token: token, id_token: hint = "" } = tokens;
   const who = claims?.sub ?? "";
   const userinfo = await oidc.fetchUserInfo(idsvc, token, who);
-  // The user's own token opens the API: here he reads himself.
-  const api = await fetch(`${ISSUER}/resources/v3alpha/users/${who}`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
+  // What was not given is left out of the scope: a token without the API opens nothing there.
+  const scope = tokens.scope ?? "";
+  const api = scope.includes(apiScope)
+    ? await readUser(token, who)
+    : { problem: `the API was not given to this app: its scope is ${scope}` };
   const logout = oidc.buildEndSessionUrl(idsvc, {
     id_token_hint: hint,
     post_logout_redirect_uri: home,
   });
-  show(response, { tokens, claims, userinfo, api: await api.json() }, logout.href);
+  show(response, { scope, tokens, claims, userinfo, api }, logout.href);
+}
+
+/** The user's token opens the API as far as they allowed: here they read themselves. */
+async function readUser(token: string, id: string): Promise<unknown> {
+  const answer = await fetch(`${ISSUER}/resources/v3alpha/users/${id}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return answer.json();
 }
 
 function show(response: ServerResponse, told: Record<string, unknown>, logout?: string): void {
