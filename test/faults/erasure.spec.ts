@@ -7,6 +7,7 @@ import { idsvc } from "../cli/command.ts";
 import { engine, storeEnv } from "../support/app.ts";
 import { beside } from "../support/beside.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
+import { sessionTokenFor } from "../support/session-token.ts";
 import { found, rawStore } from "../support/raw-store.ts";
 import { roundsOf } from "../support/rounds.ts";
 
@@ -30,7 +31,7 @@ function person(turn: number) {
 }
 type Person = ReturnType<typeof person>;
 
-async function live({ post, put, patch }: ResourcePeer, { values }: Person): Promise<string> {
+async function live({ app, post, put, patch }: ResourcePeer, { values }: Person): Promise<string> {
   const { username, given, family, nick, email, newEmail, phone, otp } = values;
   const made = await post("/users", {
     username,
@@ -46,7 +47,8 @@ async function live({ post, put, patch }: ResourcePeer, { values }: Person): Pro
     const value = Buffer.from(text).toString("base64");
     bodyOf(await put(`/users/${id}/metadata/note`, { value }));
   }
-  bodyOf(await post(`/users/${id}/personal_access_tokens`, {}));
+  const own = { token: await sessionTokenFor(app, id) };
+  bodyOf(await post(`/users/${id}/personal_access_tokens`, {}, own));
   return id;
 }
 

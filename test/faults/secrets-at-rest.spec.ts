@@ -140,7 +140,7 @@ describe("secrets at rest (faults.md 5.5, the marker test)", () => {
       ...{ password: given.newPassword, current_password: given.password },
     });
     await once("POST", `${at}/password/_reset`, { return_code: {} }, "verification_code");
-    await once("POST", `${at}/personal_access_tokens`, {}, "token");
+    await once("POST", `/users/${machine}/personal_access_tokens`, {}, "token");
     await once(
       "PUT",
       `${at}/email`,

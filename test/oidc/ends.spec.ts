@@ -4,6 +4,7 @@ import { after, describe, it } from "node:test";
 import { forgeJwt } from "../support/forge.ts";
 import { type Answer, basic, type MadeClient, paths, startOidc } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
+import { sessionTokenFor } from "../support/session-token.ts";
 
 const service = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
 const { issuer, send, addClient, addPerson, addMachine, post } = service;
@@ -25,8 +26,10 @@ const grant_types = [
 ];
 const addApp = (project?: string) =>
   addClient({ grant_types }, project === undefined ? {} : { project_id: project });
-const patOf = async (user: string) =>
-  String(bodyOf(await post(`/users/${user}/personal_access_tokens`, {})).token);
+const patOf = async (user: string) => {
+  const own = { token: await sessionTokenFor(service.app, user) };
+  return String(bodyOf(await post(`/users/${user}/personal_access_tokens`, {}, own)).token);
+};
 const isOpen = async (token: string, user: string) =>
   (await service.get(`/users/${user}`, { token })).status === 200;
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
 import { Authenticator } from "../../support/authenticator.ts";
 import { bodyOf } from "../../support/peer.ts";
+import { sessionTokenFor } from "../../support/session-token.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { goodPassword, together } from "../user/user-peer.ts";
 import { startSessionPeer } from "./session-peer.ts";
@@ -244,7 +245,7 @@ for (const { name, address, returned } of channels) {
       const ctx = { instance_id: service.app.made.instance_id };
       const membership = { ctx, user_id: id, roles: ["IAM_LOGIN_CLIENT"] };
       bodyOf(await post("/memberships", membership), 201);
-      const { token } = bodyOf(await post(`/users/${id}/personal_access_tokens`, {}));
+      const token = await sessionTokenFor(service.app, id);
       const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };
       const made = await post("/sessions", { checks: named(id), challenges }, { token });
       assertRefused(made.refusal, forOneself);

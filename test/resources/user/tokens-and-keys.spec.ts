@@ -37,7 +37,7 @@ describe("a personal access token", () => {
   });
 
   it("is dead at the call after its removal", async () => {
-    const id = await addPerson();
+    const id = await addMachine();
     const { token, token_id } = bodyOf(await add(id));
     const path = `/users/${id}/personal_access_tokens/${token_id}`;
     bodyOf(await get(`/users/${id}`, { token }));
@@ -48,7 +48,7 @@ describe("a personal access token", () => {
   });
 
   it("is dead at the call after it expires", async () => {
-    const id = await addPerson();
+    const id = await addMachine();
     const { token } = bodyOf(await add(id, { expiration_date: inAnHour() }));
     bodyOf(await get(`/users/${id}`, { token }));
     pass(3_600_000);
@@ -56,8 +56,8 @@ describe("a personal access token", () => {
   });
 
   it("counts only while the user is active", async () => {
-    const id = await addPerson();
-    const token = await tokenOf(id);
+    const id = await addMachine();
+    const { token } = bodyOf(await add(id));
     bodyOf(await post(`/users/${id}/_deactivate`));
     assert.equal((await get(`/users/${id}`, { token })).status, 401);
     bodyOf(await post(`/users/${id}/_activate`));
@@ -67,16 +67,17 @@ describe("a personal access token", () => {
   });
 
   it("is removed by nobody through another user (D53)", async () => {
-    const [mine, other] = [await addPerson(), await addPerson()];
+    const [mine, other] = [await addMachine(), await addMachine()];
     const { token_id } = bodyOf(await add(mine));
+    const { token } = bodyOf(await add(other));
     const path = `/users/${other}/personal_access_tokens/${token_id}`;
     const absent = { code: 5, reason: "PERSONAL_ACCESS_TOKEN_NOT_FOUND" };
-    assertRefused((await remove(path, { token: await tokenOf(other) })).refusal, absent);
+    assertRefused((await remove(path, { token })).refusal, absent);
   });
 
   for (const expiration_date of dates) {
     it(`is refused with an expiration that has passed: ${expiration_date}`, async () => {
-      const { refusal } = await add(await addPerson(), { expiration_date });
+      const { refusal } = await add(await addMachine(), { expiration_date });
       const field = "personal_access_token.expiration_date";
       assertRefused(refusal, { code: 3, reason: "EXPIRATION_DATE_INVALID", field });
     });
@@ -84,7 +85,8 @@ describe("a personal access token", () => {
 
   it("is made for nobody else but by who may write users, and for nobody unknown", async () => {
     const organizationId = await addOrganization();
-    const made = await post(`/users?ctx.org_id=${organizationId}`, { username: "x", data: {} });
+    const machine = { username: "x", schema_id: "machine", data: { name: "Robot" } };
+    const made = await post(`/users?ctx.org_id=${organizationId}`, machine);
     const id = String(bodyOf(made, 201).details.id);
     const viewer = await addMember(organizationId, ["ORG_OWNER_VIEWER"]);
     assertRefused((await add(id, {}, viewer)).refusal, { code: 7, reason: "PERMISSION_MISSING" });
@@ -100,6 +102,29 @@ describe("a personal access token", () => {
     const { refusal } = await add(id);
     assertRefused(refusal, { code: 9, reason: "AUTHENTICATOR_LIMIT" });
     assert.deepEqual(refusal.metadata, { maximum: "50" });
+  });
+
+  it("of a person is made by that person alone (J1)", async () => {
+    const id = await addPerson();
+    const refused = await add(id);
+    assertRefused(refused.refusal, { code: 7, reason: "CREDENTIAL_OF_PERSON" });
+    const { token } = bodyOf(await add(id, {}, { token: await tokenOf(id) }));
+    bodyOf(await get(`/users/${id}`, { token }));
+  });
+
+  it("of a person always ends: after 90 days, or when it says, within 366", async () => {
+    const id = await addPerson();
+    const own = { token: await tokenOf(id) };
+    const inDays = (days: number) =>
+      new Date(deps.now().getTime() + days * 24 * 3_600_000).toISOString();
+    bodyOf(await add(id, {}, own));
+    const [held] = Object(await authenticatorsOf(id)).personal_access_tokens;
+    const usual = new Date(held.expiration_date).getTime() - new Date(held.creation_date).getTime();
+    assert.equal(usual, 90 * 24 * 3_600_000);
+    bodyOf(await add(id, { expiration_date: inDays(365) }, own));
+    const { refusal } = await add(id, { expiration_date: inDays(367) }, own);
+    const field = "personal_access_token.expiration_date";
+    assertRefused(refusal, { code: 3, reason: "EXPIRATION_TOO_FAR", field });
   });
 });
 

@@ -4,6 +4,7 @@ import type { WriteContext } from "../../../src/eventstore/transaction.ts";
 import type { Deps } from "../../../src/projection/module.ts";
 import { type UserChecks, userChecks } from "../../../src/resources/user/index.ts";
 import { depsTold } from "../../support/deps.ts";
+import { sessionTokenFor } from "../../support/session-token.ts";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../../support/peer.ts";
 
 /** A password that no policy of these tests refuses. */
@@ -55,10 +56,7 @@ export async function startUserPeer(): Promise<UserPeer> {
     },
     addPerson: (more = {}) => add({ data: { given_name: "Ada" }, ...more }),
     addMachine: (more = {}) => add({ schema_id: "machine", data: { name: "Robot" }, ...more }),
-    async tokenOf(userId) {
-      const made = await peer.post(`/users/${userId}/personal_access_tokens`, {});
-      return String(bodyOf(made).token);
-    },
+    tokenOf: (userId) => sessionTokenFor(peer.app, userId),
     async authenticatorsOf(userId) {
       return bodyOf(await peer.get(`/users/${userId}`)).user.user.authenticators;
     },

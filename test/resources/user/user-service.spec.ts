@@ -185,10 +185,10 @@ describe("patching a user", () => {
       missing,
     );
     const email = { address: "me@example.com", is_verified: true };
-    assertRefused(
-      (await patch(`/users/${userId}`, { contact: { email } }, { token })).refusal,
-      missing,
-    );
+    assertRefused((await patch(`/users/${userId}`, { contact: { email } }, { token })).refusal, {
+      code: 7,
+      reason: "PROOF_FOR_ONESELF",
+    });
     bodyOf(
       await patch(
         `/users/${userId}`,
