@@ -1,4 +1,5 @@
 import type { Scope } from "../authz/context.ts";
+import { writesOwnAccount } from "../authz/limited.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Call } from "./call.ts";
 
@@ -19,8 +20,7 @@ export function renewScope(scope: Scope, { caller, permissions, context }: Call)
 
 /** A token that was given only the reading of its user's account writes nothing there as the user's own (authority J4). */
 function policyFor(policy: Scope["policy"], caller: Scope["caller"]): Scope["policy"] {
-  if (!policy.ownData || caller.kind !== "user" || caller.limit === undefined) return policy;
-  if (caller.limit.ownAccount !== "read" || policy.act.endsWith(".read")) return policy;
+  if (!policy.ownData || writesOwnAccount(caller) || policy.act.endsWith(".read")) return policy;
   return { ...policy, ownData: false };
 }
 

@@ -1,5 +1,5 @@
 import { permissionDenied } from "../errors.ts";
-import type { TokenLimit } from "./context.ts";
+import type { Caller, TokenLimit } from "./context.ts";
 import {
   type Membership,
   nowhere,
@@ -8,7 +8,7 @@ import {
   type Place,
   type Reach,
 } from "./permissions.ts";
-import { ownCredentials, permissionsOf } from "./roles.ts";
+import { holdGiving, ownCredentials, permissionsOf } from "./roles.ts";
 
 const all = "*";
 
@@ -24,15 +24,17 @@ export function limitedPermissions(
   limit: TokenLimit,
 ): Permissions {
   const within = permissionsFrom(memberships.flatMap((one) => membershipsWithin(one, limit)));
-  const { permissions: names } = limit;
+  const { permissions: names, holds } = limit;
+  const isCoverable = (permission: string): boolean =>
+    isNamed(holdGiving.has(permission) ? holds : names, permission);
   return {
     holdsAnywhere: (permission) => isNamed(names, permission) && within.holdsAnywhere(permission),
     holds: (permission, place) => isNamed(names, permission) && within.holds(permission, place),
     reach: (permission) => (isNamed(names, permission) ? within.reach(permission) : nowhere),
+    // Whoever gets a role may also act on how users log in by it: only a token that may do so gives as much.
     covers: (membership) =>
-      membership.roles.every((role) =>
-        [...permissionsOf(role)].every((permission) => isNamed(names, permission)),
-      ) && within.covers(membership),
+      membership.roles.every((role) => [...permissionsOf(role)].every(isCoverable)) &&
+      within.covers(membership),
   };
 }
 
@@ -103,3 +105,7 @@ export function requireNamedHold(
     { metadata: { permission } },
   );
 }
+
+/** Whether what everybody may do to their own account is among what the token of the call may do. */
+export const writesOwnAccount = (caller: Caller): boolean =>
+  caller.kind === "user" && caller.limit?.ownAccount !== "read";

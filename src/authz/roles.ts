@@ -105,6 +105,16 @@ export const ownCredentials = "user.self.credential";
 /** Who may write users may write their own account. */
 export const userWriting = "user.write";
 
+/**
+ * Permissions that let their holder give or take holds on users (option `holds`), or act as others: what a token has that
+ * may act by them, and not on how users log in, is less than they give (authority J4a).
+ */
+export const holdGiving: ReadonlySet<string> = new Set(
+  expand(`action.target.write action.execution.write user.write user.delete user.credential.write
+    user.passkey.write idp.write idp.delete iam.write iam.idp.write org.write org.delete session.write session.delete
+    session.link iam.web_key.write iam.web_key.delete impersonation admin.impersonation`),
+);
+
 /** Every permission that some role gives, and that of apps: a method that names another one can never be called. */
 export const knownPermissions: ReadonlySet<string> = new Set([
   ...[...permissions.values()].flatMap((held) => [...held]),

@@ -40,8 +40,10 @@ export const ok: [number, string] = [200, ""];
 export const hidden: [number, string] = [404, "USER_NOT_FOUND"];
 
 /** A service with people who let apps act for them. */
-export async function startAppWorld() {
-  const peer: OidcPeer = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
+export async function startAppWorld(env: Record<string, string> = {}) {
+  const peer: OidcPeer = await startOidc({
+    env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true", ...env },
+  });
   const home: string = peer.app.made.organization_id;
   const ownProject = await peer.ports.settings.ownProjectId(peer.at);
   /** Somebody with a password who owns the instance. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { decodeJwt } from "jose";
+import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { addPersonNamed, signedIn } from "../support/login.ts";
 import {
   assertRefused as assertOAuthRefused,
@@ -8,9 +10,11 @@ import {
   paths,
 } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
+import { systemCaller } from "../support/system-caller.ts";
 import { hidden, ok, scope, startAppWorld } from "./app-world.ts";
 
-const world = await startAppWorld();
+const operator = systemCaller();
+const world = await startAppWorld(operator.env);
 const { peer, ownProject, addOwner, addForeignApp, ask, redeem, allow, reads } = world;
 after(() => peer[Symbol.asyncDispose]());
 
@@ -76,6 +80,25 @@ describe("finding 6: names are no audiences (J8)", () => {
     const grant_type = "client_credentials";
     const { body } = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(machine));
     assert.deepEqual(await peer.introspect(body.access_token, victim), { active: false });
+    const data = { name: "Robot", access_token_type: "jwt" };
+    const other = await peer.addApi("BASIC");
+    const signing = await peer.addMachine(other.projectId, { data });
+    const signed = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(signing));
+    assert.deepEqual(decodeJwt(signed.body.access_token).aud, [peer.issuer]);
+    assert.deepEqual(await peer.introspect(signed.body.access_token, other), { active: false });
+  });
+
+  it("a system caller's JWT for two audiences is refused, over REST and gRPC", async () => {
+    const one = await operator.tokenFor([peer.issuer]);
+    const two = await operator.tokenFor([peer.issuer, "https://other.test"]);
+    const search = (token: string) => peer.post("/instances/_search", [], { token });
+    bodyOf(await search(one));
+    const refused = await search(two);
+    assert.equal(refused.status, 401);
+    assert.equal(refused.refusal?.reason, "SYSTEM_TOKEN_INVALID");
+    const method = InstanceService.method.searchInstances;
+    const said = await peer.peer.call("grpc", method, {}, { token: two });
+    assert.equal(said.ok ? "" : said.reason, "SYSTEM_TOKEN_INVALID");
   });
 });
 

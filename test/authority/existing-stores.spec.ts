@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { endLegacyApps, findLegacyApps } from "../../src/app/legacy-apps.ts";
+import { projectGrantEvents } from "../../src/resources/grant/project-grant/events.ts";
+import { projectGrant } from "../../src/resources/grant/index.ts";
 import { oidcSession, oidcSessionEvents } from "../../src/oidc/store/events.ts";
 import { signedIn } from "../support/login.ts";
 import { type MadeClient, redirectUri } from "../support/oidc.ts";
@@ -57,6 +59,37 @@ describe("existing stores (authority, Existing stores)", () => {
     assert.equal(await legacyOf(app.appId), false);
     assert.deepEqual(await reads(elsewhere, token), hidden);
     assert.deepEqual(await findLegacyApps(kernel), []);
+  });
+
+  it("a project grant counts as accepted where somebody who could accept it has given a role by it", async () => {
+    const organization = await peer.addOrganization();
+    const { projectId } = await addForeignApp();
+    const { instanceId } = peer.at;
+    const by = { instanceId, editorId: "1", service: "x", clientId: "", requestId: "" };
+    const id = kernel.newId();
+    await kernel.events.transact(by, async (tx) => {
+      // As an earlier release recorded it.
+      const config = { projectId, grantedOrganizationId: organization, roleKeys: [] };
+      const added = projectGrantEvents.added(config);
+      tx.record(projectGrant, tx.begin(projectGrant, id), [added], { type: "org", id: world.home });
+    });
+    const accepted = async () =>
+      bodyOf(await peer.get(`/project_grants/${id}`)).project_grant.accepted === true;
+    assert.equal(await accepted(), false);
+    const user_id = await peer.addPerson({}, organization);
+    const given = { user_id, project_id: projectId, project_grant_id: id };
+    const ofGrant = await peer.addMember(organization, []);
+    const ctx = { project_grant_id: id };
+    const roles = ["PROJECT_GRANT_OWNER"];
+    bodyOf(await peer.post("/memberships", { ctx, user_id: ofGrant.userId, roles }), 201);
+    bodyOf(await peer.post("/user_grants", given, { token: ofGrant.token }), 201);
+    assert.equal(await accepted(), false);
+    const { token } = await peer.addMember(organization, ["ORG_OWNER"]);
+    const other = { ...given, user_id: await peer.addPerson({}, organization) };
+    bodyOf(await peer.post("/user_grants", other, { token }), 201);
+    assert.equal(await accepted(), true);
+    bodyOf(await peer.post(`/project_grants/${id}/_decline`, undefined, { token }));
+    assert.equal(await accepted(), false);
   });
 
   it("ends it when somebody who does not cover it changes what answers for the app (J19)", async () => {

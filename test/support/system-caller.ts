@@ -9,7 +9,7 @@ export function systemCaller() {
   const pem = String(publicKey.export({ type: "spki", format: "pem" }));
   return {
     env: { IDSVC_SYSTEM_CALLERS: JSON.stringify({ [name]: pem }) },
-    tokenFor: (issuer: string, now = new Date(), lifeMs = 300_000): Promise<string> =>
+    tokenFor: (issuer: string | string[], now = new Date(), lifeMs = 300_000): Promise<string> =>
       new SignJWT()
         .setProtectedHeader({ alg: "ES256" })
         .setIssuer(name)

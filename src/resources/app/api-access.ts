@@ -1,9 +1,13 @@
 import { coversEverybody } from "../../authz/holds.ts";
-import type { Permissions } from "../../authz/permissions.ts";
+import type { Scope } from "../../authz/context.ts";
+import { limitNames } from "../../authz/limited.ts";
 import { knownPermissions } from "../../authz/roles.ts";
 import { invalidField, permissionDenied } from "../../errors.ts";
 import { type App, appNotFound } from "./app.ts";
 import { type ApiAccess, type AppEvent, appEvents, type OidcConfig } from "./events.ts";
+
+/** Who changes the app, and by what. */
+type By = Pick<Scope, "permissions" | "caller">;
 
 /** An app whose access ended, or was never given: only what people of its own organization can give it counts. */
 const gives = ({ permissions, instance, organizationIds, trusted }: ApiAccess): boolean =>
@@ -13,10 +17,18 @@ const gives = ({ permissions, instance, organizationIds, trusted }: ApiAccess): 
  * Whether the caller may do at the instance all that the access gives: the one who does may give it, and may change what
  * answers for an app that has it (authority J4, J19).
  */
-export const coversAccess = (permissions: Permissions, access: ApiAccess): boolean =>
-  coversEverybody(permissions) ||
-  (!access.trusted &&
-    access.permissions.every((name) => permissions.holds(name, { type: "instance" })));
+export const coversAccess = ({ permissions, caller }: By, access: ApiAccess): boolean => {
+  if (coversEverybody(permissions)) return true;
+  const limit = caller.kind === "user" ? caller.limit : undefined;
+  const there = { type: "instance" } as const;
+  return (
+    !access.trusted &&
+    access.permissions.every(
+      (name) =>
+        permissions.holds(name, there) && (limit === undefined || limitNames(limit, name, there)),
+    )
+  );
+};
 
 /**
  * Gives another access, or takes it away; what was there from before ends with it.
@@ -27,7 +39,7 @@ export const coversAccess = (permissions: Permissions, access: ApiAccess): boole
 export function changeApiAccess(
   state: App | undefined,
   wanted: ApiAccess,
-  by: { permissions: Permissions; isLegacy: boolean },
+  by: By & { isLegacy: boolean },
 ): AppEvent[] {
   if (state === undefined) throw appNotFound();
   const unknown = wanted.permissions.find((name) => name !== "*" && !knownPermissions.has(name));
@@ -39,9 +51,9 @@ export function changeApiAccess(
     );
   }
   const { apiAccess: before, clientId } = state;
-  if (before !== undefined) requireCoversApp(state, by.permissions);
+  if (before !== undefined) requireCoversApp(state, by);
   const access = gives(wanted) ? wanted : undefined;
-  if (access !== undefined && !coversAccess(by.permissions, access)) {
+  if (access !== undefined && !coversAccess(by, access)) {
     throw permissionDenied(
       "API_ACCESS_OUTRANKS_CALLER",
       "nobody gives an app more than they may do themselves at the instance",
@@ -70,9 +82,9 @@ const inOrder = (access: ApiAccess | undefined) =>
  *
  * @throws PERMISSION_DENIED APP_OUTRANKS_CALLER
  */
-export function requireCoversApp(state: App | undefined, permissions: Permissions): void {
+export function requireCoversApp(state: App | undefined, by: By): void {
   const access = state?.apiAccess;
-  if (access === undefined || coversAccess(permissions, access)) return;
+  if (access === undefined || coversAccess(by, access)) return;
   throw permissionDenied(
     "APP_OUTRANKS_CALLER",
     "the app has an access to the APIs of the service that the caller lacks: only who may do all of it can change what answers for it",
@@ -111,7 +123,7 @@ export function answersChanged(
 export function afterAnswersChanged(
   state: App | undefined,
   change: { isNew: boolean; staysBeside: boolean },
-  by: { permissions: Permissions; isLegacy: boolean },
+  by: By & { isLegacy: boolean },
 ): AppEvent[] {
   if (state === undefined) throw appNotFound();
   const { clientId } = state;

@@ -70,7 +70,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const standing = async (scope: Scope, clientId: string) => ({
-    permissions: scope.permissions,
+    ...{ permissions: scope.permissions, caller: scope.caller },
     isLegacy: await isLegacyApp(scope.instanceId, clientId),
   });
 
@@ -86,13 +86,13 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
         const loaded = tx.begin(app, newId());
         const added = addApp(loaded.state, { projectId, name, clientId, config });
         tx.record(app, loaded, added, { type: "org", id: organizationId });
-        const { permissions } = scope;
+        const { permissions, caller } = scope;
         if (coversEverybody(permissions)) {
           tx.record(app, loaded, [appEvents["maker.changed"]({ isOwner: true })]);
         }
         if (wanted.apiAccess !== undefined) {
           const access = toApiAccess(wanted.apiAccess);
-          const by = { permissions, isLegacy: false };
+          const by = { permissions, caller, isLegacy: false };
           tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
         }
         const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
@@ -114,7 +114,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
         const by = await standing(scope, before.clientId);
         const { differs, isNew } = answersChanged(before, after);
         if (differs) {
-          requireCoversApp(before, by.permissions);
+          requireCoversApp(before, by);
           const brought = afterAnswersChanged(before, { isNew, staysBeside: false }, by);
           tx.record(app, loaded, brought);
         }
@@ -141,7 +141,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     async deleteApp({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope.permissions);
+        requireCoversApp(loaded.state, scope);
         await removeWholeApp(deps, tx, scope.instanceId, id);
         return tx.written(loaded);
       });
@@ -161,7 +161,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     async regenerateSecret({ id }, scope) {
       const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope.permissions);
+        requireCoversApp(loaded.state, scope);
         tx.record(app, loaded, changeSecret(loaded.state));
         const by = await standing(scope, loaded.state?.clientId ?? "");
         const renewed = { isNew: true, staysBeside: false };

@@ -32,11 +32,12 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
       const ends = expirationDate === undefined ? {} : { expirationDate };
       const [written, clientId] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope.permissions);
+        requireCoversApp(loaded.state, scope);
         const staysBeside = (loaded.state?.keyIds.length ?? 0) > 0;
         tx.record(app, loaded, addKey(loaded.state, { keyId, publicKey, ...ends }));
         const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
-        const by = { permissions: scope.permissions, isLegacy };
+        const { permissions, caller } = scope;
+        const by = { permissions, caller, isLegacy };
         tx.record(app, loaded, afterAnswersChanged(loaded.state, { isNew: true, staysBeside }, by));
         return [tx.written(loaded), loaded.state?.clientId ?? ""];
       });
@@ -50,10 +51,11 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
     async removeKey({ id, keyId }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope.permissions);
+        requireCoversApp(loaded.state, scope);
         tx.record(app, loaded, removeKey(loaded.state, keyId));
         const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
-        const by = { permissions: scope.permissions, isLegacy };
+        const { permissions, caller } = scope;
+        const by = { permissions, caller, isLegacy };
         const gone = { isNew: false, staysBeside: false };
         tx.record(app, loaded, afterAnswersChanged(loaded.state, gone, by));
         return tx.written(loaded);

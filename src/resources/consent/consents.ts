@@ -4,7 +4,7 @@ import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { ApiAccess, FoundApp } from "../app/index.ts";
-import { projectGrantReader } from "../grant/index.ts";
+import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { requireUser } from "../user/index.ts";
@@ -64,6 +64,7 @@ export type Consents = {
 export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Consents {
   const t = db.table(consents);
   const grants = projectGrantReader(db);
+  const isAccepted = acceptanceReader(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
   const recorded = cachedRead(
@@ -83,10 +84,11 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
   /** Users of the app's own organization, and of one that has accepted a grant of its project. */
   async function isAtHome(instanceId: string, user: User, app: AskingApp): Promise<boolean> {
     if (app.organizationId === user.organizationId) return true;
-    return (await grants.ofProject(instanceId, app.projectId)).some(
-      ({ state, accepted, grantedOrganizationId }) =>
-        state === "active" && accepted && grantedOrganizationId === user.organizationId,
+    const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
+      ({ state, grantedOrganizationId }) =>
+        state === "active" && grantedOrganizationId === user.organizationId,
     );
+    return theirs !== undefined && isAccepted(theirs);
   }
 
   /** The words that even a person at home is asked for: tokens for projects of other organizations. */

@@ -22,6 +22,7 @@ export {
   projectGrantNotFound,
   requireProjectGrant,
 } from "./project-grant/project-grant.ts";
+export { acceptanceReader } from "./project-grant/acceptance.ts";
 export { projectGrantClaim } from "./project-grant/events.ts";
 export { projectGrants } from "./project-grant/projection.ts";
 export {

@@ -6,6 +6,7 @@ import type {
 } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { isServiceEditor, type Scope, writeContext } from "../../authz/context.ts";
+import { writesOwnAccount } from "../../authz/limited.ts";
 import { coversEverybody } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { memberPermission, rolesOf } from "../../authz/roles.ts";
@@ -72,7 +73,7 @@ export function membershipAuthorize(deps: Deps): Authorize<Service> {
   const ofUser = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw membershipNotFound();
-    if (row.userId === callerId(scope)) return;
+    if (row.userId === callerId(scope) && writesOwnAccount(scope.caller)) return;
     const { organizationId } = await powers.ofUser(scope.instanceId, row.userId);
     if (organizationId !== "" && mayOn(scope, scope.policy.act, { organizationId })) return;
     if (!mayIn(scope, contextOf(row), "read")) throw membershipNotFound();

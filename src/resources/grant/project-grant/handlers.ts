@@ -25,6 +25,7 @@ import {
   projectGrant,
   projectGrantNotFound,
 } from "./project-grant.ts";
+import { acceptanceReader } from "./acceptance.ts";
 import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
 
 type Service = typeof ProjectGrantService;
@@ -77,8 +78,9 @@ const ownedBy = (row: ProjectGrantRow): Owned => ({
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = projectGrantQueries(deps, createTenancy(deps));
+  const isAccepted = acceptanceReader(db);
   const told = keptAnswer((row: ProjectGrantRow) => ({
-    projectGrant: toGetProjectGrant(row),
+    projectGrant: toGetProjectGrant(row, row.accepted),
   }));
 
   return {
@@ -157,12 +159,15 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw projectGrantNotFound();
-      return told(row);
+      if (!row.isFormer) return told(row);
+      return { projectGrant: toGetProjectGrant(row, await isAccepted(row)) };
     },
 
     async searchProjectGrants({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map(toGetProjectGrant);
+      const result = await Promise.all(
+        found.rows.map(async (row) => toGetProjectGrant(row, await isAccepted(row))),
+      );
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
@@ -170,6 +175,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
 
 const toGetProjectGrant = (
   row: ProjectGrantRow,
+  accepted: boolean,
 ): MessageInitShape<typeof GetProjectGrantSchema> => ({
   details: toOrganizationOwnedDetails(row),
   state: toState(row.state),
@@ -178,5 +184,5 @@ const toGetProjectGrant = (
     grantedOrganizationId: row.grantedOrganizationId,
     roleKeys: row.roleKeys,
   },
-  accepted: row.accepted,
+  accepted,
 });

@@ -93,7 +93,10 @@ export const projectGrantProjection = projection(
       updateRows(projectGrants, row(event), { accepted: true, ...touch(event) }),
     ],
     "project.grant.declined": (event) => [
-      updateRows(projectGrants, row(event), { accepted: false, ...touch(event) }),
+      updateRows(projectGrants, row(event), {
+        ...{ accepted: false, isFormer: false },
+        ...touch(event),
+      }),
     ],
     "project.grant.removed": (event) => [
       deleteRows(projectGrants, row(event)),

@@ -25,8 +25,11 @@ export type FoundProjectGrant = {
   organizationId: string;
   grantedOrganizationId: string;
   state: string;
-  /** The organization that it was given to wants it. */
+  /** The organization that it was given to has said that it wants it. */
   accepted: boolean;
+  /** It was given when nobody had to accept it. */
+  isFormer: boolean;
+  instanceId: string;
   roleKeys: readonly string[];
 };
 

@@ -15,6 +15,7 @@ export const userGrants = table(
     /** Empty where the owner of the project granted them. */
     projectGrantId: text(),
     state: text(),
+    creatorId: text(),
     roleKeys: json<string[]>(),
     sequence: int64(),
     creationDate: instant(),
@@ -85,6 +86,7 @@ export const userGrantProjection = projection(
         ...begin(event),
         ...event.payload,
         organizationId: event.owner.id,
+        creatorId: event.editorId,
         state: "active",
       }),
       ...holdRoles(event),

@@ -1,0 +1,46 @@
+import { type Awaitable, whenKnown } from "../../../awaitable.ts";
+import { permissionsFrom } from "../../../authz/permissions.ts";
+import { userGranting } from "../../../authz/roles.ts";
+import type { Database } from "../../../storage/database.ts";
+import { and, eq } from "../../../storage/drizzle.ts";
+import { cachedRead } from "../../../storage/read-cache.ts";
+import { membershipReader } from "../../membership/index.ts";
+import { userGrants } from "../user-grant/projection.ts";
+import type { projectGrants } from "./projection.ts";
+import type { Row } from "../../../storage/table.ts";
+
+type Grant = Pick<
+  Row<typeof projectGrants>,
+  "instanceId" | "id" | "grantedOrganizationId" | "accepted" | "isFormer"
+>;
+
+/**
+ * Whether the organization that a project grant was given to wants it (authority J5). One of before grants were accepted
+ * counts as accepted where somebody who could accept it has granted one of their users a role by it.
+ */
+export function acceptanceReader(db: Database): (grant: Grant) => Awaitable<boolean> {
+  const t = db.table(userGrants);
+  const memberships = membershipReader(db);
+  const givers = cachedRead(db, [userGrants], async (instanceId, projectGrantId) => {
+    const rows = await db.read
+      .selectDistinct({ creatorId: t.creatorId })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.projectGrantId, projectGrantId)));
+    return rows.map(({ creatorId }) => creatorId);
+  });
+
+  async function someCould(instanceId: string, organizationId: string, users: readonly string[]) {
+    for (const userId of users) {
+      const held = permissionsFrom(await memberships.ofUser(instanceId, userId));
+      if (held.holds(userGranting, { type: "organization", id: organizationId })) return true;
+    }
+    return false;
+  }
+
+  return ({ instanceId, id, grantedOrganizationId, accepted, isFormer }) =>
+    accepted || !isFormer
+      ? accepted
+      : whenKnown(givers(instanceId, id), (users) =>
+          someCould(instanceId, grantedOrganizationId, users),
+        );
+}
