@@ -47,6 +47,8 @@ export type Telling = {
   user: User;
   scope: readonly string[];
   audience: readonly string[];
+  /** The organization of the app that is told: what only it vouches for is verified there alone. */
+  organizationId: string | undefined;
   /** The project whose roles are meant where none is named. */
   projectId: string | undefined;
   /** Its roles are told unasked. */
@@ -60,7 +62,7 @@ export async function userClaims(
   telling: Telling,
   asked: ClaimsRequest["userinfo"],
 ): Promise<Claims> {
-  const known = await users.claims(at, telling.user.id);
+  const known = await users.claims(at, telling.user.id, telling.organizationId);
   return {
     ...chosen(known, telling.scope, asked),
     ...(await ownClaims({ users }, at, telling)),
@@ -77,7 +79,7 @@ export async function idTokenClaims(
 ): Promise<Claims> {
   const scope = withScope ? telling.scope : [];
   const isAsked = asked !== undefined || scope.some((each) => each in ofScope);
-  const known = isAsked ? await users.claims(at, telling.user.id) : {};
+  const known = isAsked ? await users.claims(at, telling.user.id, telling.organizationId) : {};
   return { ...chosen(known, scope, asked), ...(await ownClaims({ users }, at, telling)) };
 }
 
@@ -163,5 +165,6 @@ export const tellingTo = (
   rolesAsserted: boolean,
 ): Telling => {
   const { user, scope, audience } = about;
-  return { user, scope, audience, projectId: client?.projectId, rolesAsserted };
+  const { projectId, organizationId } = client ?? {};
+  return { user, scope, audience, projectId, organizationId, rolesAsserted };
 };
