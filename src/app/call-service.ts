@@ -7,13 +7,19 @@ import {
 import { methodRule } from "../api/method-rule.ts";
 import { type Judge, requireValid } from "../api/validation.ts";
 import type { Scope } from "../authz/context.ts";
-import { noPermissions, permissionsFrom } from "../authz/permissions.ts";
+import { noPermissions, type Permissions, permissionsFrom } from "../authz/permissions.ts";
 import type { CallService, InnerCaller, ServiceBinding } from "../authz/service.ts";
 
 // Everything in an instance, and nothing beyond it.
 const servicePermissions = permissionsFrom([
   { contextType: "instance", contextId: "", roles: ["IAM_OWNER"] },
 ]);
+
+const belowInstance: Permissions = {
+  ...servicePermissions,
+  holds: (permission, place) =>
+    place.type !== "instance" && servicePermissions.holds(permission, place),
+};
 
 /** What lets parts of the service call its methods without a connection. */
 export function createCallService(
@@ -48,7 +54,7 @@ export function createCallService(
 
 function scopeOf(
   method: DescMethodUnary,
-  { instanceId, issuer, requestId, as, organizationId }: InnerCaller,
+  { instanceId, issuer, requestId, as, organizationId, isWithinOrganizations }: InnerCaller,
   defaults: { timeoutMs: number; maxBodyBytes: number },
 ): Scope {
   const { policy, path } = methodRule(method, defaults);
@@ -59,7 +65,11 @@ function scopeOf(
     caller: isUser
       ? { kind: "user", ...as, tokenKind: "login" }
       : { kind: "system", name: as.system },
-    permissions: isUser ? noPermissions : servicePermissions,
+    permissions: isUser
+      ? noPermissions
+      : isWithinOrganizations
+        ? belowInstance
+        : servicePermissions,
     context:
       organizationId === undefined
         ? { type: "instance" }

@@ -268,3 +268,6 @@ export const impersonation = {
 
 /** Who holds it where a user is may be told a code that would be sent to them: it stands for their credentials. */
 export const credentialWriter = "user.credential.write";
+
+/** Who holds it on the instance vouches for addresses in all of it. */
+export const instanceWriter = "iam.write";

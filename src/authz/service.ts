@@ -88,6 +88,8 @@ export type InnerCaller = {
   as: { userId: string; organizationId: string } | { system: string };
   /** The organization that the call is about; the caller's own where it needs one and none is said. */
   organizationId?: string;
+  /** The service acts on the word of an organization, whose word counts for nothing on the instance. */
+  isWithinOrganizations?: boolean;
 };
 
 /**

@@ -56,7 +56,12 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   }
 
   /** What the provider says now replaces what the account says (`is_auto_update`). */
-  async function update(visit: Visit, userId: string, identity: ExternalIdentity): Promise<void> {
+  async function update(
+    visit: Visit,
+    userId: string,
+    { owner }: Idp,
+    identity: ExternalIdentity,
+  ): Promise<void> {
     const { user } = await call(UserService.method.getUser, { id: userId }, visit.asService());
     const data = { ...user?.user?.data, ...profileOf(identity) };
     const { email, isEmailVerified } = identity;
@@ -67,7 +72,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         : undefined;
     try {
       const patch = { data, ...(contact === undefined ? {} : { contact }) };
-      await call(UserService.method.patchUser, { id: userId, user: patch }, visit.asService());
+      await call(UserService.method.patchUser, { id: userId, user: patch }, byWordOf(visit, owner));
     } catch (error) {
       // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
       if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
@@ -86,7 +91,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       options.autoLinking === "username" && username !== undefined
         ? await people.find(instanceId, username, organizationId)
         : options.autoLinking === "email" && email !== undefined && isEmailVerified
-          ? await byVerifiedContact(instanceId, email, organizationId)
+          ? await byVerifiedContact(instanceId, email, organizationId, true)
           : undefined;
     if (found === undefined || !(await isMeant(parts, visit, found))) return undefined;
     const home = await people.organizationOf(instanceId, found);
@@ -142,7 +147,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
             authenticators: { identityProviders: [link] },
           },
         },
-        visit.asService(organizationId),
+        byWordOf(visit, idp.owner, organizationId),
       );
     const made = await withFreeName(wanted, (username) =>
       // What a provider says beside the names may be nothing that the schema takes.
@@ -171,7 +176,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const { options } = idp;
       if (userId !== undefined) {
         const answer = await letIn(visit, userId, intentId);
-        if (options.isAutoUpdate) await update(visit, userId, identity);
+        if (options.isAutoUpdate) await update(visit, userId, idp, identity);
         return answer;
       }
       const { sessionId: _, userId: __, ...rest } = visit.flow.data;
@@ -196,6 +201,12 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     },
   };
 }
+
+/** Addresses that a provider of an organization calls verified are so by the word of that organization (authority J9). */
+const byWordOf = (visit: Visit, owner: Idp["owner"], organizationId?: string) => ({
+  ...visit.asService(organizationId),
+  isWithinOrganizations: owner.type === "org",
+});
 
 const unfit: ReadonlySet<string> = new Set(["invalidArgument", "alreadyExists"]);
 

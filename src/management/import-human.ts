@@ -10,6 +10,7 @@ import {
   invitationLifeMs,
   type PasskeyInvitation,
   passkeyInviter,
+  reachOf,
 } from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 
@@ -52,6 +53,7 @@ export function importHumanUser(
       username: request.userName,
       data: toData(profile),
       email: toEmail(email),
+      vouched: reachOf(scope),
       phone: toPhone(phone, "phone.phone"),
       password: type.value === "" ? undefined : { type, changeRequired, field },
       totpSecret: otpCode === "" ? undefined : otpCode,

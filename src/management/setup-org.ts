@@ -4,7 +4,7 @@ import type { Handlers } from "../authz/service.ts";
 import type { Deps } from "../projection/module.ts";
 import { addMember, membership } from "../resources/membership/index.ts";
 import { organizationCreator } from "../resources/org/index.ts";
-import { humanAdder } from "../resources/user/index.ts";
+import { humanAdder, reachOf } from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 
 const usualRole = "ORG_OWNER";
@@ -29,6 +29,7 @@ export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpO
       username: userName ?? "",
       data: toData(profile),
       email: toEmail(email),
+      vouched: reachOf(scope),
       phone: toPhone(phone, "human.phone.phone"),
       password:
         password === undefined || password === ""

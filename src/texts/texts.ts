@@ -1,4 +1,5 @@
 import { IntlMessageFormat } from "intl-messageformat";
+import { holdsLink, isMessageKey } from "./links.ts";
 import type { Language } from "./languages.ts";
 import cs from "./cs.json" with { type: "json" };
 import de from "./de.json" with { type: "json" };
@@ -53,7 +54,8 @@ export function texts(language: Language, own: OwnTexts = shipped): Translate {
     const set = own.get(key);
     if (set !== undefined) {
       try {
-        return say(messageOf(own, language, key, set), values);
+        const message = messageOf(own, language, key, set);
+        if (!isMessageKey(key) || !holdsLink(message.getAst())) return say(message, values);
       } catch {
         // What is shipped can always be said.
       }
@@ -75,7 +77,11 @@ function messageOf(of: OwnTexts, language: Language, key: TextKey, text: string)
 export function faultOfText(language: Language, key: TextKey, text: string): string | undefined {
   const given = new Set(namesIn(compile(language, shippedTexts[language][key]).getAst()));
   try {
-    const stray = namesIn(compile(language, text).getAst()).find((name) => !given.has(name));
+    const parts = compile(language, text).getAst();
+    if (isMessageKey(key) && holdsLink(parts)) {
+      return "a message holds no address of the web: the service adds its own link; mail addresses may stand in it";
+    }
+    const stray = namesIn(parts).find((name) => !given.has(name));
     if (stray === undefined) return undefined;
     const names = [...given].map((name) => `{${name}}`).join(", ");
     return `it has no value for {${stray}}: it may name ${names === "" ? "no values" : names}`;

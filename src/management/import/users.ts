@@ -209,5 +209,7 @@ function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
     password: type.value === "" ? undefined : { type, changeRequired, field },
     totpSecret: otpCode === "" ? undefined : otpCode,
     recoveryCodes: wanted.recoveryCodes,
+    // Imports are for whoever writes the instance.
+    vouched: {},
   };
 }

@@ -48,6 +48,8 @@ export type Telling = {
   scope: readonly string[];
   /** The projects that the token is for. */
   projectIds: readonly string[];
+  /** The organization of the app that is told: what only it vouches for is verified there alone. */
+  organizationId: string | undefined;
   /** The project whose roles are meant where none is named. */
   projectId: string | undefined;
   /** Its roles are told unasked. */
@@ -61,7 +63,7 @@ export async function userClaims(
   telling: Telling,
   asked: ClaimsRequest["userinfo"],
 ): Promise<Claims> {
-  const known = await users.claims(at, telling.user.id);
+  const known = await users.claims(at, telling.user.id, telling.organizationId);
   return {
     ...chosen(known, telling.scope, asked),
     ...(await ownClaims({ users }, at, telling)),
@@ -78,7 +80,7 @@ export async function idTokenClaims(
 ): Promise<Claims> {
   const scope = withScope ? telling.scope : [];
   const isAsked = asked !== undefined || scope.some((each) => each in ofScope);
-  const known = isAsked ? await users.claims(at, telling.user.id) : {};
+  const known = isAsked ? await users.claims(at, telling.user.id, telling.organizationId) : {};
   return { ...chosen(known, scope, asked), ...(await ownClaims({ users }, at, telling)) };
 }
 
@@ -164,5 +166,6 @@ export const tellingTo = (
   rolesAsserted: boolean,
 ): Telling => {
   const { user, scope, projectIds } = about;
-  return { user, scope, projectIds, projectId: client?.projectId, rolesAsserted };
+  const { projectId, organizationId } = client ?? {};
+  return { user, scope, projectIds, projectId, organizationId, rolesAsserted };
 };

@@ -102,7 +102,8 @@ export interface Users {
   /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
   byKeyId(at: At, kid: string): Promise<(Machine & { publicKey: string }) | undefined>;
   /** What is known of the user, as claims by name (OpenID Connect Core 1.0 section 5.1): only those that are set. */
-  claims(at: At, userId: string): Awaitable<StandardClaims>;
+  /** `toOrganization`: of the app that is told; an address that is verified only elsewhere is not so to it. */
+  claims(at: At, userId: string, toOrganization: string | undefined): Awaitable<StandardClaims>;
   /** `<username>@<primary domain>`. */
   loginName(at: At, userId: string): Awaitable<string>;
   /** The organization a user belongs to. */

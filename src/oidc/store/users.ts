@@ -1,11 +1,12 @@
-import { whenKnown } from "../../awaitable.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
 import { membershipReader } from "../../resources/membership/index.ts";
-import { organizationNames, organizationReader } from "../../resources/org/index.ts";
+import { organizationNames, organizationReader, provenDomains } from "../../resources/org/index.ts";
+import { caseFold } from "../../storage/case-fold.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import {
   activeUserReader,
@@ -28,6 +29,7 @@ export function userStore(parts: Parts): Users {
   const machines = machineCredentials({ ...parts, organizations });
   const profile = profileReader(db);
   const names = organizationNames(db);
+  const hasProven = provenDomains(db);
   const grantsOf = userGrantsOf(db);
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
@@ -46,6 +48,28 @@ export function userStore(parts: Parts): Users {
       primaryDomain === "" ? username : `${username}@${primaryDomain}`,
     );
 
+  /** What only the organization of the user vouches for is verified there, and by its proof of the domain of the address. */
+  function asVerifiedFor(
+    instanceId: string,
+    user: UserProfile,
+    toOrganization: string | undefined,
+  ): Awaitable<UserProfile> {
+    const { organizationId, email, emailReach, phoneReach } = user;
+    if ((emailReach === "" && phoneReach === "") || toOrganization === organizationId) return user;
+    return whenKnown(hasProven(instanceId, organizationId), (domains) => ({
+      ...user,
+      isEmailVerified:
+        user.isEmailVerified &&
+        (emailReach === "" ||
+          domains.includes(
+            caseFold(email ?? "")
+              .split("@")
+              .at(-1) ?? "",
+          )),
+      isPhoneVerified: user.isPhoneVerified && phoneReach === "",
+    }));
+  }
+
   async function asMachine<U extends User>(instanceId: string, user: U): Promise<U & Machine> {
     const wanted = (await profile(instanceId, user.id))?.data["access_token_type"];
     return { ...user, accessTokenType: wanted === "jwt" ? "jwt" : "bearer" };
@@ -62,11 +86,15 @@ export function userStore(parts: Parts): Users {
       return user && asMachine(instanceId, user);
     },
 
-    claims: ({ instanceId }, userId) =>
+    claims: ({ instanceId }, userId, toOrganization) =>
       whenKnown(profile(instanceId, userId), (found) =>
         found === undefined
           ? {}
-          : whenKnown(nameOf(instanceId, found), (name) => standardClaims(found, name)),
+          : whenKnown(nameOf(instanceId, found), (name) =>
+              whenKnown(asVerifiedFor(instanceId, found, toOrganization), (told) =>
+                standardClaims(told, name),
+              ),
+            ),
       ),
     loginName: ({ instanceId }, userId) =>
       whenKnown(profile(instanceId, userId), (found) =>

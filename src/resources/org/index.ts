@@ -32,6 +32,7 @@ export {
   organizationNames,
   organizationReader,
   organizationsWhere,
+  provenDomains,
   verifiedDomains,
 } from "./queries.ts";
 export {

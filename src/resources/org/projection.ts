@@ -41,6 +41,8 @@ export const organizationDomains = table(
     organizationId: text(),
     domain: text(),
     isVerified: bool(),
+    /** How it was to be proven, where that was asked; empty else. */
+    validationType: text(),
     isPrimary: bool(),
   },
   {
@@ -93,9 +95,17 @@ export const organizationProjection = projection(
         ...ofOrganization(event),
         domain: event.payload.domain,
         isVerified: false,
+        validationType: "",
         isPrimary: false,
       }),
       updateRows(organizations, row(event), touch(event)),
+    ],
+    "org.domain.verification.added": (event) => [
+      updateRows(
+        organizationDomains,
+        { ...ofOrganization(event), domain: event.payload.domain },
+        { validationType: event.payload.validationType },
+      ),
     ],
     "org.domain.verified": (event) => [
       updateRows(

@@ -96,6 +96,24 @@ export function verifiedDomains(db: Database) {
   });
 }
 
+/** The domains of which an organization has shown that they are its own: more than that nobody asked for a proof. */
+export function provenDomains(db: Database) {
+  const d = db.table(organizationDomains);
+  return cachedRead(db, [organizationDomains], async (instanceId, organizationId) => {
+    const rows = await db.read
+      .select({ domain: d.domain, validationType: d.validationType })
+      .from(d)
+      .where(
+        and(
+          eq(d.instanceId, instanceId),
+          eq(d.organizationId, organizationId),
+          eq(d.isVerified, true),
+        ),
+      );
+    return rows.filter((row) => row.validationType !== "").map(({ domain }) => domain);
+  });
+}
+
 export type OrganizationQueries = {
   get(instanceId: string, id: string): Promise<OrganizationRow>;
   search(

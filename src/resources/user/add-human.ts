@@ -8,7 +8,7 @@ import { requireData, requireSchema } from "../userschema/index.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
 import { channelOf, codeKinds, invite } from "./contact-change.ts";
 import { createCredentials } from "./credentials.ts";
-import { userEvents } from "./events.ts";
+import { type Reach, userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { addUser, type User, user } from "./user.ts";
@@ -21,6 +21,8 @@ export type NewHuman = {
   data: JsonObject;
   email?: { address: string; isVerified: boolean } | undefined;
   phone?: { address: string; isVerified: boolean } | undefined;
+  /** How far the word of whoever adds them reaches, for contacts that are called verified. */
+  vouched: Reach;
   /** In clear, or as another system's hash. */
   password?:
     | { type: { case: "password" | "hash"; value: string }; changeRequired: boolean; field: string }
@@ -97,7 +99,7 @@ export function humanAdder(deps: Deps) {
       kind: ContactKind,
       contact: { address: string; isVerified: boolean },
     ): Promise<void> {
-      tx.record(user, loaded, changeContact(loaded.state, kind, contact));
+      tx.record(user, loaded, changeContact(loaded.state, kind, { ...contact, ...human.vouched }));
       if (human.isSilent) return;
       if (kind === "email" && setting === undefined && human.hasOtherWay !== true)
         return invite(codes, tx, loaded, instanceId);

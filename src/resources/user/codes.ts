@@ -44,7 +44,7 @@ export type Codes = {
    * Makes a code in the place of the one before, and returns it to a caller who asked for it. One that is to be sent is
    * made when it is sent (`renew`), so that none lies about in clear and none arrives dead; until then nothing counts.
    *
-   * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the service or an app's origin
+   * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the instance or an allowed host
    */
   issue(
     tx: Transaction,
@@ -78,10 +78,10 @@ export type CodesParts = {
   secrets: SecretStore;
   newId: () => string;
   /** Whether links that callers give may lead there. */
-  isOwnPage(instanceId: string, address: string): Promise<boolean>;
+  isLinkHost(instanceId: string, address: string): Promise<boolean>;
 };
 
-export function createCodes({ db, secrets, newId, isOwnPage }: CodesParts): Codes {
+export function createCodes({ db, secrets, newId, isLinkHost }: CodesParts): Codes {
   const t = db.table(oneTimeCodes);
   const place = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
     instanceId,
@@ -106,11 +106,11 @@ export function createCodes({ db, secrets, newId, isOwnPage }: CodesParts): Code
   return {
     async issue(tx, user, kind, { subject, delivery }) {
       const template = delivery === "returned" ? undefined : delivery.urlTemplate;
-      if (template !== undefined && !(await isOwnPage(user.instanceId, template))) {
+      if (template !== undefined && !(await isLinkHost(user.instanceId, template))) {
         throw invalidField(
           "url_template",
           "URL_TEMPLATE_DENIED",
-          "must lead to the service itself, or to an origin that an active app of the instance has",
+          "must lead to a domain of the instance, or to one of allowed_link_hosts of its security settings",
         );
       }
       const code = newCode(kind);

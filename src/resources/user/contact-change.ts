@@ -26,10 +26,11 @@ export async function setContact(
 ): Promise<string | undefined> {
   const { kind, address, proof, urlTemplate } = wanted;
   if (loaded.state === undefined) throw userNotFound();
-  if (proof !== "sent") requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
+  const reach =
+    proof === "sent" ? {} : requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
-  tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified }));
+  tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified, ...reach }));
   if (isVerified || (loaded.state?.[kind]?.isVerified === true && proof === "sent")) {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { failedPrecondition } from "../../errors.ts";
-import { type UserEvent, userEvents } from "./events.ts";
+import { type Reach, type UserEvent, userEvents } from "./events.ts";
 import { type User, userNotFound } from "./user.ts";
 
 /** The two ways to reach a user, which change and are proven alike. */
@@ -12,10 +12,10 @@ export const addressOf = (state: User, kind: ContactKind): string | undefined =>
 export function changeContact(
   state: User | undefined,
   kind: ContactKind,
-  wanted: { address: string; isVerified: boolean },
+  wanted: Reach & { address: string; isVerified: boolean },
 ): UserEvent[] {
   if (state === undefined) throw userNotFound();
-  const { address, isVerified } = wanted;
+  const { address, isVerified, reach } = wanted;
   const same = addressOf(state, kind) === address;
   const changed = same
     ? []
@@ -24,14 +24,18 @@ export function changeContact(
           ? userEvents["human.email.changed"]({ address })
           : userEvents["human.phone.changed"]({ number: address }),
       ];
-  const proven = isVerified && !(same && state[kind]?.isVerified === true);
-  return proven ? [...changed, verified(kind)] : changed;
+  // Whoever vouches for less takes nothing from a mark that is there.
+  const known = same && state[kind]?.isVerified === true ? state[kind] : undefined;
+  const isNews = known === undefined || (known.reach !== undefined && reach === undefined);
+  return isVerified && isNews ? [...changed, verified(kind, reach)] : changed;
 }
 
-const verified = (kind: ContactKind): UserEvent =>
-  kind === "email"
-    ? userEvents["human.email.verified"]({})
-    : userEvents["human.phone.verified"]({});
+function verified(kind: ContactKind, reach?: Reach["reach"]): UserEvent {
+  const vouched = reach === undefined ? {} : { reach };
+  return kind === "email"
+    ? userEvents["human.email.verified"](vouched)
+    : userEvents["human.phone.verified"](vouched);
+}
 
 export const verifyContact = (kind: ContactKind): UserEvent[] => [verified(kind)];
 
@@ -60,7 +64,7 @@ export function requireUnproven(state: User | undefined, kind: ContactKind): ass
   if (contact === undefined) {
     throw failedPrecondition("CONTACT_MISSING", `the user has no ${kind} to verify`);
   }
-  if (contact.isVerified) {
+  if (contact.isVerified && contact.reach === undefined) {
     throw failedPrecondition("CONTACT_VERIFIED", `the ${kind} is verified already`);
   }
 }

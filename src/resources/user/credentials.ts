@@ -4,8 +4,8 @@ import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
 import { evenly } from "./check/even-time.ts";
-import { ownPages } from "../app/index.ts";
 import { type Codes, createCodes } from "./codes.ts";
+import { linkHosts } from "./link-hosts.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
 import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
 import { createRecoveryCodeStore, type RecoveryCodeStore } from "./recovery/recovery.ts";
@@ -36,7 +36,7 @@ export function createCredentials(deps: Deps): Credentials {
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
-    codes: createCodes({ db, secrets, newId: deps.newId, isOwnPage: ownPages(db) }),
+    codes: createCodes({ db, secrets, newId: deps.newId, isLinkHost: linkHosts(db) }),
     attempts,
     authenticators,
     passwords,

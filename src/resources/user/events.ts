@@ -6,6 +6,12 @@ import { clientIdClaim } from "./client-id.ts";
 
 export const usernameClaim = "user.username";
 
+/**
+ * How far a verified mark reaches that no code proved: the organization of the user, where only somebody there vouches for it.
+ * Absent: the whole instance, which a code and whoever writes the instance vouch for, and as marks of before count (authority J9).
+ */
+export type Reach = { reach?: "organization" };
+
 type Named = { organizationId: string; username: string };
 
 /** What a new user is. `data` follows his schema; it is JSON text where it tells of a person. */
@@ -74,11 +80,11 @@ export const userEvents = defineEvents("user", {
   }),
   "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
-  "human.email.verified": nothing(),
+  "human.email.verified": payload<Reach>(),
   "human.email.verification.failed": nothing(),
   "human.email.code.added": nothing(),
   "human.phone.changed": payload<{ number: string }>({ personal: ["number"] }),
-  "human.phone.verified": nothing(),
+  "human.phone.verified": payload<Reach>(),
   "human.phone.verification.failed": nothing(),
   "human.phone.code.added": nothing(),
   ...authenticatorPayloads,

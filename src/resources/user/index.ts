@@ -54,6 +54,7 @@ export {
   type UserNames,
   type UserNamesReader,
   userNamesReader,
+  type VerifiedContactReader,
   verifiedContactReader,
 } from "./login-name.ts";
 export {
@@ -86,7 +87,7 @@ export {
   user,
   userNotFound,
 } from "./user.ts";
-export { requireVouching } from "./vouch.ts";
+export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 

@@ -1,10 +1,10 @@
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
-import { verifiedDomains } from "../org/index.ts";
-import { users } from "./projection.ts";
+import { provenDomains, verifiedDomains } from "../org/index.ts";
+import { domainOfName, users } from "./projection.ts";
 
 /** The id of the user who logs in by a name; undefined where nobody does. */
 export type LoginNameReader = (
@@ -39,19 +39,28 @@ export function loginNameReader({
 }
 
 /**
- * The id of the one user with this verified e-mail address, or this verified phone number, in an organization or in the
- * whole instance. Undefined where nobody has it, and where several have.
+ * The id of the user who has this e-mail address, or this phone number, verified; of several who verified it first, so that
+ * nobody takes it from an earlier one (authority J9). In an organization every verified mark counts. In the whole instance
+ * those count that reach through it; another one only where nobody has one of those. `isStrict` wants exactly one that counts.
  */
-export function verifiedContactReader(db: Database) {
+export type VerifiedContactReader = (
+  instanceId: string,
+  contact: string,
+  organizationId: string | undefined,
+  isStrict?: boolean,
+) => Promise<string | undefined>;
+
+// Marks of organizations that vouch for the same address: more of them change nothing.
+const mostHolders = 100;
+
+export function verifiedContactReader(db: Database): VerifiedContactReader {
   const t = db.table(users);
-  return async (
-    instanceId: string,
-    contact: string,
-    organizationId: string | undefined,
-  ): Promise<string | undefined> => {
+  const hasProven = provenDomains(db);
+  return async (instanceId, contact, organizationId, isStrict = false) => {
     const isNumber = /^\+[0-9 ]+$/.test(contact);
+    const reach = isNumber ? t.phoneReach : t.emailReach;
     const rows = await db.read
-      .select({ id: t.id })
+      .select({ id: t.id, organizationId: t.organizationId, reach })
       .from(t)
       .where(
         and(
@@ -62,8 +71,22 @@ export function verifiedContactReader(db: Database) {
           organizationId === undefined ? undefined : eq(t.organizationId, organizationId),
         ),
       )
-      .limit(2);
-    return rows.length === 1 ? rows[0]?.id : undefined;
+      .orderBy(
+        ...(organizationId === undefined ? [asc(reach)] : []),
+        asc(isNumber ? t.phoneVerifiedAt : t.emailVerifiedAt),
+        asc(t.id),
+      )
+      .limit(mostHolders);
+    const domain = domainOfName(caseFold(contact)) ?? "";
+    const reaching: typeof rows = [];
+    for (const row of rows) {
+      const isKnown = organizationId !== undefined || row.reach === "";
+      if (isKnown || (await hasProven(instanceId, row.organizationId)).includes(domain)) {
+        reaching.push(row);
+      }
+    }
+    if (isStrict) return reaching.length === 1 ? reaching[0]?.id : undefined;
+    return (reaching[0] ?? rows[0])?.id;
   };
 }
 

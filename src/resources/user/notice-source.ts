@@ -3,7 +3,6 @@ import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { ownPages } from "../app/index.ts";
 import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
@@ -17,6 +16,7 @@ import {
 } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
+import { linkHosts } from "./link-hosts.ts";
 import { userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
 import type { News, Notice } from "./notice.ts";
@@ -121,7 +121,7 @@ const coded: readonly Coded[] = [
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId } = deps;
-  const codes = createCodes({ db, secrets, newId, isOwnPage: ownPages(db) });
+  const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
   const names = userNamesReader(db);
 
   /** Nobody asked for it but time. */

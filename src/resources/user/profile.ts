@@ -14,8 +14,10 @@ export type UserProfile = Pick<
   | "data"
   | "email"
   | "isEmailVerified"
+  | "emailReach"
   | "phone"
   | "isPhoneVerified"
+  | "phoneReach"
   | "changeDate"
 >;
 
@@ -31,8 +33,10 @@ export function profileReader(db: Database) {
         data: t.data,
         email: t.email,
         isEmailVerified: t.isEmailVerified,
+        emailReach: t.emailReach,
         phone: t.phone,
         isPhoneVerified: t.isPhoneVerified,
+        phoneReach: t.phoneReach,
         changeDate: t.changeDate,
       })
       .from(t)

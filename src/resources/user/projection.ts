@@ -5,7 +5,7 @@ import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage
 import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { authenticatorPayloads } from "./authenticator/events.ts";
-import { type UserEvent, userEvents } from "./events.ts";
+import { type Reach, type UserEvent, userEvents } from "./events.ts";
 import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
 export const users = table(
@@ -30,8 +30,14 @@ export const users = table(
     email: optionalText(),
     emailFolded: optionalText(),
     isEmailVerified: bool(),
+    /** `organization` where nobody beyond it vouches for the mark; empty through the instance. */
+    emailReach: text(),
+    /** Where in the log it was verified: who was earlier keeps it. */
+    emailVerifiedAt: int64(),
     phone: optionalText(),
     isPhoneVerified: bool(),
+    phoneReach: text(),
+    phoneVerifiedAt: int64(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -71,7 +77,11 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       state: "active",
       wasSetUp: false,
       isEmailVerified: email?.isVerified ?? false,
+      emailReach: "",
+      emailVerifiedAt: email?.isVerified === true ? event.sequence : 0n,
       isPhoneVerified: false,
+      phoneReach: "",
+      phoneVerifiedAt: 0n,
       ...(email === undefined ? {} : addressOf(email.address)),
     }),
   ];
@@ -109,6 +119,19 @@ function changeData(
   ];
 }
 
+type Marked = Pick<Recorded, "sequence"> & { payload: Reach };
+
+const emailMark = (isEmailVerified: boolean, by?: Marked) => ({
+  isEmailVerified,
+  emailReach: by?.payload.reach ?? "",
+  emailVerifiedAt: by?.sequence ?? 0n,
+});
+const phoneMark = (isPhoneVerified: boolean, by?: Marked) => ({
+  isPhoneVerified,
+  phoneReach: by?.payload.reach ?? "",
+  phoneVerifiedAt: by?.sequence ?? 0n,
+});
+
 const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>>[2]) => [
   updateRows(users, row(event), { ...values, ...touch(event) }),
 ];
@@ -143,13 +166,13 @@ export const userProjection = projection(
     "user.unlocked": (event) => set(event, { state: "active" }),
     "user.removed": (event) => [deleteRows(users, row(event))],
     "user.human.email.changed": (event) =>
-      set(event, { ...addressOf(event.payload.address), isEmailVerified: false }),
-    "user.human.email.verified": (event) => set(event, { isEmailVerified: true }),
+      set(event, { ...addressOf(event.payload.address), ...emailMark(false) }),
+    "user.human.email.verified": (event) => set(event, emailMark(true, event)),
     "user.human.email.verification.failed": (event) => set(event, {}),
     "user.human.email.code.added": (event) => set(event, {}),
     "user.human.phone.changed": (event) =>
-      set(event, { phone: event.payload.number, isPhoneVerified: false }),
-    "user.human.phone.verified": (event) => set(event, { isPhoneVerified: true }),
+      set(event, { phone: event.payload.number, ...phoneMark(false) }),
+    "user.human.phone.verified": (event) => set(event, phoneMark(true, event)),
     "user.human.phone.verification.failed": (event) => set(event, {}),
     "user.human.phone.code.added": (event) => set(event, {}),
     ...ofAuthenticators(),

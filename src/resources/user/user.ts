@@ -8,12 +8,13 @@ import {
   type AuthenticatorEvent,
   type ChangedData,
   isAuthenticatorEvent,
+  type Reach,
   type UserEvent,
   userEvents,
 } from "./events.ts";
 import { firstData, firstEmail, parseData } from "./user-data.ts";
 
-export type Proven<A> = A & { isVerified: boolean };
+export type Proven<A> = A & Reach & { isVerified: boolean };
 
 export type User = {
   organizationId: string;
@@ -85,11 +86,11 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
     case "user.human.email.changed":
       return { email: { ...event.payload, isVerified: false } };
     case "user.human.email.verified":
-      return email === undefined ? {} : { email: { ...email, isVerified: true } };
+      return email === undefined ? {} : { email: proven(email, event.payload) };
     case "user.human.phone.changed":
       return { phone: { ...event.payload, isVerified: false } };
     case "user.human.phone.verified":
-      return phone === undefined ? {} : { phone: { ...phone, isVerified: true } };
+      return phone === undefined ? {} : { phone: proven(phone, event.payload) };
     case "user.human.email.verification.failed":
     case "user.human.email.code.added":
     case "user.human.initialization.code.added":
@@ -100,6 +101,11 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
     default:
       return event satisfies never;
   }
+}
+
+function proven<A extends Reach>(contact: A, { reach }: Reach) {
+  const { reach: _, ...same } = contact;
+  return { ...same, isVerified: true, ...(reach === undefined ? {} : { reach }) };
 }
 
 export type NewUser = ChangedData<JsonObject> & { organizationId: string; username: string };

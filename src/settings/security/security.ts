@@ -7,6 +7,7 @@ import { defineSettings, type SettingValue } from "../object/settings.ts";
 export const builtInSecurity = {
   enable_impersonation: false,
   allowed_frame_origins: [],
+  allowed_link_hosts: [],
 } satisfies Record<string, SettingValue>;
 
 /** What an instance allows that is forbidden by default. No organization decides that for the others. */
@@ -20,6 +21,8 @@ export type SecurityPolicy = {
   enableImpersonation: boolean;
   /** Fit for `frame-ancestors` as they are: scheme, host and port, nothing else. */
   allowedFrameOrigins: readonly string[];
+  /** Where links in messages may lead beside the domains of the instance: host, and port where it is another than usual. */
+  allowedLinkHosts: readonly string[];
 };
 
 export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
@@ -30,5 +33,6 @@ export const securitySettingsReader = (db: Database): SettingsReader<SecurityPol
     (value): SecurityPolicy => ({
       enableImpersonation: value("enable_impersonation") === true,
       allowedFrameOrigins: textsOf(value("allowed_frame_origins")),
+      allowedLinkHosts: textsOf(value("allowed_link_hosts")),
     }),
   );

@@ -11,7 +11,11 @@ const { app, deps, set, resolve, settingsOf, instanceId, instance, addOrganizati
 const { addMember, eventsOf } = service;
 after(() => service[Symbol.asyncDispose]());
 
-const builtIn = allBuiltIn({ enable_impersonation: false, allowed_frame_origins: [] });
+const builtIn = allBuiltIn({
+  enable_impersonation: false,
+  allowed_frame_origins: [],
+  allowed_link_hosts: [],
+});
 const frames = (...value: string[]) => ({ allowed_frame_origins: { set: { value } } });
 const reset = {
   enable_impersonation: { reset: true },
@@ -28,7 +32,7 @@ describe("security settings", () => {
 
   it("are set one by one for the instance, read in one piece, and reset", async () => {
     const read = securitySettingsReader(deps.db);
-    const usual = { enableImpersonation: false, allowedFrameOrigins: [] };
+    const usual = { enableImpersonation: false, allowedFrameOrigins: [], allowedLinkHosts: [] };
     assert.deepEqual(await read(instanceId), usual);
     const origin = "https://app.example.com";
     const first = bodyOf(await set(frames(origin)));
@@ -41,6 +45,7 @@ describe("security settings", () => {
     assert.deepEqual(await read(instanceId), {
       enableImpersonation: true,
       allowedFrameOrigins: [origin],
+      allowedLinkHosts: [],
     });
     bodyOf(await set(reset));
     assert.deepEqual(await settingsOf(), builtIn);

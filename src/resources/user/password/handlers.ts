@@ -49,7 +49,8 @@ export function passwordHandlers(
     if (email === undefined) return false;
     const tried = { code, subject: email.address };
     const isRight = await codes.spend(tx, at, initialization, tried);
-    if (isRight && !email.isVerified) tx.record(user, loaded, verifyContact("email"));
+    if (isRight && (!email.isVerified || email.reach !== undefined))
+      tx.record(user, loaded, verifyContact("email"));
     return isRight;
   }
 

@@ -103,8 +103,8 @@ export const SetEmailSchema: GenMessage<SetEmail> = /*@__PURE__*/
 export type SendEmailCode = Message<"idsvc.resources.user.v3alpha.SendEmailCode"> & {
   /**
    * The link in the mail: a template with `{{.UserID}}`, `{{.OrgID}}`, `{{.LoginName}}`, `{{.Code}}`, and `{{.CodeID}}` where
-   * the code has an ID. It leads to the service itself, or to an origin that an active app of the instance has. Absent stands
-   * for the page of the login.
+   * the code has an ID. It leads to a domain of the instance, or to one of `allowed_link_hosts` of its security settings.
+   * Absent stands for the page of the login.
    *
    * @generated from field: optional string url_template = 1;
    */
