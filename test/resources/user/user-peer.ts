@@ -4,6 +4,7 @@ import type { WriteContext } from "../../../src/eventstore/transaction.ts";
 import type { Deps } from "../../../src/projection/module.ts";
 import { type UserChecks, userChecks } from "../../../src/resources/user/index.ts";
 import { depsTold } from "../../support/deps.ts";
+import { sessionTokenFor } from "../../support/session-token.ts";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../../support/peer.ts";
 
 /** A password that no policy of these tests refuses. */
@@ -19,7 +20,7 @@ export type UserPeer = ResourcePeer & {
   /** Creates a person, and gives the id. */
   addPerson(more?: JsonObject): Promise<string>;
   addMachine(more?: JsonObject): Promise<string>;
-  /** A token by which the user calls as himself. */
+  /** A token by which a person calls for themselves, who has just proven who they are. */
   tokenOf(userId: string): Promise<string>;
   authenticatorsOf(userId: string): Promise<JsonObject>;
   /** The events of a user, checks included, in the order of the log. */
@@ -55,10 +56,7 @@ export async function startUserPeer(): Promise<UserPeer> {
     },
     addPerson: (more = {}) => add({ data: { given_name: "Ada" }, ...more }),
     addMachine: (more = {}) => add({ schema_id: "machine", data: { name: "Robot" }, ...more }),
-    async tokenOf(userId) {
-      const made = await peer.post(`/users/${userId}/personal_access_tokens`, {});
-      return String(bodyOf(made).token);
-    },
+    tokenOf: (userId) => sessionTokenFor(peer.app, userId),
     async authenticatorsOf(userId) {
       return bodyOf(await peer.get(`/users/${userId}`)).user.user.authenticators;
     },
