@@ -37,7 +37,7 @@ describe("a personal access token", () => {
   });
 
   it("is dead at the call after its removal", async () => {
-    const id = await addPerson();
+    const id = await addMachine();
     const { token, token_id } = bodyOf(await add(id));
     const path = `/users/${id}/personal_access_tokens/${token_id}`;
     bodyOf(await get(`/users/${id}`, { token }));
@@ -56,8 +56,8 @@ describe("a personal access token", () => {
   });
 
   it("counts only while the user is active", async () => {
-    const id = await addPerson();
-    const token = await tokenOf(id);
+    const id = await addMachine();
+    const { token } = bodyOf(await add(id));
     bodyOf(await post(`/users/${id}/_deactivate`));
     assert.equal((await get(`/users/${id}`, { token })).status, 401);
     bodyOf(await post(`/users/${id}/_activate`));
