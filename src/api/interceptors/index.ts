@@ -6,6 +6,7 @@ import type {
   OrganizationReader,
   PowerReader,
   RegistrationReader,
+  StepUp,
   TokenVerifier,
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
@@ -27,6 +28,8 @@ import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
+import { sessionPolicy } from "./session-policy.ts";
+import { stepUp } from "./step-up.ts";
 import { telemetry } from "./telemetry.ts";
 import { validate } from "./validate.ts";
 
@@ -37,6 +40,7 @@ export type Ports = {
   memberships: MembershipReader;
   powers: PowerReader;
   registrations: RegistrationReader;
+  stepUp: StepUp;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
   /** Calls targets around methods. */
@@ -72,6 +76,8 @@ export const order: readonly [
   ["decode", decode],
   // Who calls may be somebody for whom a login client acts.
   ["actingFor", actingFor],
+  // A session that lacks something may only be finished: before anything is asked of permissions.
+  ["sessionPolicy", sessionPolicy],
   // Needs the request: its ctx goes before the header.
   ["organization", organization],
   ["feature", feature],
@@ -80,6 +86,8 @@ export const order: readonly [
   ["validate", validate],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
+  // Only who may do it at all is asked to prove themselves again.
+  ["stepUp", stepUp],
   // Whose power it moves: only for who may do it at all.
   ["holds", holds],
   // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).
@@ -90,6 +98,7 @@ export const order: readonly [
 const standing: ReadonlySet<string> = new Set([
   "instance",
   "authenticate",
+  "sessionPolicy",
   "organization",
   "feature",
   "permission",
