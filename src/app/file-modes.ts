@@ -31,9 +31,9 @@ function narrow(path: string, logger: Logger): void {
     logger.warn({ path }, "others can read a file of the service: its file system keeps no modes");
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    logger.warn("others may read a file of the service: its mode cannot be changed", {
-      path,
-      cause,
-    });
+    logger.warn(
+      { path, cause },
+      "others may read a file of the service: its mode cannot be changed",
+    );
   }
 }
