@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { narrowModes } from "./file-modes.ts";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
 import { failedPrecondition } from "../errors.ts";
@@ -87,6 +88,11 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const { logger, now = () => new Date(), moreModules = [] } = around;
   const { onBroken = () => {}, alone = false } = around;
   makeDataDir(config.dataDir);
+  narrowModes(
+    config.dataDir,
+    config.databaseUrl.kind === "sqlite" ? config.databaseUrl.file : undefined,
+    logger,
+  );
   const featureDefaults: FeatureDefaults = {
     multitenancy_resources_api: config.featureMultitenancyResourcesApi,
     multitenancy_settings: config.featureMultitenancySettings,

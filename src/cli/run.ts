@@ -36,6 +36,8 @@ Exit codes:
  * Runs one command line and gives its exit code. Results go to standard output, refusals to standard error.
  */
 export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  // Whatever this process makes is for its own user alone: stores, logs of them, backups, exports.
+  process.umask(0o077);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", dropUnread);
   let code: number = exitCodes.done;
   const program = new Command("idsvc")

@@ -37,7 +37,11 @@ export type FlowData = {
   key?: { options: Record<string, unknown> };
   /** A second factor that is being set up. */
   setup?:
-    | { kind: "totp"; totpId: string; uri: string; secret: string }
+    | {
+        kind: "totp";
+        totpId: string /** `otpauth://`, without the seed, which rests sealed with the user. */;
+        uri: string;
+      }
     | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
   /**
    * The login with a provider that has succeeded, while nobody here has that account linked: `candidateId` is who auto

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { hostName } from "../../authz/host.ts";
 import { type Proof, recordProof } from "../../resources/session/index.ts";
+import { createTotpStore } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
 import { setupPage } from "../pages/setup.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
@@ -27,6 +28,7 @@ const usualName = "login";
 /** A second factor for who must have one and has none: an app with codes, or a passkey; recovery codes after it. */
 export function setupRoutes(parts: RouteParts): Route[] {
   const { advance, people, call } = parts;
+  const totps = createTotpStore(parts.secrets);
 
   /** Only somebody whose first factor is proven, and who has no second one, sets one up here. */
   async function requireDue(visit: Visit): Promise<LoginSession> {
@@ -49,8 +51,10 @@ export function setupRoutes(parts: RouteParts): Route[] {
     const caller = asUser(visit, user);
     if (kind === "totp") {
       const made = await call(UserService.method.startTOTPRegistration, { id: user.id }, caller);
-      const { totpId, uri, secret } = made;
-      await visit.save({ ...visit.flow.data, setup: { kind, totpId, uri, secret } });
+      const { totpId } = made;
+      const uri = new URL(made.uri);
+      uri.searchParams.delete("secret");
+      await visit.save({ ...visit.flow.data, setup: { kind, totpId, uri: uri.href } });
       return visit.go(paths.setupTotp);
     }
     const domain = hostName(new URL(visit.at.issuer).host);
@@ -77,10 +81,16 @@ export function setupRoutes(parts: RouteParts): Route[] {
   }
 
   async function showTotp(visit: Visit, shown: Shown): Promise<LoginAnswer> {
-    await requireDue(visit);
+    const { user } = await requireDue(visit);
     const { setup } = visit.flow.data;
     if (setup?.kind !== "totp") return visit.go(paths.setup);
-    return visit.show((page) => setupTotpPage(page, setup), { ...shown, self: paths.setupTotp });
+    const at = { instanceId: visit.at.instanceId, userId: user.id };
+    const secret = await totps.read(at, setup.totpId);
+    if (secret === undefined) return visit.go(paths.setup);
+    const uri = new URL(setup.uri);
+    uri.searchParams.set("secret", secret);
+    const view = { uri: uri.href, secret };
+    return visit.show((page) => setupTotpPage(page, view), { ...shown, self: paths.setupTotp });
   }
 
   async function showPasskey(visit: Visit, shown: Shown): Promise<LoginAnswer> {
