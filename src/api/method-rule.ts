@@ -25,6 +25,8 @@ export type MethodRule = {
   holds: HoldKind | undefined;
   /** A login client may do this for the user of a session, or for one whom it registered (option `session_acts`). */
   sessionActs: boolean;
+  /** A user who does this to their own account must have authenticated lately. */
+  stepUp: boolean;
   feature: string;
   successStatus: number;
   timeoutMs: number;
@@ -104,6 +106,7 @@ export function methodRule(
     permissionPlace: places[options.permissionContext],
     holds: holdKinds[options.holds],
     sessionActs: options.sessionActs,
+    stepUp: options.stepUp,
     feature: options.feature,
     successStatus: options.successCode === 0 ? 200 : options.successCode,
     timeoutMs: seconds === 0 ? defaults.timeoutMs : seconds * 1000,

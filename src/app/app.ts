@@ -29,7 +29,7 @@ import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
-import { sessionTokens } from "../resources/session/index.ts";
+import { sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
 import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
@@ -129,10 +129,11 @@ export async function startApp(
     memberships,
     powers: powerReader(db),
     registrations: registrationReader(deps),
+    stepUp: stepUp({ db, organizations, now }),
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
-      oidcAccessTokens(ofStore),
+      oidcAccessTokens({ ...ofStore, db }),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),
     ],

@@ -26,7 +26,12 @@ export type Authentication = {
   at: Date;
   /** In the words of RFC 8176, as in the claim `amr`. */
   methods: readonly string[];
+  /** When each strength was proven last; what proves one proves all weaker ones. */
+  proven: Readonly<Record<Strength, Date | undefined>>;
 };
+
+/** How strong an authentication is: a passkey that verified its user or a recovery code, a second factor, and so on. */
+export type Strength = "passkey" | "mfa" | "password" | "provider";
 
 /** Who calls: a user of the instance, or a system caller of the configuration. */
 export type Caller =

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../awaitable.ts";
-import type { Caller } from "./context.ts";
+import type { Caller, Scope } from "./context.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Power } from "./holds.ts";
 import type { Membership } from "./permissions.ts";
@@ -37,6 +37,18 @@ export interface RegistrationReader {
     makerId: string,
     userId: string,
   ): Promise<{ organizationId: string } | undefined>;
+}
+
+/** Whether callers proved who they are lately enough to change how they log in (account L2). */
+export interface StepUp {
+  /**
+   * @param given.passwordGiven the request holds the current password, which its handler checks
+   * @throws UNAUTHENTICATED STEP_UP_REQUIRED
+   */
+  require(
+    scope: Pick<Scope, "instanceId" | "caller">,
+    given?: { passwordGiven?: boolean },
+  ): Awaitable<void>;
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
 import type { Awaitable } from "../awaitable.ts";
 import type { Scope } from "./context.ts";
 import type { Held } from "./holds.ts";
+import type { StepUpNeed } from "./step-up.ts";
 
 /** The handlers of a service: what a call means, without transport, permission or validation. */
 export type Handlers<S extends DescService> = {
@@ -43,6 +44,13 @@ export type HeldBy<S extends DescService> = {
   ) => Awaitable<readonly Held[]>;
 };
 
+/** How a request bears on step-up, for methods of the option `step_up` where not all requests are alike. */
+export type StepUpNeeds<S extends DescService> = {
+  [K in keyof S["method"]]?: (
+    request: MessageShape<S["method"][K]["input"]>,
+  ) => Awaitable<StepUpNeed>;
+};
+
 type Handler = (request: never, scope: Scope) => Promise<object> | AsyncIterable<object>;
 
 /** A service with its handlers, of whatever types. */
@@ -51,6 +59,7 @@ export type ServiceBinding = {
   handlers: Readonly<Record<string, Handler>>;
   authorize: Readonly<Record<string, (request: never, scope: Scope) => Promise<void>>>;
   held?: Readonly<Record<string, (request: never, scope: Scope) => Awaitable<readonly Held[]>>>;
+  stepUp?: Readonly<Record<string, (request: never) => Awaitable<StepUpNeed>>>;
 };
 
 export function service<S extends DescService>(
@@ -58,6 +67,7 @@ export function service<S extends DescService>(
   handlers: Handlers<S>,
   authorize: Authorize<S> = {},
   held: HeldBy<S> = {},
+  stepUp: StepUpNeeds<S> = {},
 ): ServiceBinding {
   // Handlers are looked up by method name, next to the descriptor that types them: the pairing is checked above.
   return {
@@ -65,6 +75,7 @@ export function service<S extends DescService>(
     handlers: handlers as ServiceBinding["handlers"],
     authorize: authorize as ServiceBinding["authorize"],
     held: held as NonNullable<ServiceBinding["held"]>,
+    stepUp: stepUp as NonNullable<ServiceBinding["stepUp"]>,
   };
 }
 

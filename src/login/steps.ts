@@ -2,7 +2,7 @@ import type { Missing } from "../oidc/core/ports.ts";
 import type { FlowData } from "./flow.ts";
 import type { Factor } from "./pages/mfa.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
-import { firstFactorAt, type Proofs, secondFactorAt } from "./sessions.ts";
+import { firstFactorAt, type Proofs, secondFactorAt } from "../resources/session/index.ts";
 
 /** What is known of the login when its next step is looked for. */
 export type Progress = {

@@ -67,6 +67,7 @@ const ports: Ports = {
     ofOrganization: () => assert.fail("GetTarget holds nobody"),
   },
   registrations: { openFor: () => assert.fail("GetTarget is nobody's registration") },
+  stepUp: { require: () => assert.fail("GetTarget changes nobody's ways to log in") },
   features: { isOn: () => note("feature", true) },
   tokens: [
     async (token) =>
@@ -139,6 +140,7 @@ describe("the steps around a call", () => {
         "permission",
         "validate",
         "authorize",
+        "stepUp",
         "holds",
         "executions",
       ],
@@ -196,11 +198,12 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 8);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 9);
     assert.equal(
       interceptorsFor(ports, binding, {
         ...methodRule(getTarget, limits),
         holds: "everybody" as const,
+        stepUp: true,
         sessionActs: true,
       }).length,
       order.length,

@@ -14,6 +14,7 @@ import { requireValid } from "../validation.ts";
 import { authorize } from "./authorize.ts";
 import { holds } from "./holds.ts";
 import type { Ports } from "./index.ts";
+import { stepUp } from "./step-up.ts";
 
 /**
  * Calls the targets of executions before and after the handler of a unary method, in whatever protocol (decisions D5).
@@ -32,7 +33,7 @@ export const executions =
     const requireRequest = requireValid(validator, method.input);
     const requireResponse = requireValid(validator, method.output);
     const requireUnmoved = fixedParts(method);
-    const judges = [authorize, holds]
+    const judges = [authorize, stepUp, holds]
       .map((make) => make(ports, binding)(rule))
       .filter((step) => typeof step === "object");
     const read = { ignoreUnknownFields: false };

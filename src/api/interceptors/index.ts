@@ -6,6 +6,7 @@ import type {
   OrganizationReader,
   PowerReader,
   RegistrationReader,
+  StepUp,
   TokenVerifier,
 } from "../../authz/ports.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
@@ -27,6 +28,7 @@ import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
+import { stepUp } from "./step-up.ts";
 import { telemetry } from "./telemetry.ts";
 import { validate } from "./validate.ts";
 
@@ -37,6 +39,7 @@ export type Ports = {
   memberships: MembershipReader;
   powers: PowerReader;
   registrations: RegistrationReader;
+  stepUp: StepUp;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
   /** Calls targets around methods. */
@@ -80,6 +83,8 @@ export const order: readonly [
   ["validate", validate],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
+  // Only who may do it at all is asked to prove themselves again.
+  ["stepUp", stepUp],
   // Whose power it moves: only for who may do it at all.
   ["holds", holds],
   // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).

@@ -1,7 +1,8 @@
 import { accountsPage } from "../pages/accounts.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, valueOf } from "../route.ts";
-import { firstFactorAt, type LoginSession } from "../sessions.ts";
+import { firstFactorAt } from "../../resources/session/index.ts";
+import type { LoginSession } from "../sessions.ts";
 import { PageRefused, type Visit } from "../visit.ts";
 
 /** Chooses among the sessions of this browser, and ends single ones. */

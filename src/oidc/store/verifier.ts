@@ -1,7 +1,9 @@
-import { whenKnown } from "../../awaitable.ts";
-import type { TokenLimit } from "../../authz/context.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
+import type { Authentication, TokenLimit } from "../../authz/context.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
 import { ownCredentials, userWriting } from "../../authz/roles.ts";
+import { authenticationOf, isLiving, sessionById } from "../../resources/session/index.ts";
+import type { Database } from "../../storage/database.ts";
 import { commonReach } from "../core/api-power.ts";
 import type { Settings } from "../core/settings-ports.ts";
 import type { ApiPower, ApiReach } from "../core/api-ports.ts";
@@ -13,12 +15,15 @@ import type { AccessToken, Actor, Client, Clients, Tokens, User, Users } from ".
  * (authority J4).
  */
 export const oidcAccessTokens = (ports: {
+  db: Database;
+  now: () => Date;
   tokens: Pick<Tokens, "accessToken">;
   users: Pick<Users, "byId">;
   clients: Pick<Clients, "byId">;
   settings: Pick<Settings, "ownProjectId">;
 }): TokenVerifier => {
   const limitOf = limits();
+  const authentication = authenticationReader(ports);
   return (value, { instanceId, issuer }) => {
     const at = { instanceId, issuer, requestId: "" };
     return whenKnown(ports.tokens.accessToken(at, value), (token) => {
@@ -37,7 +42,11 @@ export const oidcAccessTokens = (ports: {
         return whenKnown(ports.clients.byId(at, clientId), (client) => {
           if (client === undefined) return undefined;
           const limit = limitOf(token, client, user);
-          return limit === undefined ? caller : { ...caller, limit };
+          return whenKnown(authentication(instanceId, token), (proven) => ({
+            ...caller,
+            ...(limit && { limit }),
+            ...(proven && { authentication: proven }),
+          }));
         });
       });
     });
@@ -122,4 +131,20 @@ function givenLimit({ permissions, instance, organizationIds }: ApiReach): Token
       ? "write"
       : "read";
   return { permissions, instance, organizationIds, ownAccount, holds: permissions };
+}
+
+/** What the user of a token had proven when it was issued; nothing where somebody else acts for them. */
+function authenticationReader({ db, now }: { db: Database; now: () => Date }) {
+  const sessionOf = sessionById(db);
+  return (
+    instanceId: string,
+    { sessionId, userId, authTime, issuedAt, actor }: AccessToken,
+  ): Awaitable<Authentication | undefined> => {
+    if (sessionId === "" || authTime === undefined || actor !== undefined) return undefined;
+    return whenKnown(sessionOf(instanceId, sessionId), (session) =>
+      session === undefined || session.userId !== userId || !isLiving(session, now())
+        ? undefined
+        : authenticationOf(session, { at: issuedAt, authTime }),
+    );
+  };
 }

@@ -10,9 +10,18 @@ import { sessionProjection } from "./projection.ts";
 
 export { endSession } from "./end-sessions.ts";
 export { openProvenSession, type Proof, recordProof } from "./proven.ts";
+export {
+  authenticationOf,
+  firstFactorAt,
+  methodsOf,
+  type Proofs,
+  proofsOf,
+  secondFactorAt,
+} from "./proofs.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
+export { stepUp } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */

@@ -5,7 +5,8 @@ import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { activeUserReader } from "../user/index.ts";
-import { isLiving, type SessionRow, sessionById } from "./queries.ts";
+import { authenticationOf } from "./proofs.ts";
+import { isLiving, sessionById } from "./queries.ts";
 
 export const sessionTokenKind = "session_token";
 
@@ -66,26 +67,21 @@ export function sessionTokens(parts: {
       if (found === undefined) return undefined;
       return whenKnown(byId(instanceId, found.ownerId), (session) => {
         if (session === undefined || !isLiving(session, now())) return undefined;
-        if (!isAuthenticated(session)) return undefined;
+        // To be named is no proof of anything.
+        const authentication = session.userId === "" ? undefined : authenticationOf(session);
+        if (authentication === undefined) return undefined;
         return whenKnown(activeUser(instanceId, session.userId), (user) => {
           if (user === undefined) return undefined;
           const { id: userId, organizationId } = user;
-          return { kind: "user", userId, organizationId, tokenKind: sessionTokenKind };
+          return {
+            kind: "user",
+            userId,
+            organizationId,
+            tokenKind: sessionTokenKind,
+            authentication,
+          };
         });
       });
     });
   };
 }
-
-/** To be named is no proof of anything. */
-const isAuthenticated = (session: SessionRow): boolean =>
-  session.userId !== "" &&
-  [
-    session.passwordCheckedAt,
-    session.webAuthNCheckedAt,
-    session.intentCheckedAt,
-    session.totpCheckedAt,
-    session.otpSmsCheckedAt,
-    session.otpEmailCheckedAt,
-    session.recoveryCodeCheckedAt,
-  ].some((checkedAt) => checkedAt !== null);

@@ -5,7 +5,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { users } from "./projection.ts";
 
-export type ActiveUser = { id: string; organizationId: string };
+export type ActiveUser = { id: string; organizationId: string; schemaType: string };
 
 /**
  * The user, where he and his organization are active; both are read anew after every write that touched them (decisions
@@ -22,7 +22,12 @@ export function activeUserReader(parts: {
     [users],
     async (instanceId, id) => {
       const [row] = await db.read
-        .select({ id: t.id, organizationId: t.organizationId, state: t.state })
+        .select({
+          id: t.id,
+          organizationId: t.organizationId,
+          schemaType: t.schemaType,
+          state: t.state,
+        })
         .from(t)
         .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
       return row;

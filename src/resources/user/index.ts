@@ -28,6 +28,7 @@ import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection } from "./projection.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
 import { removeContentsOfUsers } from "./remove-user.ts";
+import { userStepUp } from "./step-up.ts";
 import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
@@ -132,6 +133,7 @@ export const userModule: Module = {
         },
         userAuthorize(deps),
         usersHeldBy(deps),
+        userStepUp,
       ),
     ];
   },

@@ -59,6 +59,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     permissionPlace: "anywhere",
     holds: undefined,
     sessionActs: false,
+    stepUp: false,
     feature: "",
     successStatus: 200,
     streamsBody: false,

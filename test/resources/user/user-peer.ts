@@ -20,7 +20,7 @@ export type UserPeer = ResourcePeer & {
   /** Creates a person, and gives the id. */
   addPerson(more?: JsonObject): Promise<string>;
   addMachine(more?: JsonObject): Promise<string>;
-  /** A token by which the user calls as himself. */
+  /** A token by which a person calls for themselves, who has just proven who they are. */
   tokenOf(userId: string): Promise<string>;
   authenticatorsOf(userId: string): Promise<JsonObject>;
   /** The events of a user, checks included, in the order of the log. */

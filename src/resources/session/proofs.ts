@@ -1,0 +1,103 @@
+import type { Authentication, Strength } from "../../authz/context.ts";
+import type { SessionRow } from "./queries.ts";
+
+/** What a user proved in a session, and when. */
+export type Proofs = {
+  password: Date | undefined;
+  /** A passkey or security key; it stands for a password too where it verified its user. */
+  key: Date | undefined;
+  isUserVerified: boolean;
+  /** A one-time password or a recovery code. */
+  otp: Date | undefined;
+  /** A login with an identity provider, which stands alone as a password does. */
+  provider: Date | undefined;
+};
+
+export function proofsOf(row: SessionRow): Proofs {
+  const codes = [row.totpCheckedAt, row.otpSmsCheckedAt, row.otpEmailCheckedAt];
+  return {
+    password: row.passwordCheckedAt ?? undefined,
+    key: row.webAuthNCheckedAt ?? undefined,
+    isUserVerified: row.isUserVerified,
+    otp: latest([...codes, row.recoveryCodeCheckedAt]),
+    provider: row.intentCheckedAt ?? undefined,
+  };
+}
+
+const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =>
+  dates
+    .filter((date): date is Date => date instanceof Date)
+    .toSorted((a, b) => b.getTime() - a.getTime())[0];
+
+/** When the user last proved who they are, by what stands alone. */
+export const firstFactorAt = ({
+  password,
+  key,
+  isUserVerified,
+  provider,
+}: Proofs): Date | undefined => latest([password, isUserVerified ? key : undefined, provider]);
+
+/** When they last proved it by a second factor, or by one that is both. */
+export const secondFactorAt = ({ otp, key }: Proofs): Date | undefined => latest([otp, key]);
+
+/**
+ * How the user proved who they are, in the words of RFC 8176: `pwd`, `otp`, `hwk` (a key), `user` (the key verified its
+ * user), `mfa`; and `ext`, which it has no word for: at an identity provider.
+ */
+export function methodsOf({ password, key, isUserVerified, otp, provider }: Proofs): string[] {
+  const one = [
+    ...(password === undefined ? [] : ["pwd"]),
+    ...(provider === undefined ? [] : ["ext"]),
+    ...(otp === undefined ? [] : ["otp"]),
+    ...(key === undefined ? [] : ["hwk"]),
+  ];
+  const verified = key !== undefined && isUserVerified;
+  // Password and provider stand for the same factor.
+  const isMfa =
+    verified ||
+    one.filter((each) => each !== "ext").length > 1 ||
+    (provider !== undefined && (otp ?? key) !== undefined);
+  return [...one, ...(verified ? ["user"] : []), ...(isMfa ? ["mfa"] : [])];
+}
+
+/** When each strength was proven last: a factor proves its own strength and all below. */
+function strengthsOf(row: SessionRow): Record<Strength, Date | undefined> {
+  const { password, key, isUserVerified, otp, provider } = proofsOf(row);
+  const strongest = latest([isUserVerified ? key : undefined, row.recoveryCodeCheckedAt]);
+  const second = latest([strongest, key, otp]);
+  const first = latest([second, password]);
+  return { passkey: strongest, mfa: second, password: first, provider: latest([first, provider]) };
+}
+
+/**
+ * The authentication that a token stands for.
+ *
+ * @param issued of a token that was made from the session once: when, and at which `auth_time`. What was proven in the
+ * session later counts for newer tokens only.
+ */
+export function authenticationOf(
+  row: SessionRow,
+  issued?: { at: Date; authTime: Date },
+): Authentication | undefined {
+  const isSame = issued?.authTime.getTime() === firstFactorAt(proofsOf(row))?.getTime();
+  const until = issued === undefined ? undefined : isSame ? issued.at : issued.authTime;
+  const counting = until === undefined ? row : upTo(row, until);
+  const proven = strengthsOf(counting);
+  const at = proven.passkey ?? proven.mfa ?? proven.password ?? proven.provider;
+  if (at === undefined) return undefined;
+  return { sessionId: row.id, at, methods: methodsOf(proofsOf(counting)), proven };
+}
+
+function upTo(row: SessionRow, until: Date): SessionRow {
+  const kept = (at: Date | null) => (at !== null && at <= until ? at : null);
+  return {
+    ...row,
+    passwordCheckedAt: kept(row.passwordCheckedAt),
+    webAuthNCheckedAt: kept(row.webAuthNCheckedAt),
+    intentCheckedAt: kept(row.intentCheckedAt),
+    totpCheckedAt: kept(row.totpCheckedAt),
+    otpSmsCheckedAt: kept(row.otpSmsCheckedAt),
+    otpEmailCheckedAt: kept(row.otpEmailCheckedAt),
+    recoveryCodeCheckedAt: kept(row.recoveryCodeCheckedAt),
+  };
+}

@@ -1,0 +1,63 @@
+import { strengths, stepUpRequired, type Strength } from "../../authz/step-up.ts";
+import type { OrganizationReader, StepUp } from "../../authz/ports.ts";
+import { type LoginPolicy, loginSettingsReader } from "../../settings/login/index.ts";
+import type { Database } from "../../storage/database.ts";
+import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
+
+const maxAgeMs = 300_000;
+// Two replicas need not agree on the time to the second.
+const skewMs = 5_000;
+
+/** Whether callers have proven themselves lately, by the strongest factor that they have (account L2). */
+export function stepUp(parts: {
+  db: Database;
+  organizations: OrganizationReader;
+  now: () => Date;
+}): StepUp {
+  const { db, now } = parts;
+  const activeUser = activeUserReader(parts);
+  const authenticators = authenticatorReader(db);
+  const policyOf = loginSettingsReader(db);
+  return {
+    async require({ instanceId, caller }, { passwordGiven = false } = {}) {
+      if (caller.kind === "system") return;
+      const { userId, organizationId, authentication } = caller;
+      // Machine users act on their own keys by their keys.
+      if ((await activeUser(instanceId, userId))?.schemaType === "machine") return;
+      const held = await authenticators.ofUser(instanceId, userId);
+      const needed = strongestOf(held, await policyOf(instanceId, organizationId));
+      const at = authentication?.proven[needed]?.getTime();
+      const age = at === undefined ? Number.POSITIVE_INFINITY : now().getTime() - at;
+      if (age <= maxAgeMs && age >= -skewMs) return;
+      // The handler checks the password; whoever gives the right one proves it now.
+      const isByPassword = needed === "password" && authentication !== undefined;
+      if (passwordGiven && isByPassword) return;
+      throw stepUpRequired(needed, maxAgeMs / 1000);
+    },
+  };
+}
+
+/** The strongest factor of a person that the settings let them log in with. */
+function strongestOf(
+  held: readonly AuthenticatorRow[],
+  { passkeysAllowed, secondFactors }: LoginPolicy,
+): Strength {
+  const counting = held.filter(({ isVerified }) => isVerified).map(strengthOf);
+  return strengths.find((each) => counting.includes(each)) ?? "provider";
+
+  function strengthOf({ kind, isMarked: isPasskey }: AuthenticatorRow): Strength | undefined {
+    switch (kind) {
+      case "web_authn":
+        if (isPasskey && passkeysAllowed) return "passkey";
+        return secondFactors.includes("u2f") ? "mfa" : undefined;
+      case "totp":
+      case "otp_sms":
+      case "otp_email":
+        return secondFactors.includes(kind) ? "mfa" : undefined;
+      case "password":
+        return "password";
+      default:
+        return undefined;
+    }
+  }
+}
