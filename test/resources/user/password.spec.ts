@@ -71,12 +71,12 @@ describe("setting a password", () => {
 
   it("needs a proof of the user himself: a code, which counts once and for him alone (D53)", async () => {
     const [id, stranger] = [await withPassword(), await withPassword()];
-    const token = await tokenOf(id);
     const [older, foreign] = [await reset(id), await reset(stranger)];
     const code = await reset(id);
     const invalid = { code: 3, reason: "CODE_INVALID", field: "new_password.verification_code" };
-    const by = (verification_code: string) =>
-      set(id, { password: other, verification_code }, { token });
+    // The sessions of the user end with each change of the password.
+    const by = async (verification_code: string) =>
+      set(id, { password: other, verification_code }, { token: await tokenOf(id) });
     assertRefused((await by(older)).refusal, invalid, "after a newer one");
     assertRefused((await by(foreign)).refusal, invalid, "of another user");
     bodyOf(await by(code));
