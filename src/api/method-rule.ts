@@ -4,6 +4,7 @@ import {
   JsonNames,
   method as methodOptions,
   PermissionContext,
+  UnfinishedSession,
   service as serviceOptions,
 } from "#gen/idsvc/options/v1/options_pb.ts";
 import type { ObjectPolicy } from "../authz/context.ts";
@@ -25,6 +26,8 @@ export type MethodRule = {
   holds: HoldKind | undefined;
   /** A login client may do this for the user of a session, or for one whom it registered (option `session_acts`). */
   sessionActs: boolean;
+  /** What the bearer of a session may do with it although it does not satisfy the login settings yet. */
+  unfinishedSession: UnfinishedUse | undefined;
   /** A user who does this to their own account must have authenticated lately. */
   stepUp: boolean;
   feature: string;
@@ -45,6 +48,16 @@ const places = {
   [PermissionContext.INSTANCE]: "instance",
   [PermissionContext.SYSTEM]: "system",
 } as const;
+
+export type UnfinishedUse = "ownSession" | "ownUser" | "firstOfKind" | "passwordDue";
+
+const unfinishedUses: Readonly<Record<UnfinishedSession, UnfinishedUse | undefined>> = {
+  [UnfinishedSession.UNSPECIFIED]: undefined,
+  [UnfinishedSession.OWN_SESSION]: "ownSession",
+  [UnfinishedSession.OWN_USER]: "ownUser",
+  [UnfinishedSession.FIRST_OF_KIND]: "firstOfKind",
+  [UnfinishedSession.PASSWORD_DUE]: "passwordDue",
+};
 
 const holdKinds: Readonly<Record<Holds, HoldKind | undefined>> = {
   [Holds.UNSPECIFIED]: undefined,
@@ -106,6 +119,7 @@ export function methodRule(
     permissionPlace: places[options.permissionContext],
     holds: holdKinds[options.holds],
     sessionActs: options.sessionActs,
+    unfinishedSession: unfinishedUses[options.unfinishedSession],
     stepUp: options.stepUp,
     feature: options.feature,
     successStatus: options.successCode === 0 ? 200 : options.successCode,

@@ -30,6 +30,19 @@ export type Authentication = {
   proven: Readonly<Record<Strength, Date | undefined>>;
 };
 
+/** What a session lacks to act as its user, by the login settings of the user's organization (authority J11). */
+export type Unfinished = {
+  lacks: readonly (
+    | "first_factor"
+    | "allowed_way"
+    | "second_factor"
+    | "second_factor_setup"
+    | "session_lifetime"
+  )[];
+  hasSecondFactor: boolean;
+  mustChangePassword: boolean;
+};
+
 /** How strong an authentication is: a passkey that verified its user or a recovery code, a second factor, and so on. */
 export type Strength = "passkey" | "mfa" | "password" | "provider";
 
@@ -46,6 +59,7 @@ export type Caller =
       actorIds?: readonly string[];
       limit?: TokenLimit;
       authentication?: Authentication;
+      unfinished?: Unfinished;
     }
   | { kind: "system"; name: string };
 

@@ -8,9 +8,13 @@ import type { NoticeCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
-import { nextStep, type Progress, type Step } from "./steps.ts";
+import type { Progress as ProgressOf } from "../resources/session/index.ts";
+import type { Factor } from "./pages/mfa.ts";
+import { nextStep, type Step } from "./steps.ts";
 import type { Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
+
+type Progress = ProgressOf<Factor>;
 
 /** Where the provider takes a request up again that the login has ended for. */
 export const callbackOf = (flowId: string): string =>

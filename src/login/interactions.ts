@@ -12,7 +12,7 @@ import { paths } from "./paths.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import { type LoginSessions, toBrowserSession } from "./sessions.ts";
-import { missingProof } from "./steps.ts";
+import { missingProof } from "../resources/session/index.ts";
 
 type Parts = LoginPorts & {
   agents: Agents;

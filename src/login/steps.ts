@@ -1,35 +1,6 @@
 import type { Missing } from "../oidc/core/ports.ts";
+import { missingProof, type Progress } from "../resources/session/index.ts";
 import type { FlowData } from "./flow.ts";
-import type { Factor } from "./pages/mfa.ts";
-import type { LoginPolicy } from "../settings/login/index.ts";
-import { firstFactorAt, type Proofs, secondFactorAt } from "../resources/session/index.ts";
-
-/** What is known of the login when its next step is looked for. */
-export type Progress = {
-  policy: LoginPolicy;
-  /** What the user has proven in the session of the flow; nothing without one. */
-  proofs: Proofs | undefined;
-  /** His second factors that count by the settings. */
-  factors: readonly Factor[];
-  freshSince: number | undefined;
-  now: Date;
-};
-
-const isRecent = (at: Date | undefined, lifeMs: number, { freshSince, now }: Progress): boolean =>
-  at !== undefined && now.getTime() - at.getTime() <= lifeMs && at.getTime() >= (freshSince ?? 0);
-
-/** What of the proofs is missing: the first factor, the second, or that one is set up. */
-export function missingProof(
-  progress: Progress,
-): "firstFactor" | "secondFactor" | "setup" | undefined {
-  const { proofs, policy, factors } = progress;
-  if (proofs === undefined) return "firstFactor";
-  if (!isRecent(firstFactorAt(proofs), policy.passwordCheckLifetimeMs, progress))
-    return "firstFactor";
-  if (isRecent(secondFactorAt(proofs), policy.mfaCheckLifetimeMs, progress)) return undefined;
-  if (factors.length > 0) return "secondFactor";
-  return policy.forceMfa ? "setup" : undefined;
-}
 
 /** Where a login goes on. */
 export type Step =

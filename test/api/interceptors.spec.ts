@@ -135,6 +135,7 @@ describe("the steps around a call", () => {
         "rateLimit",
         "decode",
         "actingFor",
+        "sessionPolicy",
         "organization",
         "feature",
         "permission",
@@ -198,7 +199,7 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 9);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 10);
     assert.equal(
       interceptorsFor(ports, binding, {
         ...methodRule(getTarget, limits),

@@ -28,6 +28,7 @@ import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
+import { sessionPolicy } from "./session-policy.ts";
 import { stepUp } from "./step-up.ts";
 import { telemetry } from "./telemetry.ts";
 import { validate } from "./validate.ts";
@@ -75,6 +76,8 @@ export const order: readonly [
   ["decode", decode],
   // Who calls may be somebody for whom a login client acts.
   ["actingFor", actingFor],
+  // A session that lacks something may only be finished: before anything is asked of permissions.
+  ["sessionPolicy", sessionPolicy],
   // Needs the request: its ctx goes before the header.
   ["organization", organization],
   ["feature", feature],
@@ -95,6 +98,7 @@ export const order: readonly [
 const standing: ReadonlySet<string> = new Set([
   "instance",
   "authenticate",
+  "sessionPolicy",
   "organization",
   "feature",
   "permission",

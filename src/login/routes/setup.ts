@@ -17,7 +17,7 @@ import {
   writing,
 } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { missingProof } from "../steps.ts";
+import { missingProof } from "../../resources/session/index.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 import { readCredential } from "./passkey.ts";

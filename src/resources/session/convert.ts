@@ -33,6 +33,7 @@ export const toUserAgentSet = ({
 export function toGetSession(
   row: FoundSession,
   names: UserNames | undefined,
+  lacks: readonly string[],
 ): MessageInitShape<typeof GetSessionSchema> {
   const metadata = Object.entries(row.metadata).map(([name, value]): [string, Uint8Array] => [
     name,
@@ -43,6 +44,7 @@ export function toGetSession(
     creationDate: timestampFromDate(row.creationDate),
     creator: row.creatorId,
     factors: toFactors(row, names),
+    lacks: [...lacks],
     metadata: Object.fromEntries(metadata),
     ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
     ...(row.userAgent === null ? {} : { userAgent: toUserAgent(row.fingerprintId, row.userAgent) }),

@@ -21,6 +21,7 @@ import { challenge } from "./challenges.ts";
 import { type Checked, createSessionChecks } from "./checks.ts";
 import { toGetSession, toMetadata, toUserAgentSet } from "./convert.ts";
 import { endSession } from "./end-sessions.ts";
+import { sessionJudge } from "./policy.ts";
 import { type SessionRow, sessionQueries } from "./queries.ts";
 import {
   addSession,
@@ -86,6 +87,9 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
   const namesOf = userNamesReader(db);
+  const judge = sessionJudge(deps);
+  const lacksOf = async (instanceId: string, row: SessionRow): Promise<readonly string[]> =>
+    row.userId === "" ? [] : ((await judge(instanceId, row))?.lacks ?? []);
 
   return {
     async createSession({ session: wanted }, scope) {
@@ -116,7 +120,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw sessionNotFound();
       const names = row.userId === "" ? undefined : await namesOf.of(instanceId, row.userId);
-      return { session: toGetSession(row, names) };
+      return { session: toGetSession(row, names, await lacksOf(instanceId, row)) };
     },
 
     async deleteSession({ id }, scope) {
@@ -131,7 +135,11 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
       const ids = found.rows.map(({ userId }) => userId).filter((id) => id !== "");
       const names = await namesOf.ofMany(scope.instanceId, [...new Set(ids)]);
-      const result = found.rows.map((row) => toGetSession(row, names.get(row.userId)));
+      const result = await Promise.all(
+        found.rows.map(async (row) =>
+          toGetSession(row, names.get(row.userId), await lacksOf(scope.instanceId, row)),
+        ),
+      );
       return { details: toListDetails(found), sortingColumn, result };
     },
   };

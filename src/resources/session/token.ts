@@ -5,6 +5,7 @@ import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { activeUserReader } from "../user/index.ts";
+import { sessionJudge } from "./policy.ts";
 import { authenticationOf } from "./proofs.ts";
 import { isLiving, sessionById } from "./queries.ts";
 
@@ -61,6 +62,7 @@ export function sessionTokens(parts: {
   const { db, secrets, now } = parts;
   const byId = sessionById(db);
   const activeUser = activeUserReader(parts);
+  const judge = sessionJudge(parts);
   return (token, { instanceId }) => {
     if (!token.startsWith(tokenPrefixes.sessionToken)) return undefined;
     return whenKnown(secrets.find(instanceId, sessionTokenKind, token), (found) => {
@@ -73,13 +75,12 @@ export function sessionTokens(parts: {
         return whenKnown(activeUser(instanceId, session.userId), (user) => {
           if (user === undefined) return undefined;
           const { id: userId, organizationId } = user;
-          return {
+          const known = { userId, organizationId, tokenKind: sessionTokenKind, authentication };
+          return whenKnown(judge(instanceId, session), (unfinished) => ({
             kind: "user",
-            userId,
-            organizationId,
-            tokenKind: sessionTokenKind,
-            authentication,
-          };
+            ...known,
+            ...(unfinished && { unfinished }),
+          }));
         });
       });
     });

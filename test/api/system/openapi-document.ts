@@ -59,6 +59,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     permissionPlace: "anywhere",
     holds: undefined,
     sessionActs: false,
+    unfinishedSession: undefined,
     stepUp: false,
     feature: "",
     successStatus: 200,

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/options/v1/options.proto.
  */
 export const file_idsvc_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pZHN2Yy9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEGlkc3ZjLm9wdGlvbnMudjEixgMKDU1ldGhvZE9wdGlvbnMSEgoKcGVybWlzc2lvbhgBIAEoCRI/ChJwZXJtaXNzaW9uX2NvbnRleHQYAiABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlBlcm1pc3Npb25Db250ZXh0EhkKEXN5c3RlbV9wZXJtaXNzaW9uGAMgASgJEg8KB2ZlYXR1cmUYBCABKAkSFAoMc3VjY2Vzc19jb2RlGAUgASgNEioKB3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEAoIbWF4X2JvZHkYByABKAQSGQoRZXhlY3V0aW9uc19leGVtcHQYCCABKAgSGQoRb2JqZWN0X3Blcm1pc3Npb24YCSABKAkSFwoPcmVhZF9wZXJtaXNzaW9uGAogASgJEhAKCG93bl9kYXRhGAsgASgIEhsKE2luc3RhbmNlX3Blcm1pc3Npb24YDCABKAkSEwoLc3RyZWFtX2JvZHkYDSABKAgSJgoFaG9sZHMYDiABKA4yFy5pZHN2Yy5vcHRpb25zLnYxLkhvbGRzEhQKDHNlc3Npb25fYWN0cxgRIAEoCBIPCgdzdGVwX3VwGBAgASgIInsKDlNlcnZpY2VPcHRpb25zEi8KCmpzb25fbmFtZXMYASABKA4yGy5pZHN2Yy5vcHRpb25zLnYxLkpzb25OYW1lcxIdChVpZ25vcmVfdW5rbm93bl9maWVsZHMYAiABKAgSGQoRbm9fc3lzdGVtX2NvbnRleHQYAyABKAgqyAEKBUhvbGRzEhUKEUhPTERTX1VOU1BFQ0lGSUVEEAASEwoPSE9MRFNfVEFLRV9PVkVSEAESEwoPSE9MRFNfR0lWRV9CQUNLEAISEgoOSE9MRFNfU0hVVF9PVVQQAxIXChNIT0xEU19SRU1PVkVfRkFDVE9SEAQSHwobSE9MRFNfVVNFUlNfT0ZfT1JHQU5JWkFUSU9OEAUSGwoXSE9MRFNfVVNFUlNfT0ZfUFJPVklERVIQBhITCg9IT0xEU19FVkVSWUJPRFkQByp3ChFQZXJtaXNzaW9uQ29udGV4dBIiCh5QRVJNSVNTSU9OX0NPTlRFWFRfVU5TUEVDSUZJRUQQABIfChtQRVJNSVNTSU9OX0NPTlRFWFRfSU5TVEFOQ0UQARIdChlQRVJNSVNTSU9OX0NPTlRFWFRfU1lTVEVNEAIqWQoJSnNvbk5hbWVzEhoKFkpTT05fTkFNRVNfVU5TUEVDSUZJRUQQABIUChBKU09OX05BTUVTX1BST1RPEAESGgoWSlNPTl9OQU1FU19MT1dFUl9DQU1FTBACOlkKBm1ldGhvZBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWKAyABKAsyHy5pZHN2Yy5vcHRpb25zLnYxLk1ldGhvZE9wdGlvbnNSBm1ldGhvZDpdCgdzZXJ2aWNlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMWKAyABKAsyIC5pZHN2Yy5vcHRpb25zLnYxLlNlcnZpY2VPcHRpb25zUgdzZXJ2aWNlOooDCgxkaXNwbGF5X25hbWUSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYxooDIAEoCELJAsJIxQIKrwEKHnN0cmluZy5kaXNwbGF5X25hbWUuY2hhcmFjdGVycxJFbXVzdCBub3QgY29udGFpbiBjb250cm9sLCBmb3JtYXQsIHNlcGFyYXRvciBvciBwcml2YXRlLXVzZSBjaGFyYWN0ZXJzGkYhcnVsZSB8fCAhdGhpcy5tYXRjaGVzKCdbXFxwe0NjfVxccHtDZn1cXHB7Q3N9XFxwe0NvfVxccHtabH1cXHB7WnB9XScpCpABCh9zdHJpbmcuZGlzcGxheV9uYW1lLndoaXRlX3NwYWNlEiZtdXN0IG5vdCBiZWdpbiBvciBlbmQgd2l0aCB3aGl0ZSBzcGFjZRpFIXJ1bGUgfHwgIXRoaXMubWF0Y2hlcygnXltcXHRcXG5cXGZcXHJcXHB7Wn1dfFtcXHRcXG5cXGZcXHJcXHB7Wn1dJCcpUgtkaXNwbGF5TmFtZTqdAQoIaHR0cF91cmwSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYx4oDIAEoCEJlwkhiCmAKD3N0cmluZy5odHRwX3VybBIjbXVzdCBiZWdpbiB3aXRoIGh0dHA6Ly8gb3IgaHR0cHM6Ly8aKCFydWxlIHx8IHRoaXMubWF0Y2hlcygnXig/aTpodHRwcz8pOi8vJylSB2h0dHBVcmw", [file_buf_validate_validate, file_google_protobuf_descriptor, file_google_protobuf_duration]);
+  fileDesc("Ch5pZHN2Yy9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEGlkc3ZjLm9wdGlvbnMudjEihwQKDU1ldGhvZE9wdGlvbnMSEgoKcGVybWlzc2lvbhgBIAEoCRI/ChJwZXJtaXNzaW9uX2NvbnRleHQYAiABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlBlcm1pc3Npb25Db250ZXh0EhkKEXN5c3RlbV9wZXJtaXNzaW9uGAMgASgJEg8KB2ZlYXR1cmUYBCABKAkSFAoMc3VjY2Vzc19jb2RlGAUgASgNEioKB3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEAoIbWF4X2JvZHkYByABKAQSGQoRZXhlY3V0aW9uc19leGVtcHQYCCABKAgSGQoRb2JqZWN0X3Blcm1pc3Npb24YCSABKAkSFwoPcmVhZF9wZXJtaXNzaW9uGAogASgJEhAKCG93bl9kYXRhGAsgASgIEhsKE2luc3RhbmNlX3Blcm1pc3Npb24YDCABKAkSEwoLc3RyZWFtX2JvZHkYDSABKAgSJgoFaG9sZHMYDiABKA4yFy5pZHN2Yy5vcHRpb25zLnYxLkhvbGRzEhQKDHNlc3Npb25fYWN0cxgRIAEoCBI/ChJ1bmZpbmlzaGVkX3Nlc3Npb24YDyABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlVuZmluaXNoZWRTZXNzaW9uEg8KB3N0ZXBfdXAYECABKAgiewoOU2VydmljZU9wdGlvbnMSLwoKanNvbl9uYW1lcxgBIAEoDjIbLmlkc3ZjLm9wdGlvbnMudjEuSnNvbk5hbWVzEh0KFWlnbm9yZV91bmtub3duX2ZpZWxkcxgCIAEoCBIZChFub19zeXN0ZW1fY29udGV4dBgDIAEoCCrIAQoFSG9sZHMSFQoRSE9MRFNfVU5TUEVDSUZJRUQQABITCg9IT0xEU19UQUtFX09WRVIQARITCg9IT0xEU19HSVZFX0JBQ0sQAhISCg5IT0xEU19TSFVUX09VVBADEhcKE0hPTERTX1JFTU9WRV9GQUNUT1IQBBIfChtIT0xEU19VU0VSU19PRl9PUkdBTklaQVRJT04QBRIbChdIT0xEU19VU0VSU19PRl9QUk9WSURFUhAGEhMKD0hPTERTX0VWRVJZQk9EWRAHKscBChFVbmZpbmlzaGVkU2Vzc2lvbhIiCh5VTkZJTklTSEVEX1NFU1NJT05fVU5TUEVDSUZJRUQQABIiCh5VTkZJTklTSEVEX1NFU1NJT05fT1dOX1NFU1NJT04QARIfChtVTkZJTklTSEVEX1NFU1NJT05fT1dOX1VTRVIQAhIkCiBVTkZJTklTSEVEX1NFU1NJT05fRklSU1RfT0ZfS0lORBADEiMKH1VORklOSVNIRURfU0VTU0lPTl9QQVNTV09SRF9EVUUQBCp3ChFQZXJtaXNzaW9uQ29udGV4dBIiCh5QRVJNSVNTSU9OX0NPTlRFWFRfVU5TUEVDSUZJRUQQABIfChtQRVJNSVNTSU9OX0NPTlRFWFRfSU5TVEFOQ0UQARIdChlQRVJNSVNTSU9OX0NPTlRFWFRfU1lTVEVNEAIqWQoJSnNvbk5hbWVzEhoKFkpTT05fTkFNRVNfVU5TUEVDSUZJRUQQABIUChBKU09OX05BTUVTX1BST1RPEAESGgoWSlNPTl9OQU1FU19MT1dFUl9DQU1FTBACOlkKBm1ldGhvZBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWKAyABKAsyHy5pZHN2Yy5vcHRpb25zLnYxLk1ldGhvZE9wdGlvbnNSBm1ldGhvZDpdCgdzZXJ2aWNlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMWKAyABKAsyIC5pZHN2Yy5vcHRpb25zLnYxLlNlcnZpY2VPcHRpb25zUgdzZXJ2aWNlOooDCgxkaXNwbGF5X25hbWUSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYxooDIAEoCELJAsJIxQIKrwEKHnN0cmluZy5kaXNwbGF5X25hbWUuY2hhcmFjdGVycxJFbXVzdCBub3QgY29udGFpbiBjb250cm9sLCBmb3JtYXQsIHNlcGFyYXRvciBvciBwcml2YXRlLXVzZSBjaGFyYWN0ZXJzGkYhcnVsZSB8fCAhdGhpcy5tYXRjaGVzKCdbXFxwe0NjfVxccHtDZn1cXHB7Q3N9XFxwe0NvfVxccHtabH1cXHB7WnB9XScpCpABCh9zdHJpbmcuZGlzcGxheV9uYW1lLndoaXRlX3NwYWNlEiZtdXN0IG5vdCBiZWdpbiBvciBlbmQgd2l0aCB3aGl0ZSBzcGFjZRpFIXJ1bGUgfHwgIXRoaXMubWF0Y2hlcygnXltcXHRcXG5cXGZcXHJcXHB7Wn1dfFtcXHRcXG5cXGZcXHJcXHB7Wn1dJCcpUgtkaXNwbGF5TmFtZTqdAQoIaHR0cF91cmwSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYx4oDIAEoCEJlwkhiCmAKD3N0cmluZy5odHRwX3VybBIjbXVzdCBiZWdpbiB3aXRoIGh0dHA6Ly8gb3IgaHR0cHM6Ly8aKCFydWxlIHx8IHRoaXMubWF0Y2hlcygnXig/aTpodHRwcz8pOi8vJylSB2h0dHBVcmw", [file_buf_validate_validate, file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * What the server must know of a method before it lets a call through.
@@ -140,6 +140,14 @@ export type MethodOptions = Message<"idsvc.options.v1.MethodOptions"> & {
    * @generated from field: optional bool session_acts = 17;
    */
   sessionActs: boolean;
+
+  /**
+   * What a session that does not satisfy the login settings of its user may be used for; everything else is refused with
+   * 403 `MFA_REQUIRED` or `LOGIN_POLICY`.
+   *
+   * @generated from field: optional idsvc.options.v1.UnfinishedSession unfinished_session = 15;
+   */
+  unfinishedSession: UnfinishedSession;
 
   /**
    * A user who does this to their own account must have authenticated in the last five minutes, by the strongest factor
@@ -272,6 +280,61 @@ export const HoldsSchema: GenEnum<Holds> = /*@__PURE__*/
   enumDesc(file_idsvc_options_v1_options, 0);
 
 /**
+ * What the bearer of a session may do although the session lacks something that the login settings demand.
+ *
+ * @generated from enum idsvc.options.v1.UnfinishedSession
+ */
+export const UnfinishedSession = {
+  /**
+   * Nothing.
+   *
+   * @generated from enum value: UNFINISHED_SESSION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The request names the session itself by `id`.
+   *
+   * @generated from enum value: UNFINISHED_SESSION_OWN_SESSION = 1;
+   */
+  OWN_SESSION: 1,
+
+  /**
+   * The request names the user of the session by `id`.
+   *
+   * @generated from enum value: UNFINISHED_SESSION_OWN_USER = 2;
+   */
+  OWN_USER: 2,
+
+  /**
+   * The same, and the user has no second factor that counts: all that lacks is that one is set up.
+   *
+   * @generated from enum value: UNFINISHED_SESSION_FIRST_OF_KIND = 3;
+   */
+  FIRST_OF_KIND: 3,
+
+  /**
+   * The same, and the user must set another password.
+   *
+   * @generated from enum value: UNFINISHED_SESSION_PASSWORD_DUE = 4;
+   */
+  PASSWORD_DUE: 4,
+} as const;
+
+/**
+ * What the bearer of a session may do although the session lacks something that the login settings demand.
+ *
+ * @generated from enum idsvc.options.v1.UnfinishedSession
+ */
+export type UnfinishedSession = (typeof UnfinishedSession)[keyof typeof UnfinishedSession];
+
+/**
+ * Describes the enum idsvc.options.v1.UnfinishedSession.
+ */
+export const UnfinishedSessionSchema: GenEnum<UnfinishedSession> = /*@__PURE__*/
+  enumDesc(file_idsvc_options_v1_options, 1);
+
+/**
  * The contexts in which a permission can be demanded.
  *
  * @generated from enum idsvc.options.v1.PermissionContext
@@ -310,7 +373,7 @@ export type PermissionContext = (typeof PermissionContext)[keyof typeof Permissi
  * Describes the enum idsvc.options.v1.PermissionContext.
  */
 export const PermissionContextSchema: GenEnum<PermissionContext> = /*@__PURE__*/
-  enumDesc(file_idsvc_options_v1_options, 1);
+  enumDesc(file_idsvc_options_v1_options, 2);
 
 /**
  * Spellings of field names in JSON answers.
@@ -351,7 +414,7 @@ export type JsonNames = (typeof JsonNames)[keyof typeof JsonNames];
  * Describes the enum idsvc.options.v1.JsonNames.
  */
 export const JsonNamesSchema: GenEnum<JsonNames> = /*@__PURE__*/
-  enumDesc(file_idsvc_options_v1_options, 2);
+  enumDesc(file_idsvc_options_v1_options, 3);
 
 /**
  * The idsvc options of a method.

@@ -1,0 +1,109 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
+import type { Unfinished } from "../../authz/context.ts";
+import {
+  type LoginPolicy,
+  loginSettingsReader,
+  type SecondFactor,
+} from "../../settings/login/index.ts";
+import type { Database } from "../../storage/database.ts";
+import { authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
+import { firstFactorAt, type Proofs, proofsOf, secondFactorAt } from "./proofs.ts";
+import type { SessionRow } from "./queries.ts";
+
+/** What is judged when it is asked whether a user has proven all that the settings demand. */
+export type Progress<Factor = unknown> = {
+  policy: LoginPolicy;
+  /** What the user has proven; nothing where there is no session yet. */
+  proofs: Proofs | undefined;
+  /** The second factors of the user that count by the settings. */
+  factors: readonly Factor[];
+  /** From when on proofs count, where a fresh log-in is asked for. */
+  freshSince: number | undefined;
+  now: Date;
+};
+
+const isRecent = (at: Date | undefined, lifeMs: number, { freshSince, now }: Progress): boolean =>
+  at !== undefined && now.getTime() - at.getTime() <= lifeMs && at.getTime() >= (freshSince ?? 0);
+
+/**
+ * What of the proofs is missing: the first factor, the second, or that one is set up. The pages of the login and the
+ * bearers of sessions are held to this same rule (authority J11).
+ */
+export function missingProof(
+  progress: Progress,
+): "firstFactor" | "secondFactor" | "setup" | undefined {
+  const { policy, factors } = progress;
+  if (progress.proofs === undefined) return "firstFactor";
+  const proofs = allowed(progress.proofs, policy);
+  if (!isRecent(firstFactorAt(proofs), policy.passwordCheckLifetimeMs, progress))
+    return "firstFactor";
+  if (isRecent(secondFactorAt(proofs), policy.mfaCheckLifetimeMs, progress)) return undefined;
+  if (factors.length > 0) return "secondFactor";
+  return policy.forceMfa ? "setup" : undefined;
+}
+
+/** What was proven in ways that the settings allow. */
+const allowed = (proofs: Proofs, policy: LoginPolicy): Proofs => ({
+  ...proofs,
+  password: policy.allowUsernamePassword ? proofs.password : undefined,
+  provider: policy.allowExternalIdp ? proofs.provider : undefined,
+  isUserVerified: proofs.isUserVerified && policy.passkeysAllowed,
+});
+
+const kinds: Readonly<Record<string, SecondFactor>> = {
+  totp: "totp",
+  web_authn: "u2f",
+  otp_email: "otp_email",
+  otp_sms: "otp_sms",
+};
+
+/** Recovery codes alone are no second factor: they stand in for one. */
+const countsAsSecond = ({ kind, isVerified }: AuthenticatorRow, policy: LoginPolicy): boolean => {
+  const setting = kinds[kind];
+  return isVerified && setting !== undefined && policy.secondFactors.includes(setting);
+};
+
+export type SessionJudge = (
+  instanceId: string,
+  session: SessionRow,
+) => Awaitable<Unfinished | undefined>;
+
+/** What a session lacks to act as its user, by the login settings of the user's organization. */
+export function sessionJudge({ db, now }: { db: Database; now: () => Date }): SessionJudge {
+  const policyOf = loginSettingsReader(db);
+  const authenticators = authenticatorReader(db);
+  return (instanceId, session) =>
+    whenKnown(policyOf(instanceId, session.organizationId), (policy) =>
+      whenKnown(authenticators.ofUser(instanceId, session.userId), (held) =>
+        judge(session, policy, held, now()),
+      ),
+    );
+}
+
+function judge(
+  session: SessionRow,
+  policy: LoginPolicy,
+  held: readonly AuthenticatorRow[],
+  now: Date,
+): Unfinished | undefined {
+  const factors = held.filter((each) => countsAsSecond(each, policy));
+  const proofs = proofsOf(session);
+  const missing = missingProof({ policy, proofs, factors, freshSince: undefined, now });
+  const isOld = now.getTime() - session.creationDate.getTime() > policy.sessionLifetimeMs;
+  const first = firstFactorAt(proofs);
+  const isAllowed = firstFactorAt(allowed(proofs, policy)) !== undefined;
+  const lacks = [
+    ...(isOld ? (["session_lifetime"] as const) : []),
+    ...(missing === "firstFactor"
+      ? ([first !== undefined && !isAllowed ? "allowed_way" : "first_factor"] as const)
+      : []),
+    ...(missing === "secondFactor" ? (["second_factor"] as const) : []),
+    ...(missing === "setup" ? (["second_factor_setup"] as const) : []),
+  ];
+  if (lacks.length === 0) return undefined;
+  return {
+    lacks,
+    hasSecondFactor: factors.length > 0,
+    mustChangePassword: held.some(({ kind, isMarked }) => kind === "password" && isMarked),
+  };
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { user, userEvents } from "../../src/resources/user/index.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
+import { assertRefused } from "../support/refusal.ts";
+import { goodPassword } from "../resources/user/user-peer.ts";
+import { startSessionPeer } from "../resources/session/session-peer.ts";
+
+const service = await startSessionPeer();
+const { app, peer, post, put, get, remove, pass, open, show } = service;
+after(() => service[Symbol.asyncDispose]());
+
+const mfa = { code: 7, reason: "MFA_REQUIRED" };
+const policy = { code: 7, reason: "LOGIN_POLICY" };
+
+/** A person with a password, of an organization with these login settings. */
+async function personUnder(settings: JsonObject): Promise<string> {
+  const org = await service.addOrganization();
+  const set = await peer.rest("PATCH", `/settings/v3alpha/login?ctx.org_id=${org}`, settings, {
+    token: app.token,
+  });
+  bodyOf(set);
+  const user = {
+    username: uniqueName("person"),
+    data: { given_name: "Ada" },
+    authenticators: { password: { password: goodPassword } },
+  };
+  return String(bodyOf(await post(`/users?ctx.org_id=${org}`, user), 201).details.id);
+}
+const logIn = (id: string) =>
+  open({ checks: { user: { user_id: id }, password: { password: goodPassword } } });
+const forced = { force_mfa: { set: true } };
+
+describe("a session that does not satisfy the login settings (authority J11)", () => {
+  it("finding 9: by a password alone is no bearer where a second factor is demanded", async () => {
+    const id = await personUnder(forced);
+    const session = await logIn(id);
+    const { token } = session;
+    const request = { id, email: { address: "a@example.test" } };
+    const overGrpc = await peer.call("grpc", UserService.method.setContactEmail, request, {
+      token,
+    });
+    assertRefused(overGrpc, mfa);
+    assert.equal(overGrpc.metadata["lacks"], "second_factor_setup");
+    for (const refused of [
+      await put(`/users/${id}/email`, { address: "a@example.test" }, { token }),
+      await post("/users/_search", [], { token }),
+      await post(`/users/${id}/recovery_codes`, undefined, { token }),
+    ]) {
+      assertRefused(refused.refusal, mfa);
+      assert.equal(refused.status, 403);
+    }
+    bodyOf(await get(`/users/${id}`, { token }));
+    const shown = bodyOf(await get(`/sessions/${session.id}`, { token }));
+    assert.deepEqual(shown.session.lacks, ["second_factor_setup"]);
+    assertRefused((await get(`/users/${app.made.admin.user_id}`, { token })).refusal, mfa);
+    bodyOf(await remove(`/sessions/${session.id}`, { token }));
+  });
+
+  it("finding 9: by a password is no bearer where passwords are not allowed", async () => {
+    const id = await personUnder({ allow_username_password: { set: false } });
+    const { token, id: sessionId } = await logIn(id);
+    assertRefused((await post("/users/_search", [], { token })).refusal, policy);
+    const { method } = SessionService;
+    const overGrpc = await peer.call("grpc", method.searchSessions, {}, { token });
+    assertRefused(overGrpc, policy);
+    assert.equal(overGrpc.metadata["lacks"], "allowed_way");
+    assert.deepEqual((await show(sessionId)).lacks, ["allowed_way"]);
+  });
+
+  it("may register a first second factor, and none beside one", async () => {
+    const id = await personUnder(forced);
+    const { token } = await logIn(id);
+    bodyOf(await post(`/users/${id}/totp`, undefined, { token }));
+    const { at, deps } = service;
+    await deps.events.transact(at, async (tx) => {
+      tx.record(user, await tx.load(user, id), [
+        userEvents["human.mfa.otp.added"]({ totpId: "1" }),
+        userEvents["human.mfa.otp.verified"]({ totpId: "1" }),
+      ]);
+    });
+    assertRefused((await post(`/users/${id}/totp`, undefined, { token })).refusal, mfa);
+  });
+
+  it("is one again when what was proven or the session itself is too old", async () => {
+    const id = await personUnder({
+      password_check_lifetime: { set: "3600s" },
+      session_lifetime: { set: "7200s" },
+    });
+    const session = await logIn(id);
+    const { token } = session;
+    bodyOf(await post("/users/_search", [], { token }));
+    pass(3_601_000);
+    assertRefused((await post("/users/_search", [], { token })).refusal, policy);
+    assert.deepEqual((await show(session.id)).lacks, ["first_factor"]);
+    pass(3_601_000);
+    assert.deepEqual((await show(session.id)).lacks, ["session_lifetime", "first_factor"]);
+  });
+});
