@@ -9,7 +9,7 @@ import type { Database } from "../../storage/database.ts";
 import { and, eq, or } from "../../storage/drizzle.ts";
 import { currentRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { userGrants } from "../grant/index.ts";
+import { acceptanceReader, projectGrants, userGrants } from "../grant/index.ts";
 import { user, users } from "../user/index.ts";
 import { asMembership, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
@@ -21,6 +21,8 @@ export function powerReader(db: Database): PowerReader {
   const t = db.table(memberships);
   const g = db.table(userGrants);
   const userById = rowById(db, users);
+  const grantById = rowById(db, projectGrants);
+  const isAcceptedGrant = acceptanceReader(db);
   const rowsOf = (instanceId: string, userId: string) =>
     db.read
       .select()
@@ -33,13 +35,13 @@ export function powerReader(db: Database): PowerReader {
       .where(and(eq(g.instanceId, instanceId), eq(g.userId, userId)));
   const powerOf = currentRead(
     db,
-    [memberships, userGrants, users],
+    [memberships, userGrants, projectGrants, users],
     async (instanceId, userId): Promise<Power> => {
       const { organizationId = "" } = (await userById(instanceId, userId)) ?? {};
       return {
         organizationId,
         memberships: (await rowsOf(instanceId, userId)).filter(isAccepted).map(toMembership),
-        grants: counting(organizationId, await grantsOf(instanceId, userId)),
+        grants: await counting(organizationId, await grantsOf(instanceId, userId)),
       };
     },
   );
@@ -55,7 +57,7 @@ export function powerReader(db: Database): PowerReader {
       tx.expectAll(memberships, { instanceId, userId }, "id", idsOf(rows));
       const granted = await grantsOf(instanceId, userId);
       tx.expectAll(userGrants, { instanceId, userId }, "id", idsOf(granted));
-      return { organizationId, memberships: held, grants: counting(organizationId, granted) };
+      return { organizationId, memberships: held, grants: await counting(organizationId, granted) };
     },
 
     async ofOrganization(instanceId, organizationId) {
@@ -77,6 +79,20 @@ export function powerReader(db: Database): PowerReader {
       return { organizationId, memberships: held, grants: [] };
     },
   };
+
+  /** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
+  async function counting(organizationId: string, rows: readonly GrantRow[]): Promise<Place[][]> {
+    const places: Place[][] = [];
+    for (const row of rows) {
+      if (row.organizationId !== organizationId) continue;
+      if (row.projectGrantId !== "") {
+        const grant = await grantById(row.instanceId, row.projectGrantId);
+        if (grant === undefined || !(await isAcceptedGrant(grant))) continue;
+      }
+      places.push(placesOf(row));
+    }
+    return places;
+  }
 
   async function usersIn(
     instanceId: string,
@@ -116,13 +132,10 @@ const toMembership = (row: Row<typeof memberships>): Membership => ({
   roles: row.roles,
 });
 
-/** The user grants that count: of projects that the user's own organization owns, or was granted. */
-const counting = (organizationId: string, rows: readonly GrantRow[]): Place[][] =>
-  rows
-    .filter((row) => row.organizationId === organizationId)
-    .map(({ projectId, projectGrantId }) => [
-      { type: "organization", id: organizationId },
-      projectGrantId === ""
-        ? { type: "project", id: projectId, organizationId }
-        : { type: "projectGrant", id: projectGrantId, organizationId },
-    ]);
+/** Where a user grant of the user's own organization could be given. */
+const placesOf = ({ organizationId, projectId, projectGrantId }: GrantRow): Place[] => [
+  { type: "organization", id: organizationId },
+  projectGrantId === ""
+    ? { type: "project", id: projectId, organizationId }
+    : { type: "projectGrant", id: projectGrantId, organizationId },
+];
