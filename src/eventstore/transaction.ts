@@ -18,6 +18,7 @@ import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
 import { claimChange, createAttempts } from "./attempts.ts";
 import { createLines } from "./line.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
+import { createUsedIds } from "./used-ids.ts";
 
 const attempts = 6;
 const eventsATurn = 64;
@@ -56,6 +57,11 @@ export interface Transaction {
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
   /** Reads many objects at once, so that `load` of each finds it here. */
   loadAll<S, E extends NewEvent>(aggregate: Aggregate<S, E>, ids: readonly string[]): Promise<void>;
+  /**
+   * Which of these ids an object of one of these types has or had; the others must still be free when the unit commits, or it
+   * is decided again.
+   */
+  usedIds(types: readonly string[], ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** An object that does not exist yet, under a new id; nothing is read. */
   begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S>;
   /**
@@ -187,6 +193,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
   const refusable = createAttempts(parts, at.instanceId);
+  const ids = createUsedIds(parts.db, at.instanceId);
   let firstSequence = 0n;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
@@ -208,6 +215,11 @@ function createTransaction(parts: Parts, at: WriteContext) {
       for (const loaded of await parts.loadAll(aggregate, at.instanceId, [...missing])) {
         remember(aggregate, loaded);
       }
+    },
+    async usedIds(types, wanted) {
+      const used = await ids.used(types, wanted);
+      const recorded = wanted.filter((id) => types.some((type) => recordings.has(`${type}/${id}`)));
+      return new Set([...used, ...recorded]);
     },
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
@@ -302,6 +314,9 @@ function createTransaction(parts: Parts, at: WriteContext) {
         aggregateId: loaded.id,
         version: loaded.version,
       });
+    }
+    for (const [key, expected] of ids.expected()) {
+      if (!recordings.has(key) && !loads.has(key)) expect.push(expected);
     }
     const stored: StoredEvent[] = [];
     const claims: ClaimChange[] = [];
