@@ -20,6 +20,8 @@ import { createLines } from "./line.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 import { createUsedIds } from "./used-ids.ts";
 
+export { execute } from "./execute.ts";
+
 const attempts = 6;
 const eventsATurn = 64;
 
@@ -193,7 +195,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
   const refusable = createAttempts(parts, at.instanceId);
-  const ids = createUsedIds(parts.db, at.instanceId);
+  const usedIds = createUsedIds(parts.db, at.instanceId);
   let firstSequence = 0n;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
@@ -216,11 +218,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
         remember(aggregate, loaded);
       }
     },
-    async usedIds(types, wanted) {
-      const used = await ids.used(types, wanted);
-      const recorded = wanted.filter((id) => types.some((type) => recordings.has(`${type}/${id}`)));
-      return new Set([...used, ...recorded]);
-    },
+    usedIds: (types, ids) => usedIds.among(types, ids, recordings),
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
@@ -315,9 +313,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
         version: loaded.version,
       });
     }
-    for (const [key, expected] of ids.expected()) {
-      if (!recordings.has(key) && !loads.has(key)) expect.push(expected);
-    }
+    expect.push(...usedIds.expected((key) => recordings.has(key) || loads.has(key)));
     const stored: StoredEvent[] = [];
     const claims: ClaimChange[] = [];
     const rows: RowChange[] = [];
@@ -391,20 +387,4 @@ function createTransaction(parts: Parts, at: WriteContext) {
   }
 
   return { transaction, requireInvariants, commit };
-}
-
-/** Decides over one object: loads it, lets the decision see its state, appends, tells its last event. */
-export async function execute<S, E extends NewEvent>(
-  transact: Transact,
-  at: WriteContext,
-  aggregate: Aggregate<S, E>,
-  object: { id: string; owner?: OwnerRef },
-  decide: (state: S, tx: Transaction) => Awaitable<E[]>,
-): Promise<Written> {
-  const written = await transact(at, async (tx) => {
-    const loaded = await tx.load(aggregate, object.id);
-    tx.record(aggregate, loaded, await decide(loaded.state, tx), object.owner);
-    return tx.written(loaded);
-  });
-  return written();
 }

@@ -2,6 +2,8 @@ import type { Database, Expectation } from "../storage/database.ts";
 import { and, eq, inArray } from "../storage/drizzle.ts";
 import { events } from "../storage/kernel-tables.ts";
 
+const key = (type: string, id: string) => `${type}/${id}`;
+
 /** Which ids objects have or had, as one unit asks for them: each is read once, and expected to stay as it was. */
 export function createUsedIds(db: Database, instanceId: string) {
   const t = db.table(events);
@@ -9,8 +11,12 @@ export function createUsedIds(db: Database, instanceId: string) {
   const free = new Map<string, Expectation>();
 
   return {
-    async used(types: readonly string[], ids: readonly string[]): Promise<string[]> {
-      const key = (type: string, id: string) => `${type}/${id}`;
+    /** @param recorded the streams that the unit writes */
+    async among(
+      types: readonly string[],
+      ids: readonly string[],
+      recorded: ReadonlyMap<string, unknown>,
+    ): Promise<ReadonlySet<string>> {
       const unread = ids.filter((id) => types.some((type) => !isUsed.has(key(type, id))));
       if (unread.length > 0) {
         const rows = await db.read
@@ -36,9 +42,11 @@ export function createUsedIds(db: Database, instanceId: string) {
           free.set(name, { kind: "stream", aggregateType, aggregateId, version: 0n });
         }
       }
-      return ids.filter((id) => types.some((type) => isUsed.get(key(type, id)) === true));
+      const has = (name: string) => isUsed.get(name) === true || recorded.has(name);
+      return new Set(ids.filter((id) => types.some((type) => has(key(type, id)))));
     },
-    /** What must still be so when the unit commits, by the streams. */
-    expected: (): Iterable<[string, Expectation]> => free,
+    /** What must still be so when the unit commits, of streams that are not looked after already. */
+    expected: (isKept: (name: string) => boolean): Expectation[] =>
+      [...free].filter(([name]) => !isKept(name)).map(([, expected]) => expected),
   };
 }

@@ -99,7 +99,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
-  const ids = idGuard(deps);
+  const chosen = idGuard(deps);
   const history = objectHistory(deps);
   const tellerFor = eventTeller(db);
 
@@ -116,7 +116,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
         requireData(schema, data, "owner");
-        if (userId !== undefined) await ids.requireFree(tx, scope.instanceId, userId);
+        if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
         const loaded = tx.begin(user, userId ?? newId());
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
