@@ -116,7 +116,7 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
   const { caller } = scope;
   return {
     instanceId,
-    editorId: caller.kind === "user" ? caller.userId : `system:${caller.name}`,
+    editorId: editorOf(caller),
     service: scope.method.slice(0, scope.method.indexOf("/")),
     clientId: clientOf(caller),
     requestId: scope.requestId,
@@ -128,6 +128,19 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
 /** Whether an editor is a part of the service, or a system caller: nobody of the instance. */
 export const isServiceEditor = (editorId: string): boolean =>
   editorId === "bootstrap" || editorId.startsWith("system:");
+
+/** As `isServiceEditor`, for what stands in the log: an older store may have had a user of such an id. */
+export const isOfService = async (tx: Transaction, editorId: string): Promise<boolean> =>
+  isServiceEditor(editorId) && (await tx.usedIds(["user"], [editorId])).size === 0;
+
+/**
+ * What the log calls a caller. Users of older stores may have an id that looks like an editor of the service; in front of it
+ * stands what no id has (authority J7).
+ */
+export function editorOf(caller: Caller): string {
+  if (caller.kind === "system") return `system:${caller.name}`;
+  return isServiceEditor(caller.userId) ? `user/${caller.userId}` : caller.userId;
+}
 
 /** The OAuth client that calls; empty where there is none. */
 export const clientOf = (caller: Caller | undefined): string =>

@@ -18,6 +18,9 @@ import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
 import { claimChange, createAttempts } from "./attempts.ts";
 import { createLines } from "./line.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
+import { createUsedIds } from "./used-ids.ts";
+
+export { execute } from "./execute.ts";
 
 const attempts = 6;
 const eventsATurn = 64;
@@ -56,6 +59,11 @@ export interface Transaction {
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
   /** Reads many objects at once, so that `load` of each finds it here. */
   loadAll<S, E extends NewEvent>(aggregate: Aggregate<S, E>, ids: readonly string[]): Promise<void>;
+  /**
+   * Which of these ids an object of one of these types has or had; the others must still be free when the unit commits, or it
+   * is decided again.
+   */
+  usedIds(types: readonly string[], ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** An object that does not exist yet, under a new id; nothing is read. */
   begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S>;
   /**
@@ -187,6 +195,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
   const refusable = createAttempts(parts, at.instanceId);
+  const usedIds = createUsedIds(parts.db, at.instanceId);
   let firstSequence = 0n;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
@@ -209,6 +218,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
         remember(aggregate, loaded);
       }
     },
+    usedIds: (types, ids) => usedIds.among(types, ids, recordings),
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
@@ -303,6 +313,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
         version: loaded.version,
       });
     }
+    expect.push(...usedIds.expected((key) => recordings.has(key) || loads.has(key)));
     const stored: StoredEvent[] = [];
     const claims: ClaimChange[] = [];
     const rows: RowChange[] = [];
@@ -376,20 +387,4 @@ function createTransaction(parts: Parts, at: WriteContext) {
   }
 
   return { transaction, requireInvariants, commit };
-}
-
-/** Decides over one object: loads it, lets the decision see its state, appends, tells its last event. */
-export async function execute<S, E extends NewEvent>(
-  transact: Transact,
-  at: WriteContext,
-  aggregate: Aggregate<S, E>,
-  object: { id: string; owner?: OwnerRef },
-  decide: (state: S, tx: Transaction) => Awaitable<E[]>,
-): Promise<Written> {
-  const written = await transact(at, async (tx) => {
-    const loaded = await tx.load(aggregate, object.id);
-    tx.record(aggregate, loaded, await decide(loaded.state, tx), object.owner);
-    return tx.written(loaded);
-  });
-  return written();
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ChecksSchema } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
@@ -15,7 +16,8 @@ type Checks = MessageInitShape<typeof ChecksSchema>;
 /** What came of a check. Wrong, unknown, locked and throttled are one answer (D49). */
 export type Proved = { isRight: false } | { isRight: true; mustChangePassword: boolean };
 
-const nobody = "0";
+/** No user has this id: none that begins so can be chosen, and what an older store may have does not know the rest. */
+const nobody = `system:${randomUUID()}`;
 
 /**
  * Proves the password of whoever the flow is about: in his session where there is one, else in a new one. Nobody (no user

@@ -1,6 +1,7 @@
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { service } from "../authz/service.ts";
 import type { Module } from "../projection/module.ts";
+import { idConcerns } from "./concerns.ts";
 import { authorizeExport, exportOrganizations } from "./export/export.ts";
 import { importHandlers, importReader } from "./import/handlers.ts";
 import { importKinds } from "./import/kinds.ts";
@@ -35,6 +36,7 @@ export const managementModule = (passkeyPage: PasskeyPage): Module => ({
       },
     ),
   ],
+  concerns: idConcerns,
   jobs: (deps) => importJobs(deps, importKinds(deps)),
   sweeps: (deps) => [sweepImports(deps)],
 });

@@ -7,6 +7,7 @@ import {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { JWTConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/jwt_pb.ts";
 import { OIDCConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/oidc_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
 import type { Deps } from "../../projection/module.ts";
 import { idp, idpAdder, newOptions } from "../../resources/idp/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
@@ -50,6 +51,7 @@ export function idpKinds(deps: Deps): Kind[] {
         throw taken();
       }
       if (loaded.version > 0n) throw taken();
+      requireChosenId(idpId, "idp_id", { allDigits: true });
       await add(tx, instanceId, { type: "org", id: orgId }, idpId);
       return created(note("idp", idpId, { orgId }));
     };

@@ -11,11 +11,13 @@ import {
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { created, existed, kind, type Kind, note } from "./kind.ts";
+import { newIdGuard } from "./new-id.ts";
 
 /** Organizations and their domains. */
 export function organizationKinds(deps: Deps): Kind[] {
   const create = organizationCreator(deps);
   const recordAll = organizationRecorder(deps);
+  const requireNewId = newIdGuard(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
 
   return [
@@ -24,10 +26,12 @@ export function organizationKinds(deps: Deps): Kind[] {
       idOf: ({ name }) => name,
       refs: (_, id) => [{ type: "organization", id }],
       begin:
-        ({ name, domain: wanted, inactive }, { instanceId, orgId }) =>
+        ({ name, domain: wanted, inactive }, place) =>
         async (tx) => {
+          const { instanceId, orgId } = place;
           const loaded = await tx.load(organization, orgId);
           if (loaded.state !== undefined) return existed;
+          await requireNewId(tx, place, orgId, { field: "org_id", taken: "ORGANIZATION_ID_TAKEN" });
           const made = await create(tx, instanceId, {
             id: orgId,
             name,

@@ -10,6 +10,7 @@ import {
   type OidcAppData,
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { AppSchema } from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -51,10 +52,12 @@ import {
   type Place,
   type Write,
 } from "./kind.ts";
+import { newIdGuard } from "./new-id.ts";
 
 /** Projects, their roles and apps, and to whom they are granted. */
 export function projectKinds(deps: Deps): Kind[] {
   const { newId, checkUrl, now } = deps;
+  const requireNewId = newIdGuard(deps);
 
   function newApp(
     appId: string,
@@ -80,6 +83,8 @@ export function projectKinds(deps: Deps): Kind[] {
         return existed;
       }
       if (loaded.version > 0n) throw idTaken("APP_ID_TAKEN", "an app");
+      await requireNewId(tx, place, appId, { field: "app_id", taken: "APP_ID_TAKEN" });
+      if (wanted.clientId !== "") await requireNewId.ofClient(tx, place, clientId);
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
       if (inactive) tx.record(app, loaded, deactivateApp(loaded.state));
@@ -96,8 +101,9 @@ export function projectKinds(deps: Deps): Kind[] {
         { type: "project", id: projectId },
       ],
       begin:
-        ({ projectId, project: wanted, inactive }, { orgId, known }) =>
+        ({ projectId, project: wanted, inactive }, place) =>
         async (tx) => {
+          const { orgId, known } = place;
           await requireOrganization(tx, orgId);
           const loaded = await tx.load(project, projectId);
           if (
@@ -108,6 +114,8 @@ export function projectKinds(deps: Deps): Kind[] {
             throw idTaken("PROJECT_ID_TAKEN", "a project");
           }
           if (loaded.state !== undefined) return existed;
+          const named = { field: "project_id", taken: "PROJECT_ID_TAKEN" };
+          await requireNewId(tx, place, projectId, named);
           const added = addProject(loaded.state, {
             name: wanted?.name ?? "",
             roleAssertion: wanted?.projectRoleAssertion ?? false,
@@ -169,6 +177,7 @@ export function projectKinds(deps: Deps): Kind[] {
           const noteId = `${appId}/${keyId}`;
           const isKnown = (await known.find("appKey", noteId)) !== undefined;
           if (isKnown || loaded.state.keyIds.includes(keyId)) return existed;
+          requireChosenId(keyId, "id", { allDigits: true });
           tx.record(app, loaded, addKey(loaded.state, { keyId, publicKey, ...ends }));
           return created(note("appKey", noteId));
         };
@@ -200,6 +209,7 @@ export function projectKinds(deps: Deps): Kind[] {
             return existed;
           }
           if (loaded.version > 0n) throw idTaken("PROJECT_GRANT_ID_TAKEN", "a project grant");
+          requireChosenId(grantId, "grant_id", { allDigits: true });
           const keys = await known.roleKeys(projectId, roleKeys);
           requireKeys(roleKeys, keys, "project_grant.role_keys", "the project");
           const config = { projectId, grantedOrganizationId, roleKeys };

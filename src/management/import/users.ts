@@ -6,6 +6,7 @@ import {
   ImportedMachineSchema,
   ImportedMetadataSchema,
 } from "#gen/idsvc/management/v1/data_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -31,11 +32,14 @@ import { toEnd, toPublicKey } from "./keys.ts";
 import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
 import { addLink, noteOf } from "./links.ts";
 import { addMemberOf } from "./members.ts";
+import { newIdGuard } from "./new-id.ts";
 
 /** People and programs, and what is kept with them. */
 export function userKinds(deps: Deps): Kind[] {
   const { newId, now } = deps;
   const humans = humanAdder(deps);
+  const requireNewId = newIdGuard(deps);
+  const named = { field: "user_id", taken: "USER_ID_TAKEN" };
 
   return [
     kind("humanUsers", {
@@ -55,6 +59,7 @@ export function userKinds(deps: Deps): Kind[] {
         const add = humans(instanceId, toHuman(record));
         return async (tx) => {
           if (await isThere(tx, userId, orgId)) return existed;
+          await requireNewId(tx, place, userId, named);
           const loaded = await add(tx, orgId);
           for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
           const at = { instanceId, organizationId: orgId, known: place.known };
@@ -79,11 +84,13 @@ export function userKinds(deps: Deps): Kind[] {
         { type: "user", id: userId },
       ],
       begin:
-        ({ userId, user: wanted, inactive }, { orgId }) =>
+        ({ userId, user: wanted, inactive }, place) =>
         async (tx) => {
+          const { orgId } = place;
           if (wanted === undefined) throw new Error("validation requires what the program is");
           await requireOrganization(tx, orgId);
           if (await isThere(tx, userId, orgId)) return existed;
+          await requireNewId(tx, place, userId, named);
           const loaded = await tx.load(user, userId);
           const { userName: username, name, description, accessTokenType } = wanted;
           const all = {
@@ -117,6 +124,7 @@ export function userKinds(deps: Deps): Kind[] {
             ({ kind: of, id }) => of === "key" && id === keyId,
           );
           if (has || (await known.find("machineKey", noteId)) !== undefined) return existed;
+          requireChosenId(keyId, "key_id", { allDigits: true });
           requireRoom(loaded.state.authenticators, "key");
           const added = { keyId, publicKey, expirationDate: ends.expirationDate };
           tx.record(user, loaded, [userEvents["machine.key.added"](added)]);
@@ -158,7 +166,7 @@ async function isThere(tx: Transaction, userId: string, orgId: string): Promise<
   const { state } = await tx.load(user, userId);
   if (state === undefined) return false;
   if (state.organizationId === orgId) return true;
-  throw alreadyExists("USER_ID_TAKEN", "the id is or was a user's");
+  throw alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
 }
 
 /** @throws NOT_FOUND USER_NOT_FOUND also for the user of another organization */

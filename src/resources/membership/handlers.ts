@@ -5,7 +5,7 @@ import type {
   MembershipContextSchema,
 } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
-import { isServiceEditor, type Scope, writeContext } from "../../authz/context.ts";
+import { isOfService, type Scope, writeContext } from "../../authz/context.ts";
 import { writesOwnAccount } from "../../authz/limited.ts";
 import { coversEverybody } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
@@ -205,7 +205,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     if (state === undefined) throw membershipNotFound();
     const history = await events.read({ instanceId, aggregate: { type: membership.type, id } });
     const { editorId = "" } = history.findLast(({ type }) => /\.(added|changed)$/.test(type)) ?? {};
-    if (isServiceEditor(editorId)) return;
+    if (await isOfService(tx, editorId)) return;
     const giver = await powers.holdUser(tx, instanceId, editorId);
     requireMayGive(permissionsFrom(giver.memberships), state.context, state.roles);
   }

@@ -1,4 +1,4 @@
-import { isServiceEditor } from "../../authz/context.ts";
+import { isOfService } from "../../authz/context.ts";
 import { coversUser } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -25,7 +25,7 @@ export function newPower(deps: Deps) {
     const before = await powers.holdUser(tx, instanceId, userId);
     const power = { ...before, memberships: [...before.memberships, asMembership(given)] };
     const isTrusted = async (makerId: string) => {
-      if (isServiceEditor(makerId)) return true;
+      if (await isOfService(tx, makerId)) return true;
       const maker = await powers.holdUser(tx, instanceId, makerId);
       return coversUser(permissionsFrom(maker.memberships), power);
     };

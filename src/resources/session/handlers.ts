@@ -4,7 +4,7 @@ import type {
   PatchSession,
   Session as NewSession,
 } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
-import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
+import { editorOf, instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import { credentialWriter } from "../../authz/roles.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
@@ -15,7 +15,7 @@ import type { IdpIntentHandlers } from "../idpintent/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
-import { callerId, createTenancy, organization, permissionMissing } from "../org/index.ts";
+import { createTenancy, organization, permissionMissing } from "../org/index.ts";
 import { requireVouching, user, userChecks, userNamesReader } from "../user/index.ts";
 import { challenge } from "./challenges.ts";
 import { type Checked, createSessionChecks } from "./checks.ts";
@@ -74,7 +74,8 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
       if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
     },
     getSession: (request, scope) =>
-      require(scope, request, ({ creatorId }) => creatorId === callerId(scope)),
+      require(scope, request, ({ creatorId }) =>
+        scope.caller.kind === "user" && creatorId === editorOf(scope.caller)),
     deleteSession: (request, scope) => require(scope, request, () => false),
   };
 }

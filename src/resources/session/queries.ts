@@ -4,7 +4,7 @@ import {
   SessionFieldName,
   type SessionSearchFilter,
 } from "#gen/idsvc/resources/session/v3alpha/query_pb.ts";
-import type { Scope } from "../../authz/context.ts";
+import { editorOf, type Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
@@ -12,7 +12,7 @@ import { and, type Column, eq, gt, isNull, or, type SQL } from "../../storage/dr
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasTime } from "../object/filters.ts";
-import { callerId, type Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../org/index.ts";
 import { sessionMetadata, sessions } from "./projection.ts";
 import type { Metadata } from "./session.ts";
 
@@ -83,10 +83,9 @@ export function sessionQueries(
       organizationId: t.organizationId,
       userId: t.userId,
     });
-    const caller = callerId(scope);
-    return reached === undefined || caller === undefined
+    return reached === undefined || scope.caller.kind !== "user"
       ? [reached, ...living]
-      : [or(reached, eq(t.creatorId, caller)), ...living];
+      : [or(reached, eq(t.creatorId, editorOf(scope.caller))), ...living];
   }
 
   return {

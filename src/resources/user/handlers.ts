@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
@@ -35,6 +36,7 @@ import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
 import type { UserEvent } from "./events.ts";
+import { idGuard } from "./free-id.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
@@ -97,6 +99,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
+  const chosen = idGuard(deps);
   const history = objectHistory(deps);
   const tellerFor = eventTeller(db);
 
@@ -107,12 +110,14 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
+      if (userId !== undefined) requireChosenId(userId, "user.user_id");
       const setting = password && settingOf(credentials, scope.instanceId, password, field);
       const [written, told] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
         requireData(schema, data, "owner");
-        const loaded = userId === undefined ? tx.begin(user, newId()) : await tx.load(user, userId);
+        if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
+        const loaded = tx.begin(user, userId ?? newId());
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
         const made = await setContacts(tx, loaded, contact, { scope });

@@ -44,6 +44,7 @@ export { authenticatorReader, type AuthenticatorRow } from "./authenticator/quer
 export { cleanHands, type UserHold } from "./clean-hands.ts";
 export { evenly } from "./check/even-time.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
+export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
 export { canLogIn, heldOf, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";

@@ -122,7 +122,7 @@ export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
 
 /** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of his may pass to another */
 export function addUser({ version }: Loaded<State>, wanted: NewUser): UserEvent[] {
-  if (version > 0n) throw alreadyExists("USER_ID_TAKEN", "the id is or was a user's");
+  if (version > 0n) throw alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
   const asText = { ...wanted, data: JSON.stringify(wanted.data) };
   switch (wanted.schemaType) {
     case "human":

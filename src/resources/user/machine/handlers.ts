@@ -2,12 +2,13 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { toDetails } from "../../object/details.ts";
-import { requireAny, requireHeld, requireRoom } from "../authenticator/authenticators.ts";
+import { heldOf, requireAny, requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { newClientKeys } from "../../../crypto/client-key.ts";
 import { requireClientKey } from "../../object/client-key.ts";
 import { toExpiration } from "../../object/expiration.ts";
+import { idGuard } from "../free-id.ts";
 import { requireMachine } from "../person.ts";
 import { user, userNotFound } from "../user.ts";
 import { machineSecretRef, newMachineSecret } from "./secret.ts";
@@ -18,6 +19,7 @@ export function machineHandlers({
   deps,
 }: Credentials): Pick<Handlers<typeof UserService>, MachineMethods> {
   const { events, secrets, newId, now } = deps;
+  const ids = idGuard(deps);
 
   return {
     async addPublicKey({ id, key }, scope) {
@@ -65,6 +67,9 @@ export function machineHandlers({
         const loaded = await tx.load(user, id);
         requireMachine(loaded.state);
         const clientId = loaded.state.username;
+        const [before] = heldOf(loaded.state.authenticators, "secret");
+        // What an older store has stays, also with a new secret.
+        if (before?.address !== clientId) await ids.requireNoId(tx, clientId);
         tx.record(user, loaded, [userEvents["machine.secret.set"]({ clientId })]);
         const { clientSecret, change } = await newMachineSecret(secrets, at, tx.now);
         tx.write(change);

@@ -30,7 +30,9 @@ export const file_idsvc_resources_user_v3alpha_user: GenFile = /*@__PURE__*/
  */
 export type User = Message<"idsvc.resources.user.v3alpha.User"> & {
   /**
-   * The ID. Absent stands for a new one. An ID is never given twice, not even after its user was deleted.
+   * The ID. Absent stands for a new one. An ID is never given twice, not even after its user was deleted, and never one that
+   * anything else in the instance has or had. It is of letters, digits and `. _ - @ + : |`, not of digits alone, and neither
+   * `.` or `..` nor a name of the service: `0`, `system`, `anonymous`, `bootstrap` and `idsvc`, or one of them before a colon.
    *
    * @generated from field: optional string user_id = 1;
    */

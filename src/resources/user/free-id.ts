@@ -1,0 +1,54 @@
+import { alreadyExists, type DomainError, failedPrecondition } from "../../errors.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { refusalOfId } from "../../authz/chosen-id.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { claims } from "../../storage/kernel-tables.ts";
+import { clientIdClaim } from "./client-id.ts";
+
+/** The types of objects whose ids stand in tokens and in the log: an id is never of two of them (authority J7). */
+export const namedTypes = ["user", "project", "application", "org"] as const;
+
+/** Refuses ids that somebody chose and that another object of the instance has or had; it does not tell which. */
+export function idGuard({ db }: { db: Database }) {
+  const t = db.table(claims);
+
+  /** Whether an app or a machine user has this id as its client id; it must stay so until the unit commits. */
+  async function isClientId(tx: Transaction, instanceId: string, id: string): Promise<boolean> {
+    const where = { scope: instanceId, kind: clientIdClaim, value: caseFold(id) };
+    const rows = await db.read
+      .select({ kind: t.kind })
+      .from(t)
+      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), eq(t.value, where.value)));
+    if (rows.length === 0) tx.expectRows(claims, where, 0);
+    return rows.length > 0;
+  }
+
+  return {
+    /** Before the object is recorded. */
+    async requireFree(
+      tx: Transaction,
+      instanceId: string,
+      id: string,
+      taken: () => DomainError = userIdTaken,
+    ): Promise<void> {
+      if ((await tx.usedIds(namedTypes, [id])).has(id)) throw taken();
+      if (await isClientId(tx, instanceId, id)) throw taken();
+    },
+
+    /** @throws FAILED_PRECONDITION CLIENT_ID_IS_ID for a client id that is the id of something, or a name of the service */
+    async requireNoId(tx: Transaction, clientId: string): Promise<void> {
+      const isOurs = refusalOfId(clientId, "")?.reason === "ID_RESERVED";
+      if (isOurs || (await tx.usedIds(namedTypes, [clientId])).has(clientId)) throw clientIdIsId();
+    },
+  };
+}
+
+const userIdTaken = () => alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
+
+export const clientIdIsId = () =>
+  failedPrecondition(
+    "CLIENT_ID_IS_ID",
+    "the client id is or was an id of something in the instance, or is a name of the service: choose another one",
+  );
