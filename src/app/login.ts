@@ -12,7 +12,7 @@ import { createLogin, type LoginFunctions } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 
-export { pathOfNotice } from "../login/index.ts";
+export { pathOfNotice, recoverPath } from "../login/index.ts";
 
 /** The login, over the slices of the service. */
 export function openLogin(

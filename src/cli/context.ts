@@ -8,6 +8,10 @@ export type Context = {
   argument: string;
   /** Where a command shall bring something that has `--to`; otherwise empty. */
   to: string;
+  /** Whom a command that has `--user` is about, by their login name; otherwise empty. */
+  user: string;
+  /** The instance that `--instance` names by a domain; otherwise empty. */
+  instance: string;
   /** Whether a command that has `--end` shall end what it shows. */
   end: boolean;
   files: string[];

@@ -22,6 +22,7 @@ const actions = {
   verify: async () => (await import("./projections.ts")).verifyCommand,
   rebuild: async () => (await import("./projections.ts")).rebuildCommand,
   legacyApps: async () => (await import("./apps.ts")).legacyAppsCommand,
+  recover: async () => (await import("./recover.ts")).recoverCommand,
   rotate: async () => (await import("./keys.ts")).rotateCommand,
 } satisfies Record<string, () => Promise<Action>>;
 
@@ -64,12 +65,22 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
       command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
     }
     command.addHelpText("after", exitCodeHelp).action(async () => {
-      const { config, json, to = "", end, ...flags } = command.opts<Record<string, unknown>>();
+      const {
+        config,
+        json,
+        to = "",
+        user = "",
+        instance = "",
+        end,
+        ...flags
+      } = command.opts<Record<string, unknown>>();
       const action = await load();
       code = await action({
         argument: String(command.processedArgs[0] ?? ""),
         files: Array.isArray(config) ? config.map(String) : [],
         to: String(to),
+        user: String(user),
+        instance: String(instance),
         end: end === true,
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
@@ -127,6 +138,14 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "show the apps that reach our APIs as before apps needed an access to them",
     actions.legacyApps,
   ).option("--end", "end that: from then on counts what they are given");
+  add(
+    program,
+    "recover",
+    "print a link, good once for 15 minutes, that leads back into an account; owners are told",
+    actions.recover,
+  )
+    .requiredOption("--user <login name>", "whose account it is")
+    .option("--instance <domain>", "the instance, by one of its domains, where there are several");
   const keys = program.command("keys").description("what seals the secrets").exitOverride();
   add(
     keys,

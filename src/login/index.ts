@@ -27,6 +27,7 @@ import { providerRoutes } from "./routes/provider.ts";
 import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
+import { recoverRoute } from "./routes/recover.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
@@ -34,7 +35,7 @@ import { loginSessions } from "./sessions.ts";
 import { openVisit, PageRefused } from "./visit.ts";
 import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
-export { pathOfNotice } from "./path-of-notice.ts";
+export { pathOfNotice, recoverPath } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
 export type { LoginErrors } from "./web.ts";
 
@@ -70,6 +71,7 @@ export function createLogin(ports: LoginPorts): {
     ...registerRoutes(parts),
     ...passwordResetRoutes(parts),
     ...fromMailRoutes(parts),
+    recoverRoute(parts),
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),

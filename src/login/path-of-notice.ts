@@ -21,12 +21,17 @@ export function pathOfNotice({
     case "password.changed":
       return at(paths.forgotPassword, {});
     case "domain.claimed":
+    case "recovery.link":
       return paths.begin;
     case "otp":
     case "phone.verification":
       return undefined;
   }
 }
+
+/** The page that a way back in opens, which is made on the machine (authority J21). */
+export const recoverPath = (link: { userId: string; code: string }): string =>
+  at(paths.recover, { user_id: link.userId, code: link.code });
 
 /** The page that an invitation to make a passkey opens. */
 export const passkeyPage = (invited: { userId: string; codeId: string; code: string }): string =>

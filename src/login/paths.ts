@@ -28,6 +28,8 @@ export const paths = {
   registerPasskey: "/ui/login/passkey/register",
   forgotPassword: "/ui/login/password/forgot",
   resetPassword: "/ui/login/password/reset",
+  /** Where the link leads that `idsvc recover` prints. */
+  recover: "/ui/login/recover",
   changePassword: "/ui/login/password/change",
   consent: "/ui/login/consent",
   device: "/device",

@@ -18,6 +18,7 @@ export type MessageValues = {
   code?: string | undefined;
   link?: string | undefined;
   domain?: string | undefined;
+  account?: string | undefined;
 };
 
 const keys: Record<NoticeTopic | "test", string> = {
@@ -30,6 +31,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   "password.changed": "passwordChanged",
   registered: "registered",
   "domain.claimed": "domainClaimed",
+  "recovery.link": "recoveryLink",
   test: "test",
 };
 
@@ -43,17 +45,22 @@ const keyOf = (topic: NoticeTopic | "test", part: "subject" | "text" | "sms"): T
 const withoutCode: ReadonlySet<string> = new Set(["initialization", "passkey.registration"]);
 
 // Nobody asked for these: to do nothing would be the wrong advice.
-const unasked: ReadonlySet<string> = new Set(["password.changed", "domain.claimed", "test"]);
+const unasked: ReadonlySet<string> = new Set([
+  "password.changed",
+  "domain.claimed",
+  "recovery.link",
+  "test",
+]);
 
 /** An e-mail: what it is about, where to go, the code in a line of its own, and what to do about a stray one. */
 export function writeEmail(
   { t, language, look }: { t: Translate; language: Language; look: Look },
   topic: NoticeTopic | "test",
-  { loginName, code, link, domain = "" }: MessageValues,
+  { loginName, code, link, domain = "", account = "" }: MessageValues,
 ): Pick<Message, "subject" | "text" | "html"> {
   const product = look.productName;
-  const subject = t(keyOf(topic, "subject"), { product });
-  const text = t(keyOf(topic, "text"), { loginName, product, domain });
+  const subject = t(keyOf(topic, "subject"), { product, account });
+  const text = t(keyOf(topic, "text"), { loginName, product, domain, account });
   const shownCode = withoutCode.has(topic) ? undefined : code;
   const ignore = unasked.has(topic) ? undefined : t("message.ignore");
   const lines = [text, link, shownCode && t("message.code", { code: shownCode }), ignore];

@@ -86,6 +86,7 @@ describe("a command line that is wrong", () => {
       /IDSVC_PORT, set by flag --port, .*65535.*70000/,
     ],
     ["a group without its command", ["projections"], /Usage: idsvc projections/],
+    ["a recovery of nobody", ["recover"], /required option '--user <login name>'/],
   ] as const)
     it(`ends with 2 and names it: ${what}`, async () => {
       const { code, err, out } = await run(...args);

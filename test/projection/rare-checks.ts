@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
 import type { Deps } from "../../src/projection/module.ts";
-import { userChecks } from "../../src/resources/user/index.ts";
+import { addRecoveryLink, recoveryLinks, userChecks } from "../../src/resources/user/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import { Authenticator } from "../support/authenticator.ts";
 
@@ -22,6 +22,13 @@ export async function rareChecks(
   const id = await make("/users", person);
   const user = { instanceId, userId: id };
   for (const password of ["wrong", "correct horse"]) await checks.password(at, id, password);
+
+  const lost = await make("/users", { ...person, username: name() });
+  const { code: ofLink } = await deps.events.transact(at, (tx) =>
+    addRecoveryLink(deps, tx, { instanceId, userId: lost }),
+  );
+  const link = { userId: lost, code: ofLink, password: "Correct horse 4 battery!" };
+  await recoveryLinks(deps).follow(at, link);
 
   const begun = Object(await create(`/users/${id}/totp`));
   const app = new TOTP({ secret: Secret.fromBase32(String(begun.secret)) });

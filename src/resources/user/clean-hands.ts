@@ -1,9 +1,9 @@
-import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+import type { Loaded, LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { whoAnswersFor } from "../idp/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
-import { createCredentials } from "./credentials.ts";
+import { createCredentials, type Credentials } from "./credentials.ts";
 import { type UserEvent, userEvents } from "./events.ts";
 import { machineSecretRef } from "./machine/secret.ts";
 import { personalAccessTokenRef } from "./token/stored.ts";
@@ -21,8 +21,9 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
 export function cleanHands(deps: Deps) {
-  const { events, secrets } = deps;
-  const { codes, challenges, passwords, totps, recoveryCodes } = createCredentials(deps);
+  const { events } = deps;
+  const credentials = createCredentials(deps);
+  const { codes, challenges } = credentials;
 
   return async (
     tx: Transaction,
@@ -59,14 +60,8 @@ export function cleanHands(deps: Deps) {
     }
     if (ended.size === 0) return found;
     const { authenticators, email, phone } = loaded.state;
-    for (const one of authenticators.filter((each) => ended.has(holdId(each)))) {
-      tx.record(user, loaded, [endOf(one)]);
-      if (one.kind === "password") tx.write(passwords.remove(at));
-      if (one.kind === "totp") tx.write(totps.remove(at, one.id));
-      if (one.kind === "recovery_codes") tx.write(recoveryCodes.remove(at));
-      if (one.kind === "pat") tx.write(secrets.remove(personalAccessTokenRef(at, one.id)));
-      if (one.kind === "secret") tx.write(secrets.remove(machineSecretRef(at)));
-    }
+    const ending = authenticators.filter((each) => ended.has(holdId(each)));
+    endAuthenticators(credentials, tx, loaded, { instanceId, ending });
     if (email !== undefined && ended.has("email")) {
       tx.record(user, loaded, [userEvents["human.email.changed"]({ address: email.address })]);
     }
@@ -76,6 +71,24 @@ export function cleanHands(deps: Deps) {
     tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
     return found;
   };
+}
+
+/** Ends these of a user, with what is kept of each. */
+export function endAuthenticators(
+  { deps: { secrets }, passwords, totps, recoveryCodes }: Credentials,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  { instanceId, ending }: { instanceId: string; ending: readonly Authenticator[] },
+): void {
+  const at = { instanceId, userId: loaded.id };
+  for (const one of ending) {
+    tx.record(user, loaded, [endOf(one)]);
+    if (one.kind === "password") tx.write(passwords.remove(at));
+    if (one.kind === "totp") tx.write(totps.remove(at, one.id));
+    if (one.kind === "recovery_codes") tx.write(recoveryCodes.remove(at));
+    if (one.kind === "pat") tx.write(secrets.remove(personalAccessTokenRef(at, one.id)));
+    if (one.kind === "secret") tx.write(secrets.remove(machineSecretRef(at)));
+  }
 }
 
 const single: ReadonlySet<string> = new Set(["password", "recovery_codes", "secret"]);

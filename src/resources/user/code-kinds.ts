@@ -33,6 +33,13 @@ export const initialization: CodeKind = {
   length: 10,
   alphabet: letters,
 };
+/** Leads back into an account from the machine that the service runs on (authority J21): nobody types it. */
+export const recoveryLink: CodeKind = {
+  name: "recovery.link",
+  lifeMs: 15 * minute,
+  length: 32,
+  alphabet: letters,
+};
 export const passkeyRegistration: CodeKind = {
   name: "passwordless.registration",
   lifeMs: 60 * minute,

@@ -74,6 +74,10 @@ export const userEvents = defineEvents("user", {
   unlocked: nothing(),
   /** All sessions of the user, and the tokens that came of them, end. */
   "sessions.ended": nothing(),
+  /** A way back in was made on the machine that the service runs on (authority J21). */
+  "recovery.link.added": nothing(),
+  /** It was followed: every other way into the account has ended. */
+  "recovery.link.used": nothing(),
   removed: payload<{ organizationId: string }>({
     claims: () =>
       [usernameClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) => release(kind)),

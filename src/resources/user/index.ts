@@ -10,6 +10,7 @@ import { checkEvents } from "./check/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
+import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
 import { tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs } from "./domain-claims.ts";
@@ -73,6 +74,7 @@ export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { requireMachine } from "./person.ts";
+export { addRecoveryLink, recoveryLinks } from "./recovery-link.ts";
 export { registrationReader } from "./registration.ts";
 export { createTotpStore } from "./totp/totp.ts";
 export { createPasswordStore, passwordSecret } from "./password/stored.ts";
@@ -137,7 +139,10 @@ export const userModule: Module = {
       ),
     ];
   },
-  concerns: tokenConcerns,
+  concerns: async (parts) => [
+    ...(await tokenConcerns(parts)),
+    ...(await recoveryLinkConcerns(parts)),
+  ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),

@@ -50,6 +50,8 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   codeId?: string;
   /** The domain that the news are about. */
   domain?: string;
+  /** The login name of the other user that the news are about. */
+  account?: string;
 };
 
 export type NoticeSource = {
@@ -170,6 +172,11 @@ export function noticeSource(deps: Deps): NoticeSource {
         // What happens to an account is for nobody who has not proven that he reads its mail.
         if (email?.isVerified !== true) return undefined;
         const news = { ...told, topic: about.news, address: email.address };
+        if (about.news === "recovery.link") {
+          const { accountId = userId } = about;
+          const account = (await names.of(instanceId, accountId))?.loginName;
+          return account === undefined ? undefined : { ...news, account };
+        }
         if (about.news !== "domain.claimed") return news;
         const domain = await claimedDomain(instanceId, state);
         return domain === undefined ? undefined : { ...news, domain };

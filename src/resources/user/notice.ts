@@ -5,7 +5,10 @@ import { enqueue, jobKind } from "../../jobs/job.ts";
 export type Channel = "email" | "sms";
 
 /** News without a code. */
-export type News = "password.changed" | "registered" | "domain.claimed";
+export type News = "password.changed" | "registered" | "domain.claimed" | "recovery.link";
+
+/** `accountId`: the user whom they are about, where that is another one than is told. */
+type AboutNews = { news: News; accountId?: string };
 
 /**
  * Something that a user is to be told, due from the unit in which it came about. It holds neither code nor address: both are
@@ -18,7 +21,7 @@ export type Notice = {
   urlTemplate?: string | undefined;
   /** The session that a one-time password is for: `{{.SessionID}}` of the template. */
   sessionId?: string | undefined;
-  about: { code: string; subject: string; askedAt: string } | { news: News };
+  about: { code: string; subject: string; askedAt: string } | AboutNews;
 };
 
 export const noticeJob = jobKind<Notice>("notice");
@@ -29,8 +32,10 @@ export function tellNews(
   newId: () => string,
   { instanceId, userId }: { instanceId: string; userId: string },
   news: News,
+  accountId?: string,
 ): void {
   const id = newId();
   const job = { instanceId, id, now: tx.now, key: `${instanceId}/${id}`, position: 0n };
-  tx.write(enqueue(noticeJob, job, { userId, channel: "email", about: { news } }));
+  const about = { news, ...(accountId === undefined ? {} : { accountId }) };
+  tx.write(enqueue(noticeJob, job, { userId, channel: "email", about }));
 }

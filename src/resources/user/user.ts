@@ -97,6 +97,8 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
     case "user.human.phone.verification.failed":
     case "user.human.phone.code.added":
     case "user.sessions.ended":
+    case "user.recovery.link.added":
+    case "user.recovery.link.used":
       return {};
     default:
       return event satisfies never;

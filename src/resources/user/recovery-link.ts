@@ -1,0 +1,81 @@
+import type { WriteContext } from "../../eventstore/transaction.ts";
+import { failedPrecondition } from "../../errors.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { endAuthenticators } from "./clean-hands.ts";
+import { recoveryLink } from "./code-kinds.ts";
+import { codeInvalid, createCodes } from "./codes.ts";
+import { createCredentials } from "./credentials.ts";
+import { userEvents } from "./events.ts";
+import { linkHosts } from "./link-hosts.ts";
+import { settingOf } from "./password/set.ts";
+import { requirePerson } from "./person.ts";
+import { unlockUser, user } from "./user.ts";
+
+const subject = "recovery";
+
+/**
+ * Makes the code of a link back into an account (authority J21), in the place of the one before. It counts once.
+ *
+ * @throws NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION USER_IS_MACHINE, USER_INACTIVE
+ */
+export async function addRecoveryLink(
+  { db, secrets, newId }: Pick<Deps, "db" | "secrets" | "newId">,
+  tx: Transaction,
+  at: { instanceId: string; userId: string },
+): Promise<{ code: string; expiresAt: Date }> {
+  const loaded = await tx.load(user, at.userId);
+  requirePerson(loaded.state);
+  if (loaded.state.state === "inactive") {
+    throw failedPrecondition("USER_INACTIVE", "the user is deactivated, and cannot log in");
+  }
+  const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
+  const code = await codes.issue(tx, at, recoveryLink, { subject, delivery: "returned" });
+  if (code === undefined) throw new Error("a code that is returned is known");
+  tx.record(user, loaded, [userEvents["recovery.link.added"]({})]);
+  return { code, expiresAt: new Date(tx.now.getTime() + recoveryLink.lifeMs) };
+}
+
+export type RecoveryLinks = {
+  /**
+   * Follows a link: its user gets a new password, is unlocked, and every other way into the account ends, with all
+   * sessions and codes: whoever comes by such a link has lost what there was, or somebody else has it (authority J20,
+   * first proof).
+   *
+   * @throws INVALID_ARGUMENT CODE_INVALID, PASSWORD_POLICY
+   */
+  follow(at: WriteContext, link: { userId: string; code: string; password: string }): Promise<void>;
+};
+
+export function recoveryLinks(deps: Deps): RecoveryLinks {
+  const credentials = createCredentials(deps);
+  const { codes, challenges } = credentials;
+  const { events } = deps;
+  return {
+    async follow(at, { userId, code, password }) {
+      const { instanceId } = at;
+      const of = { instanceId, userId };
+      const type = { case: "password", value: password } as const;
+      const wanted = { type, changeRequired: false };
+      const setting = settingOf(credentials, instanceId, wanted, "new_password");
+      const isProven = await events.transact(at, async (tx) => {
+        const loaded = await tx.load(user, userId);
+        const { state } = loaded;
+        if (state === undefined || state.state === "inactive") return false;
+        if (!(await codes.spend(tx, of, recoveryLink, { code, subject }))) return false;
+        // Only who has the code is told of the policy. What is refused here writes nothing, and the code still counts.
+        await setting.check(state);
+        tx.record(user, loaded, [userEvents["recovery.link.used"]({})]);
+        if (state.state === "locked") tx.record(user, loaded, unlockUser(state));
+        // The password is replaced: what is kept of it is written anew.
+        const ending = state.authenticators.filter(({ kind }) => kind !== "password");
+        endAuthenticators(credentials, tx, loaded, { instanceId, ending });
+        await setting.set(tx, loaded);
+        tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
+        tx.write(codes.removeAll(of), challenges.removeAll(of));
+        return true;
+      });
+      if (!isProven) throw codeInvalid("code");
+    },
+  };
+}
