@@ -23,12 +23,12 @@ async function personUnder(settings: JsonObject): Promise<string> {
     token: app.token,
   });
   bodyOf(set);
-  const wanted = {
+  const person = {
     username: uniqueName("person"),
     data: { given_name: "Ada" },
     authenticators: { password: { password: goodPassword } },
   };
-  return String(bodyOf(await post(`/users?ctx.org_id=${org}`, wanted), 201).details.id);
+  return String(bodyOf(await post(`/users?ctx.org_id=${org}`, person), 201).details.id);
 }
 const logIn = (id: string) =>
   open({ checks: { user: { user_id: id }, password: { password: goodPassword } } });
