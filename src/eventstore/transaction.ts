@@ -1,5 +1,4 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import type { Awaitable } from "../awaitable.ts";
 import type { SealingKey } from "../crypto/secrets.ts";
 import { aborted, cancelled } from "../errors.ts";
 import {
