@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import {
+  addUser,
+  builtInData,
+  changePassword,
+  passwordSecret,
+  user,
+} from "../../src/resources/user/index.ts";
 import { addPersonNamed, authorizeUrl, password, signedIn, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
@@ -53,6 +60,24 @@ describe("login name and password", () => {
     const unproven = `${uniqueName("mail").replace(" ", "")}@example.test`;
     await addPersonNamed(peer, { contact: { email: { address: unproven } } });
     const refused = await signIn(await pages.begin(), unproven);
+    assert.match(refused.html, /Login name or password is wrong/);
+  });
+
+  it("finding 5: an unknown name is nobody's, also where an older store has a user with the id 0 (J7)", async () => {
+    const { kernel, made } = peer.app;
+    const [id, organizationId] = ["0", made.organization_id];
+    const by = { instanceId: made.instance_id, editorId: id, service: "test", clientId: "" };
+    await kernel.events.transact({ ...by, requestId: "test" }, async (tx) => {
+      const loaded = tx.begin(user, id);
+      const person = { ...builtInData("human", { given_name: "Nil" }), organizationId };
+      const added = addUser(loaded, { ...person, username: "zero" });
+      tx.record(user, loaded, added, { type: "org", id: organizationId });
+      const at = { instanceId: made.instance_id, userId: id };
+      tx.record(user, loaded, changePassword(loaded.state, false));
+      tx.write(await passwordSecret(kernel.secrets, at, password, tx.now));
+    });
+    codeIn(await signIn(await pages.begin(), "zero"));
+    const refused = await signIn(await pages.begin(), "nobody-of-this-name");
     assert.match(refused.html, /Login name or password is wrong/);
   });
 
