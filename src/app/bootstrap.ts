@@ -12,6 +12,8 @@ import {
 } from "../resources/instance/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
+import { requirePolicy } from "../resources/user/index.ts";
+import { passwordPolicyReader } from "../settings/password/index.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (decisions H1). */
@@ -68,6 +70,14 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     },
     machine: { user_id: newId(), login_name: `${machineName}@${organizationDomain}`, token: "" },
   };
+  const admin = {
+    username: adminName,
+    givenName: "Instance",
+    familyName: "Administrator",
+    displayName: "Instance Administrator",
+    email: made.admin.login_name,
+  };
+  await requireOwnRules(kernel, ids, admin);
   const by = {
     instanceId: ids.instance,
     editorId: "bootstrap",
@@ -81,12 +91,8 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
       const wanted = { name, domains, defaultLanguage: "en", organizationName: name, webKey };
       await createInstance(kernel, tx, ids, wanted);
       await addHumanOwner(kernel, tx, ids, {
+        ...admin,
         userId: made.admin.user_id,
-        username: adminName,
-        givenName: "Instance",
-        familyName: "Administrator",
-        displayName: "Instance Administrator",
-        email: made.admin.login_name,
         password: made.admin.password,
       });
       made.machine.token = await addMachineOwner(kernel, tx, ids, {
@@ -105,6 +111,28 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     });
   renameSync(draftIn(config.dataDir, made), bootstrapFile(config.dataDir));
   return made;
+}
+
+/**
+ * The password that the configuration gives is judged as the instance would judge it, before anything is written.
+ *
+ * @throws INVALID_ARGUMENT PASSWORD_POLICY
+ */
+async function requireOwnRules(
+  { config, db }: Kernel,
+  ids: { instance: string; organization: string },
+  admin: Record<"username" | "givenName" | "familyName" | "displayName" | "email", string>,
+): Promise<void> {
+  const password = config.bootstrapAdminPassword;
+  if (password === undefined) return;
+  const { username, givenName, familyName, displayName, email } = admin;
+  const person = {
+    username,
+    email: { address: email, isVerified: true },
+    data: { given_name: givenName, family_name: familyName, display_name: displayName },
+  };
+  const policy = await passwordPolicyReader(db)(ids.instance, ids.organization);
+  await requirePolicy(policy, password, person, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
 }
 
 /** Where the first start writes what it has made. */

@@ -19,12 +19,12 @@ async function emptyStore() {
   const env = await storeEnv(dataDir);
   return {
     dataDir,
-    open: (key: number) =>
+    open: (key: number, more: Record<string, string> = {}) =>
       openKernel(
         loadConfig({
           files: [],
           flags: {},
-          env: { IDSVC_DATA_DIR: dataDir, IDSVC_MASTER_KEY: keyOf(key), ...env },
+          env: { IDSVC_DATA_DIR: dataDir, IDSVC_MASTER_KEY: keyOf(key), ...env, ...more },
         }),
         { logger: silentLogger() },
       ),
@@ -80,6 +80,39 @@ describe("a start with another master key (F21)", () => {
     await using again = await store.open(1);
     assert.equal(await bootstrap(again), undefined);
     assert.equal(await hasIndex(again), true);
+  });
+});
+
+describe("the password that the configuration gives the first administrator", () => {
+  for (const [what, password, reason] of [
+    ["a common one", "password1", "PASSWORD_GUESSABLE"],
+    ["one made of the names of the administrator", "administrator-1", "PASSWORD_GUESSABLE"],
+  ] as const)
+    it(`is held to the rules of the instance: ${what} is refused, and nothing is written`, async () => {
+      using store = await emptyStore();
+      await using kernel = await store.open(1, { IDSVC_BOOTSTRAP_ADMIN_PASSWORD: password });
+      await assert.rejects(bootstrap(kernel), (error: unknown) => {
+        assert.ok(error instanceof DomainError, String(error));
+        assert.deepEqual([error.kind, error.reason], ["invalidArgument", "PASSWORD_POLICY"]);
+        assert.deepEqual(
+          error.violations.map((each) => each.reason),
+          [reason],
+        );
+        assert.match(error.message, /^IDSVC_BOOTSTRAP_ADMIN_PASSWORD: /);
+        assert.ok(!error.message.includes(password));
+        return true;
+      });
+      assert.equal((await kernel.db.heads()).size, 0);
+      assert.ok(!existsSync(join(store.dataDir, "bootstrap.json")));
+      await using better = await store.open(1);
+      assert.ok(await bootstrap(better));
+    });
+  it("is no matter where there is an instance already", async () => {
+    using store = await emptyStore();
+    await using first = await store.open(1);
+    assert.ok(await bootstrap(first));
+    await using again = await store.open(1, { IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "password1" });
+    assert.equal(await bootstrap(again), undefined);
   });
 });
 

@@ -108,6 +108,19 @@ describe("a command line that is wrong", () => {
   });
 });
 
+describe("idsvc serve, for the first time", () => {
+  it("ends with 2 where the given password of the administrator is none the rules take", async () => {
+    const weak = { IDSVC_DATA_DIR: newFolder(), IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "password1" };
+    const { code, err } = await idsvc(["serve"], { ...weak, IDSVC_PORT: "0" });
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      /^idsvc: IDSVC_BOOTSTRAP_ADMIN_PASSWORD: is a common password.*PASSWORD_POLICY/m,
+    );
+    assert.ok(!err.includes("password1"));
+  });
+});
+
 describe("idsvc projections and doctor", () => {
   it("find projections equal to the log where nothing befell them", async () => {
     const verified = await run("projections", "verify", "--json");
