@@ -38,7 +38,7 @@ describe("login name and password", () => {
     }
   });
 
-  it("a verified e-mail address or phone number is enough too, unless several have it", async () => {
+  it("a verified e-mail address or phone number is enough too; of several who have it the first one's", async () => {
     const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
     const email = { address, is_verified: true };
     const phone = { number: "+41791234567", is_verified: true };
@@ -46,9 +46,14 @@ describe("login name and password", () => {
     for (const typed of [address, address.toUpperCase(), "+41 79 123 45 67"]) {
       codeIn(await signIn(await pages.begin(), typed));
     }
-    await addPersonNamed(peer, { contact: { email } });
-    const shared = await signIn(await pages.begin(), address);
-    assert.match(shared.html, /Login name or password is wrong/);
+    const other = "quite other words here";
+    const authenticators = { password: { password: other } };
+    await addPersonNamed(peer, { contact: { email }, authenticators });
+    const shared = await pages.begin();
+    await shared.submit({ login_name: address });
+    const later = await shared.submit({ password: other });
+    assert.match(later.html, /Login name or password is wrong/);
+    codeIn(await signIn(shared, address));
     const unproven = `${uniqueName("mail").replace(" ", "")}@example.test`;
     await addPersonNamed(peer, { contact: { email: { address: unproven } } });
     const refused = await signIn(await pages.begin(), unproven);
