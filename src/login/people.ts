@@ -75,8 +75,8 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
       const [domain = ""] = await domainsOf(instanceId, home);
       // All of them, whoever is found first: what is asked tells nothing by its time.
       const [exact, atHome, byContact] = await Promise.all([
-        byLoginName(instanceId, typed),
-        byLoginName(instanceId, `${typed}@${domain}`),
+        byLoginName(instanceId, typed, organizationId),
+        byLoginName(instanceId, `${typed}@${domain}`, home),
         byVerifiedContact(instanceId, typed, organizationId),
       ]);
       return exact ?? atHome ?? byContact;

@@ -55,7 +55,7 @@ export function organizationKinds(deps: Deps): Kind[] {
           const noteId = `${orgId}/${domain}`;
           const present = loaded.state?.domains.find(({ name }) => name === domain);
           if (present === undefined && (await known.find("domain", noteId)) === undefined) {
-            const { validateOrgDomains } = await loginOf(instanceId, orgId);
+            const { validateOrgDomains } = await loginOf(instanceId);
             const type = isVerified || !validateOrgDomains ? undefined : "dns";
             const domainId = deps.newId();
             const added = addToOrganization(loaded.state, { domain, domainId }, type);

@@ -83,8 +83,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
-        const type =
-          organizationId === "" ? undefined : await proofOf(wanted, scope, organizationId);
+        const type = organizationId === "" ? undefined : await proofOf(wanted, scope);
         const loaded = await loadOwner(tx, scope, organizationId);
         if (loaded.kind === "instance") {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
@@ -153,9 +152,8 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   async function proofOf(
     { validationType }: { validationType: DomainValidationType },
     { instanceId }: Scope,
-    organizationId: string,
   ): Promise<ValidationType | undefined> {
-    const { validateOrgDomains } = await loginOf(instanceId, organizationId);
+    const { validateOrgDomains } = await loginOf(instanceId);
     return validationTypes[validationType] ?? (validateOrgDomains ? "dns" : undefined);
   }
 

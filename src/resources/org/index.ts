@@ -32,6 +32,7 @@ export {
   organizationNames,
   organizationReader,
   organizationsWhere,
+  domainHolder,
   provenDomains,
   verifiedDomains,
 } from "./queries.ts";

@@ -43,6 +43,8 @@ export const organizationDomains = table(
     isVerified: bool(),
     /** How it was to be proven, where that was asked; empty else. */
     validationType: text(),
+    /** Where in the log it began to count; 0 before. */
+    verifiedAt: int64(),
     isPrimary: bool(),
   },
   {
@@ -96,6 +98,7 @@ export const organizationProjection = projection(
         domain: event.payload.domain,
         isVerified: false,
         validationType: "",
+        verifiedAt: 0n,
         isPrimary: false,
       }),
       updateRows(organizations, row(event), touch(event)),
@@ -111,7 +114,7 @@ export const organizationProjection = projection(
       updateRows(
         organizationDomains,
         { ...ofOrganization(event), domain: event.payload.domain },
-        { isVerified: true },
+        { isVerified: true, verifiedAt: event.sequence },
       ),
       updateRows(organizations, row(event), touch(event)),
     ],

@@ -96,6 +96,24 @@ export function verifiedDomains(db: Database) {
   });
 }
 
+/** Who has a verified domain, since when, and whether more than nobody having asked for a proof stands behind it. */
+export function domainHolder(db: Database) {
+  const d = db.table(organizationDomains);
+  return cachedRead(db, [organizationDomains], async (instanceId, domain) => {
+    const [row] = await db.read
+      .select({
+        organizationId: d.organizationId,
+        validationType: d.validationType,
+        since: d.verifiedAt,
+      })
+      .from(d)
+      .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)));
+    if (row === undefined) return undefined;
+    const { organizationId, since } = row;
+    return { organizationId, since, isProven: row.validationType !== "" };
+  });
+}
+
 /** The domains of which an organization has shown that they are its own: more than that nobody asked for a proof. */
 export function provenDomains(db: Database) {
   const d = db.table(organizationDomains);

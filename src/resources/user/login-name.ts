@@ -3,38 +3,65 @@ import type { Database } from "../../storage/database.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
-import { provenDomains, verifiedDomains } from "../org/index.ts";
+import { instanceFacts } from "../instance/index.ts";
+import { domainHolder, provenDomains, verifiedDomains } from "../org/index.ts";
 import { domainOfName, users } from "./projection.ts";
 
-/** The id of the user who logs in by a name; undefined where nobody does. */
+/**
+ * The id of the user who logs in by a name; undefined where nobody does. The organization is the one that the log-in is
+ * bound to, or none.
+ */
 export type LoginNameReader = (
   instanceId: string,
   loginName: string,
+  organizationId?: string,
 ) => Promise<string | undefined>;
 
-/** A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (decisions C4). */
-export function loginNameReader({
-  db,
-  organizations,
-}: Pick<Deps, "db" | "organizations">): LoginNameReader {
+/**
+ * A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (decisions C4). Of a
+ * domain that nobody had to prove it takes nothing over: a text that led to somebody elsewhere before, as a username where
+ * people log in or as a verified contact, is no login name of its organization (authority J10).
+ */
+export function loginNameReader({ db }: Pick<Deps, "db">): LoginNameReader {
   const t = db.table(users);
-  return async (instanceId, loginName) => {
-    const at = loginName.lastIndexOf("@");
-    if (at === -1) return undefined;
-    const domain = loginName.slice(at + 1).toLowerCase();
-    const organization = await organizations.byDomain(instanceId, domain);
-    if (organization === undefined) return undefined;
+  const holderOf = current(db, domainHolder(db));
+  const instance = instanceFacts(db);
+  const contactHolder = verifiedContactHolder(db);
+
+  async function byUsername(instanceId: string, organizationId: string, username: string) {
     const [row] = await db.read
-      .select({ id: t.id })
+      .select({ id: t.id, since: t.usernameAt })
       .from(t)
       .where(
         and(
           eq(t.instanceId, instanceId),
-          eq(t.organizationId, organization.id),
-          eq(t.usernameFolded, caseFold(loginName.slice(0, at))),
+          eq(t.organizationId, organizationId),
+          eq(t.usernameFolded, caseFold(username)),
         ),
       );
-    return row?.id;
+    return row;
+  }
+
+  return async (instanceId, loginName, organizationId) => {
+    const at = loginName.lastIndexOf("@");
+    if (at === -1) return undefined;
+    const domain = await holderOf(instanceId, loginName.slice(at + 1).toLowerCase());
+    if (domain === undefined) return undefined;
+    const own = byUsername(instanceId, domain.organizationId, loginName.slice(0, at));
+    if (domain.isProven || organizationId === domain.organizationId) return (await own)?.id;
+    const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+    // All of them, whether it is anybody's or not: what is asked tells nothing by its time.
+    const [found, ...others] = await Promise.all([
+      own,
+      byUsername(instanceId, home, loginName),
+      contactHolder(instanceId, loginName, organizationId),
+    ]);
+    if (found === undefined) return undefined;
+    const since = found.since > domain.since ? found.since : domain.since;
+    const isTaken = others.some(
+      (other) => other !== undefined && other.id !== found.id && other.since < since,
+    );
+    return isTaken ? undefined : found.id;
   };
 }
 
@@ -54,13 +81,24 @@ export type VerifiedContactReader = (
 const mostHolders = 100;
 
 export function verifiedContactReader(db: Database): VerifiedContactReader {
+  const holderOf = verifiedContactHolder(db);
+  return async (...asked) => (await holderOf(...asked))?.id;
+}
+
+function verifiedContactHolder(db: Database) {
   const t = db.table(users);
   const hasProven = provenDomains(db);
-  return async (instanceId, contact, organizationId, isStrict = false) => {
+  return async (
+    instanceId: string,
+    contact: string,
+    organizationId: string | undefined,
+    isStrict = false,
+  ) => {
     const isNumber = /^\+[0-9 ]+$/.test(contact);
+    const since = isNumber ? t.phoneVerifiedAt : t.emailVerifiedAt;
     const reach = isNumber ? t.phoneReach : t.emailReach;
     const rows = await db.read
-      .select({ id: t.id, organizationId: t.organizationId, reach })
+      .select({ id: t.id, organizationId: t.organizationId, reach, since })
       .from(t)
       .where(
         and(
@@ -71,11 +109,7 @@ export function verifiedContactReader(db: Database): VerifiedContactReader {
           organizationId === undefined ? undefined : eq(t.organizationId, organizationId),
         ),
       )
-      .orderBy(
-        ...(organizationId === undefined ? [asc(reach)] : []),
-        asc(isNumber ? t.phoneVerifiedAt : t.emailVerifiedAt),
-        asc(t.id),
-      )
+      .orderBy(...(organizationId === undefined ? [asc(reach)] : []), asc(since), asc(t.id))
       .limit(mostHolders);
     const domain = domainOfName(caseFold(contact)) ?? "";
     const reaching: typeof rows = [];
@@ -85,8 +119,8 @@ export function verifiedContactReader(db: Database): VerifiedContactReader {
         reaching.push(row);
       }
     }
-    if (isStrict) return reaching.length === 1 ? reaching[0]?.id : undefined;
-    return (reaching[0] ?? rows[0])?.id;
+    if (isStrict) return reaching.length === 1 ? reaching[0] : undefined;
+    return reaching[0] ?? rows[0];
   };
 }
 

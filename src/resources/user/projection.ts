@@ -24,6 +24,8 @@ export const users = table(
     usernameFolded: text(),
     /** What the folded username ends in, behind its last `@`. */
     usernameDomain: optionalText(),
+    /** Where in the log the username was given: who was earlier keeps what it leads to. */
+    usernameAt: int64(),
     displayName: text(),
     displayNameFolded: text(),
     data: json<JsonObject>(),
@@ -74,6 +76,7 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       ...first,
       ...shownName(first.data),
       ...foldedName(first.username),
+      usernameAt: event.sequence,
       state: "active",
       wasSetUp: false,
       isEmailVerified: email?.isVerified ?? false,
@@ -157,7 +160,7 @@ export const userProjection = projection(
     "user.changed": changeData,
     "user.username.changed": (event) => {
       const { username } = event.payload;
-      return set(event, { username, ...foldedName(username) });
+      return set(event, { username, ...foldedName(username), usernameAt: event.sequence });
     },
     "user.domain.claimed": (event) => set(event, {}),
     "user.deactivated": (event) => set(event, { state: "inactive" }),

@@ -60,7 +60,7 @@ export function userQueries(
     }
   };
 
-  const byLoginName = loginNameReader({ db, organizations });
+  const byLoginName = loginNameReader({ db });
 
   const read =
     ({ instanceId }: Scope) =>

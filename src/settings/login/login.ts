@@ -30,6 +30,7 @@ export const loginSettings = defineSettings(
   "login",
   ["instance", "org"],
   Object.keys(builtInLogin),
+  ["validate_org_domains"],
 );
 
 /** How people of an organization log in. */

@@ -3,7 +3,7 @@ import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
 import { keepAnswer } from "../../authz/kept-answer.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { invalidField } from "../../errors.ts";
+import { failedPrecondition, invalidField } from "../../errors.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
@@ -17,6 +17,7 @@ import {
   settingContexts,
   type SettingsGroup,
   type SettingValue,
+  type SetValues,
   settingValues,
   systemLog,
   systemOwner,
@@ -59,7 +60,16 @@ export type SettingsChain = (
   organizationId?: string,
 ) => Promise<readonly ContextSettings[]>;
 
-export function settingsChain(db: Database, { name }: SettingsGroup): SettingsChain {
+export function settingsChain(
+  db: Database,
+  { name, ofInstance: alone }: SettingsGroup,
+): SettingsChain {
+  // Set before it was the instance's alone.
+  const withoutInstances = (values: SetValues): SetValues =>
+    alone.some((property) => property in values)
+      ? Object.fromEntries(Object.entries(values).filter(([property]) => !alone.includes(property)))
+      : values;
+
   const read = cachedRead(db, [settingValues, settingContexts], (instanceId, organizationId) =>
     readSettings(
       db,
@@ -72,9 +82,9 @@ export function settingsChain(db: Database, { name }: SettingsGroup): SettingsCh
   );
   return async (instanceId, organizationId = "") => {
     const ofInstance = await read(instanceId, "");
-    return organizationId === ""
-      ? [ofInstance]
-      : [await read(instanceId, organizationId), ofInstance];
+    if (organizationId === "") return [ofInstance];
+    const own = await read(instanceId, organizationId);
+    return [{ ...own, values: withoutInstances(own.values) }, ofInstance];
   };
 }
 
@@ -141,6 +151,7 @@ export async function changeSettings(
 ): Promise<Pick<ContextSettings, "owner" | "last">> {
   requireLevel(group, scope);
   const { log, owner } = settingsContextOf(scope);
+  if (owner.type === "org") refuseInstances(group, wished);
   const written = await events.transact(writeContext(scope, log), async (tx) => {
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
     const happened = group.decide(owner.type, loaded.state, wished);
@@ -152,4 +163,14 @@ export async function changeSettings(
       : tx.written(loaded);
   });
   return { owner, last: written() };
+}
+
+// Back to the instance's is what an organization may do: its own value counts for nothing.
+function refuseInstances({ ofInstance }: SettingsGroup, wished: Record<string, Change>): void {
+  const refused = ofInstance.find((property) => "set" in (wished[property] ?? {}));
+  if (refused === undefined) return;
+  throw failedPrecondition(
+    "SETTING_OF_INSTANCE",
+    `${refused} is set for the instance alone: leave it out, or leave out ctx and the header x-idsvc-orgid`,
+  );
 }

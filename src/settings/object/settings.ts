@@ -68,6 +68,8 @@ export type SettingsGroup = {
   /** The contexts it can be set in. */
   levels: readonly OwnerRef["type"][];
   properties: readonly string[];
+  /** Those that no organization can set: what one has stored does not count. */
+  ofInstance: readonly string[];
   events: AnyEvents<SettingEvent>;
   aggregate: Aggregate<SetValues, SettingEvent>;
   projection: Projection;
@@ -81,15 +83,16 @@ export type SettingsGroup = {
 
 /**
  * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
- * last to the built-in value (decisions F3). Each property has its own events: `<group>.<level>.<property>.set|reset`.
+ * last to the built-in value (decisions F3). Those of the instance alone no organization sets (authority J10). Each property has its own events: `<group>.<level>.<property>.set|reset`.
  */
 export function defineSettings(
   name: string,
   levels: readonly OwnerRef["type"][],
   properties: readonly string[],
+  ofInstance: readonly string[] = [],
 ): SettingsGroup {
   const places = levels.flatMap((level) => properties.map((property) => `${level}.${property}`));
-  return settingsGroup({ name, levels, properties }, places, (level, property) => ({
+  return settingsGroup({ name, levels, properties, ofInstance }, places, (level, property) => ({
     type: `${name}.${level}.${property}`,
     about: {},
   }));
@@ -103,13 +106,13 @@ export const defineManySettings = (
   name: string,
   levels: readonly OwnerRef["type"][],
 ): SettingsGroup =>
-  settingsGroup({ name, levels, properties: [] }, levels, (level, property) => ({
+  settingsGroup({ name, levels, properties: [], ofInstance: [] }, levels, (level, property) => ({
     type: `${name}.${level}`,
     about: { property },
   }));
 
 function settingsGroup(
-  group: Pick<SettingsGroup, "name" | "levels" | "properties">,
+  group: Pick<SettingsGroup, "name" | "levels" | "properties" | "ofInstance">,
   places: readonly string[],
   placeOf: (
     level: OwnerRef["type"],

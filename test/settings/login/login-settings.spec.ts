@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { loginSettingsReader } from "../../../src/settings/login/index.ts";
+import { loginSettings, loginSettingsReader } from "../../../src/settings/login/index.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -9,7 +9,7 @@ import { allBuiltIn, assertDenied, of, startSettingsPeer, system } from "../sett
 
 const service = await startSettingsPeer("login");
 const { app, deps, set, resolve, settingsOf, instanceId, instance, addOrganization } = service;
-const { addMember, eventsOf, remove } = service;
+const { addMember, eventsOf, remove, eventCount } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const allFactors = ["totp", "otp_sms", "otp_email", "u2f", "recovery_code"];
@@ -109,7 +109,8 @@ describe("login settings", () => {
       defaultRedirectUri: "",
       secondFactors: allFactors,
     });
-    bodyOf(await set(setOthers, of(organization)));
+    const { validate_org_domains: _, ...settable } = setOthers;
+    bodyOf(await set(settable, of(organization)));
     assert.deepEqual(await read(instanceId, organization), {
       allowUsernamePassword: false,
       allowRegister: false,
@@ -118,7 +119,7 @@ describe("login settings", () => {
       passkeysAllowed: false,
       hidePasswordReset: true,
       ignoreUnknownUsernames: false,
-      validateOrgDomains: true,
+      validateOrgDomains: false,
       passwordCheckLifetimeMs: 1_000,
       mfaCheckLifetimeMs: 2_000,
       sessionLifetimeMs: 3_000,
@@ -165,21 +166,39 @@ describe("login settings", () => {
     }
   });
 
-  it("let no organization say for itself that its domains need no proof", async () => {
+  it("let no organization say whether its domains need a proof: the instance alone does (J10)", async () => {
     const organization = await addOrganization();
     const owner = await addMember(organization, ["ORG_OWNER"]);
-    const proving = { validate_org_domains: { set: true } };
-    for (const change of [
-      { validate_org_domains: { set: false } },
-      { validate_org_domains: { reset: true } },
-      { ...proving, force_mfa: { set: true } },
-    ]) {
-      assertDenied(await set(change, of(organization), owner), "iam.policy.write");
+    const before = await eventCount();
+    for (const value of [true, false]) {
+      const change = { validate_org_domains: { set: value }, force_mfa: { set: true } };
+      for (const caller of [owner, undefined]) {
+        const { refusal } = await set(change, of(organization), caller);
+        assertRefused(refusal, { code: 9, reason: "SETTING_OF_INSTANCE" });
+      }
     }
-    bodyOf(await set(proving, of(organization)));
+    assert.equal(await eventCount(), before);
+    bodyOf(await set({ validate_org_domains: { set: true } }));
     const { validate_org_domains, force_mfa } = await settingsOf(of(organization));
-    assert.deepEqual(validate_org_domains, { value: true });
+    assert.deepEqual(validate_org_domains, { value: true, owner: instance });
     assert.deepEqual(force_mfa, { value: false, owner: system });
+    bodyOf(await set({ validate_org_domains: { reset: true } }));
+  });
+
+  it("count for nothing where an organization had set validate_org_domains; it may be reset", async () => {
+    const organization = await addOrganization();
+    const by = { editorId: "", service: "test", clientId: "", requestId: "test", instanceId };
+    const type = "login.org.validate_org_domains.set";
+    await deps.events.transact(by, async (tx) => {
+      const loaded = await tx.load(loginSettings.aggregate, organization);
+      const owner = { type: "org", id: organization } as const;
+      tx.record(loginSettings.aggregate, loaded, [{ type, payload: { value: true } }], owner);
+    });
+    const { validate_org_domains } = await settingsOf(of(organization));
+    assert.deepEqual(validate_org_domains, { value: false, owner: system });
+    const resetting = { validate_org_domains: { reset: true } };
+    const { details } = bodyOf(await set(resetting, of(organization)));
+    assert.deepEqual(bodyOf(await set(resetting, of(organization))), { details });
   });
 
   it("are not of the system", async () => {
