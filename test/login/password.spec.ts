@@ -45,11 +45,7 @@ describe("login name and password", () => {
     }
   });
 
-<<<<<<< HEAD
   it("a verified e-mail address or phone number is enough too, for who had it first (J9)", async () => {
-=======
-  it("a verified e-mail address or phone number is enough too; of several who have it the first one's", async () => {
->>>>>>> wt-d
     const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
     const email = { address, is_verified: true };
     const phone = { number: "+41791234567", is_verified: true };
@@ -57,12 +53,7 @@ describe("login name and password", () => {
     for (const typed of [address, address.toUpperCase(), "+41 79 123 45 67"]) {
       codeIn(await signIn(await pages.begin(), typed));
     }
-<<<<<<< HEAD
     // Whoever has it later, with another password, takes nothing from who had it first.
-    const authenticators = { password: { password: "another horse battery staple" } };
-    await addPersonNamed(peer, { contact: { email }, authenticators });
-    codeIn(await signIn(await pages.begin(), address));
-=======
     const other = "quite other words here";
     const authenticators = { password: { password: other } };
     await addPersonNamed(peer, { contact: { email }, authenticators });
@@ -71,7 +62,6 @@ describe("login name and password", () => {
     const later = await shared.submit({ password: other });
     assert.match(later.html, /Login name or password is wrong/);
     codeIn(await signIn(shared, address));
->>>>>>> wt-d
     const unproven = `${uniqueName("mail").replace(" ", "")}@example.test`;
     await addPersonNamed(peer, { contact: { email: { address: unproven } } });
     const refused = await signIn(await pages.begin(), unproven);
