@@ -7,7 +7,7 @@ import {
   primaryDomainReader,
 } from "../resources/instance/index.ts";
 import { memberships } from "../resources/membership/index.ts";
-import { organization, organizationReader, verifiedDomains } from "../resources/org/index.ts";
+import { organization, verifiedDomains } from "../resources/org/index.ts";
 import { addRecoveryLink, loginNameReader, tellNews, user } from "../resources/user/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { and, eq } from "../storage/drizzle.ts";
@@ -73,7 +73,7 @@ async function userOf(
   instanceId: string,
   name: string,
 ): Promise<string | undefined> {
-  const byLoginName = loginNameReader({ db, organizations: organizationReader(db) });
+  const byLoginName = loginNameReader({ db });
   const { defaultOrganizationId } = await instanceFacts(db)(instanceId);
   const [domain = ""] = await verifiedDomains(db)(instanceId, defaultOrganizationId);
   return (await byLoginName(instanceId, name)) ?? byLoginName(instanceId, `${name}@${domain}`);
