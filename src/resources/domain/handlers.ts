@@ -83,8 +83,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
-        const type =
-          organizationId === "" ? undefined : await proofOf(wanted, scope);
+        const type = organizationId === "" ? undefined : await proofOf(wanted, scope);
         const loaded = await loadOwner(tx, scope, organizationId);
         if (loaded.kind === "instance") {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
