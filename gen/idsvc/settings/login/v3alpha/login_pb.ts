@@ -73,8 +73,8 @@ export type SetLoginSettings = Message<"idsvc.settings.login.v3alpha.SetLoginSet
   ignoreUnknownUsernames?: SetBool | undefined;
 
   /**
-   * A domain of an organization counts only once it is proven. In an organization only those who may write the settings of
-   * the instance set this, since it is the organization that is to prove something.
+   * A domain of an organization counts only once it is proven. Set for the instance alone, since it is the organization that
+   * is to prove something.
    *
    * @generated from field: optional idsvc.settings.object.v3alpha.SetBool validate_org_domains = 8;
    */
@@ -187,8 +187,8 @@ export type ResolvedLoginSettings = Message<"idsvc.settings.login.v3alpha.Resolv
   ignoreUnknownUsernames?: ResolvedBool | undefined;
 
   /**
-   * A domain of an organization counts only once it is proven. In an organization only those who may write the settings of
-   * the instance set this, since it is the organization that is to prove something.
+   * A domain of an organization counts only once it is proven. Set for the instance alone, since it is the organization that
+   * is to prove something.
    *
    * @generated from field: idsvc.settings.object.v3alpha.ResolvedBool validate_org_domains = 8;
    */
