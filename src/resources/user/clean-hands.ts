@@ -36,28 +36,33 @@ export function cleanHands(deps: Deps) {
     const made = makersOf(
       await events.read({ instanceId, aggregate: { type: user.type, id: userId } }),
     );
-    const trusted = new Map<string, boolean>();
+    const trusted = new Map<string, Promise<boolean>>();
+    const trusts = (makerId: string): Promise<boolean> => {
+      const known = trusted.get(makerId) ?? isTrusted(makerId);
+      trusted.set(makerId, known);
+      return known;
+    };
     const found: UserHold[] = [];
     for (const id of holdsOf(loaded.state)) {
       const maker = made.get(id);
       if (maker === undefined) continue;
       const { makerId, createdAt } = maker;
-      let isKept = makerId === userId || keep.includes(id) || trusted.get(makerId);
-      if (isKept === undefined || !isKept) {
-        isKept = await isTrusted(makerId);
-        trusted.set(makerId, isKept);
-      }
+      const isKept = makerId === userId || keep.includes(id) || (await trusts(makerId));
       found.push({ ...{ id, makerId, createdAt }, isKept });
     }
     const ended = new Set(found.filter(({ isKept }) => !isKept).map(({ id }) => id));
     // Codes are proofs that are under way: whoever asked for them may hold them.
     tx.write(codes.removeAll(at), challenges.removeAll(at));
+    let isSuspended = false;
     for (const { kind, id: idpId } of loaded.state.authenticators) {
       if (kind !== "idp" || ended.has(`idp/${idpId}`) || keep.includes(`idp/${idpId}`)) continue;
       const answering = await whoAnswersFor(events, { instanceId, idpId });
-      if (answering === undefined || (await isTrusted(answering))) continue;
+      if (answering === undefined || (await trusts(answering))) continue;
       tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
+      isSuspended = true;
     }
+    // Sessions may stand on what ends.
+    if (ended.size > 0 || isSuspended) tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
     if (ended.size === 0) return found;
     const { authenticators, email, phone } = loaded.state;
     const ending = authenticators.filter((each) => ended.has(holdId(each)));
@@ -68,7 +73,6 @@ export function cleanHands(deps: Deps) {
     if (phone !== undefined && ended.has("phone")) {
       tx.record(user, loaded, [userEvents["human.phone.changed"]({ number: phone.number })]);
     }
-    tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
     return found;
   };
 }

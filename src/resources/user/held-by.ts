@@ -4,11 +4,18 @@ import type { Scope } from "../../authz/context.ts";
 import type { HeldBy } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, onlyOne, staysProven } from "./authenticator/authenticators.ts";
+import type { ContactKind } from "./contact.ts";
 import { user } from "./user.ts";
 
 /** Whom requests hold of which only some are holds on the user that they name (authority J1). */
 export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof UserService> {
   const takesOver = (id: string, isHold: boolean): Held[] => (isHold ? [{ userId: id }] : []);
+
+  // What goes to an address that the user has proven is no hold; any other may be somebody else's.
+  const sends = async (id: string, kind: ContactKind, { instanceId }: Scope): Promise<Held[]> => {
+    const { state } = await events.load(user, instanceId, id);
+    return takesOver(id, state?.[kind]?.isVerified !== true);
+  };
 
   // A factor is taken away: of the same kind another may stay.
   const removes =
@@ -22,12 +29,13 @@ export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof Use
   return {
     patchUser: ({ id, user: patch }) =>
       takesOver(id, patch?.username !== undefined || patch?.contact !== undefined),
-    // What goes to the user's own address is no hold; what is returned is.
-    resendContactEmailCode: ({ id, code }) => takesOver(id, code?.delivery.case === "returnCode"),
-    resendContactPhoneCode: ({ id, code }) => takesOver(id, code?.delivery.case === "returnCode"),
-    requestPasswordReset: ({ id, medium }) => takesOver(id, medium?.medium.case === "returnCode"),
-    createWebAuthNRegistrationLink: ({ id, delivery }) =>
-      takesOver(id, delivery?.delivery.case === "returnCode"),
+    requestPasswordReset: ({ id, medium }, scope) => {
+      const way = medium?.medium.case;
+      if (way === "returnCode") return takesOver(id, true);
+      return sends(id, way === "sendSms" ? "phone" : "email", scope);
+    },
+    createWebAuthNRegistrationLink: ({ id, delivery }, scope) =>
+      delivery?.delivery.case === "returnCode" ? takesOver(id, true) : sends(id, "email", scope),
     // A code that was sent to the user stands for them.
     setPassword: ({ id, newPassword }) =>
       takesOver(id, newPassword?.verification.case !== "verificationCode"),

@@ -117,7 +117,7 @@ export type ApiAccess = Message<"idsvc.resources.app.v3alpha.ApiAccess"> & {
 
   /**
    * The app had tokens for the APIs of this service before they needed this message: they go on as they were, but new
-   * users are asked. It ends with the next change of what answers for the app. Only ever told.
+   * users are asked. It ends with the next change of what answers for the app. Output only.
    *
    * @generated from field: bool legacy = 5;
    */
