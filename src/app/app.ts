@@ -14,6 +14,7 @@ import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
+import { createBudgets } from "../authz/budgets.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
@@ -72,6 +73,14 @@ export async function startApp(
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
+  const budgets = createBudgets({
+    guesses: config.budgetGuesses,
+    messages: config.budgetMessages,
+    recipientMessages: config.budgetRecipientMessages,
+    senderMessages: config.budgetSenderMessages,
+    registrations: config.budgetRegistrations,
+    flows: config.budgetFlows,
+  });
   const deps: Deps = {
     db,
     events,
@@ -90,6 +99,7 @@ export async function startApp(
       historyDefault: config.historyLimitDefault,
       historyMax: config.historyLimitMax,
     },
+    budgets,
     proveDomain: createDomainProof(outside),
     egress: outside,
     federation: createFederation({ egress: outside, now }),
@@ -122,6 +132,11 @@ export async function startApp(
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
   executor.measure(metrics);
+  metrics.counter(
+    "idsvc_budget_refusals_total",
+    "What was refused because one source had used up its budget, by budget.",
+    () => [...budgets.refusals()].map(([budget, value]) => ({ labels: { budget }, value })),
+  );
   const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
@@ -162,7 +177,7 @@ export async function startApp(
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const serveWeb = webServer(ports);
+  const serveWeb = webServer({ ...ports, budgets });
   const call = createCallService(bindings, ports.validator, callDefaults);
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
