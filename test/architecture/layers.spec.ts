@@ -87,7 +87,7 @@ const rows: Record<string, Row> = {
     band: "kernel",
     mayImport: ["authz", "eventstore", "federation", "jobs", "storage", "egress", ...words],
   },
-  federation: { band: "kernel", mayImport: ["egress", ...words] },
+  federation: { band: "kernel", mayImport: ["egress", "threads", ...words] },
   jobs: { band: "kernel", mayImport: ["eventstore", "storage", ...words] },
   authz: { band: "kernel", mayImport: ["eventstore", ...words] },
   eventstore: { band: "kernel", mayImport: ["storage", "crypto", "telemetry", ...words] },

@@ -273,11 +273,8 @@ export function createIdpIntents(
         const { provider } = await requireIdp(at.instanceId, organizationId, row.idpId);
         // An instance may have many addresses: the provider knows the one that it was asked from.
         const { baseUrl = at.issuer } = row.kept;
-        const identity = await federation.finish(
-          provider,
-          { ...answer, baseUrl, source: at.source },
-          row.kept,
-        );
+        const told = { ...answer, baseUrl, source: at.source };
+        const identity = await federation.finish(provider, told, row.kept);
         return await conclude(at, row, provider.config.type, identity);
       } catch (error) {
         return failed(at, row.id, error);
