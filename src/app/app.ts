@@ -7,7 +7,7 @@ import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
 import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
-import { resolveOrigin } from "../api/proxy.ts";
+import { resolveOrigin, trustedIn } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
@@ -15,6 +15,7 @@ import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { createBudgets } from "../authz/budgets.ts";
+import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
@@ -80,6 +81,7 @@ export async function startApp(
     senderMessages: config.budgetSenderMessages,
     registrations: config.budgetRegistrations,
     flows: config.budgetFlows,
+    connections: config.budgetConnections,
   });
   const deps: Deps = {
     db,
@@ -195,14 +197,15 @@ export async function startApp(
     const own = [...documents(config, metrics, endpoints), logoPage(db)];
     return webHandler([...own, ...oidc.pages, ...pages], serveWeb);
   });
+  const proxies = config.trustedProxies.map(parseNetwork).filter((each) => each !== undefined);
+  const isProxy = trustedIn(proxies);
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
     tls: certificateOf(config),
     maxConnections: connectionLimit(config.maxConnections),
-    resolveOrigin: resolveOrigin(
-      config.trustedProxies.map(parseNetwork).filter((network) => network !== undefined),
-    ),
+    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders),
+    mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
     logger,
     ...dispatcher({
       endpoints,

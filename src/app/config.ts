@@ -84,6 +84,7 @@ export function loadConfig(input: ConfigInput): Config {
     historyLimitDefault: read(options.historyLimitDefault),
     historyLimitMax: read(options.historyLimitMax),
     rateLimit: read(options.rateLimit),
+    proxyHeaders: read(options.proxyHeaders),
     budgetGuesses: read(options.budgetGuesses),
     budgetMessages: read(options.budgetMessages),
     budgetRecipientMessages: read(options.budgetRecipientMessages),

@@ -60,6 +60,8 @@ function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainErro
       return new OAuthError("server_error", message, { status: 500 });
     case "aborted":
       return new OAuthError("temporarily_unavailable", message, { status: 503 });
+    case "deadlineExceeded":
+      return new OAuthError("invalid_request", message, { status: httpStatus ?? 408 });
     default:
       return new OAuthError("invalid_request", message);
   }

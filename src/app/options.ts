@@ -79,6 +79,12 @@ export const options = {
     default: "",
     why: "Proxies whose Forwarded and X-Forwarded-* headers count. Nobody else's do.",
   },
+  proxyHeaders: {
+    env: "IDSVC_PROXY_HEADERS",
+    type: type.oneOf("x-forwarded", "forwarded"),
+    default: "x-forwarded",
+    why: "Which headers the trusted proxies write. The other kind may come from a client.",
+  },
   tlsCert: {
     env: "IDSVC_TLS_CERT",
     type: type.file,

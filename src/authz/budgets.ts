@@ -11,6 +11,9 @@ export type BudgetName = "guesses" | "messages" | "registrations" | "flows";
 /** How many of each a source has in the named time; 0 for no limit. */
 export type BudgetSizes = Readonly<Record<BudgetName, number>>;
 
+/** How many connections of one source may be open at once; 0 for no limit. */
+export type ConnectionBudget = Readonly<{ connections: number }>;
+
 /** How many codes and mails may go to one recipient, and be asked for by one person, in an hour; 0 for no limit. */
 export type PeopleBudgets = Readonly<{ recipientMessages: number; senderMessages: number }>;
 
@@ -24,8 +27,10 @@ export type Budgets = {
   spend(budget: BudgetName, source: string | undefined): void;
   /** Puts back what was not used: a password that was right. */
   giveBack(budget: BudgetName, source: string | undefined): void;
+  /** Whether a source may have one more connection, beside so many that are open. */
+  mayConnect(source: string, open: number): boolean;
   /** How often each budget refused. */
-  refusals(): ReadonlyMap<BudgetName, number>;
+  refusals(): ReadonlyMap<BudgetName | "connections", number>;
 };
 
 const minute = 60;
@@ -47,8 +52,12 @@ const names = Object.keys(windows) as BudgetName[];
 const nearbyFactor = 50;
 
 /** The budgets of this process. */
-export function createBudgets(sizes: BudgetSizes & PeopleBudgets): Budgets {
-  const refused = new Map(names.map((name) => [name, 0]));
+export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBudget): Budgets {
+  const refused = new Map<BudgetName | "connections", number>(
+    [...names, "connections" as const].map((name) => [name, 0]),
+  );
+  const count = (name: BudgetName | "connections") =>
+    refused.set(name, (refused.get(name) ?? 0) + 1);
   const buckets = new Map(
     names
       .filter((name) => sizes[name] > 0)
@@ -69,7 +78,7 @@ export function createBudgets(sizes: BudgetSizes & PeopleBudgets): Budgets {
       if (source === undefined) return;
       const waitSeconds = bucketsOf(name, source)?.take(source) ?? 0;
       if (waitSeconds === 0) return;
-      refused.set(name, (refused.get(name) ?? 0) + 1);
+      count(name);
       throw resourceExhausted("BUDGET_SPENT", `too many ${inWords[name]}: try again later`, {
         metadata: { budget: name },
         retryAfterSeconds: waitSeconds,
@@ -77,6 +86,12 @@ export function createBudgets(sizes: BudgetSizes & PeopleBudgets): Budgets {
     },
     giveBack(name, source) {
       if (source !== undefined) bucketsOf(name, source)?.giveBack(source);
+    },
+    mayConnect(source, open) {
+      const most = sizes.connections * (isNearby(source) ? nearbyFactor : 1);
+      if (most === 0 || open < most) return true;
+      count("connections");
+      return false;
     },
     refusals: () => refused,
   };

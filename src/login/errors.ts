@@ -93,6 +93,8 @@ function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: n
       return httpStatus === 413
         ? { code: "REQUEST_INVALID", status: 413 }
         : { code: "RATE_LIMITED", status: 429 };
+    case "deadlineExceeded":
+      return { code: "REQUEST_INVALID", status: httpStatus ?? 408 };
     // An execution does not let it pass.
     case "permissionDenied":
     case "failedPrecondition":

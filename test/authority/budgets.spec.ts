@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { startTestApp } from "../support/app.ts";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
@@ -164,5 +167,32 @@ describe("what one source may cost (authority J12)", () => {
     const metrics = await (await fetch(`${peer.issuer}/metrics`)).text();
     assert.match(metrics, /idsvc_budget_refusals_total\{budget="guesses"\} [1-9]/);
     assert.doesNotMatch(metrics, /203\.0\.113/);
+  });
+});
+
+describe("connections of one source (authority J12)", () => {
+  it("are closed beyond their number, and those of others are not", async () => {
+    // Sources in private networks have fifty times as many.
+    await using app = await startTestApp({ env: { IDSVC_BUDGET_CONNECTIONS: "1" } });
+    const open = async () => {
+      const socket = connect(app.port, "127.0.0.1");
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: 50 }, open));
+    const refused = await open();
+    await once(refused, "close");
+    assert.equal(sockets.filter(({ closed }) => closed).length, 0);
+    sockets[0]?.destroy();
+    await once(sockets[0] as Socket, "close");
+    const answered = await (async () => {
+      for (;;) {
+        const answer = await fetch(`${app.url}/healthz`).catch(() => undefined);
+        if (answer !== undefined) return answer.status;
+      }
+    })();
+    assert.equal(answered, 200);
+    for (const socket of sockets) socket.destroy();
   });
 });
