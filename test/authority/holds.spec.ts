@@ -86,7 +86,6 @@ const roads: readonly [string, DescMethod, JsonObject][] = [
   ["being deactivated", of.deactivateUser, named()],
   ["being activated", of.activateUser, named()],
   ["being locked", of.lockUser, named()],
-  ["being unlocked", of.unlockUser, named()],
   ["being deleted", of.deleteUser, named()],
 ];
 

@@ -1,9 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { type GetUserSchema, UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { toDetails } from "../object/details.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { toAuthenticators } from "./authenticator/convert.ts";
+import type { Throttling } from "./check/attempts.ts";
 import type { ContactKind } from "./contact.ts";
 import type { UserRow } from "./queries.ts";
 
@@ -23,6 +25,7 @@ export function toGetUser(
     domains: readonly string[];
     data: JsonObject;
     authenticators: ReturnType<typeof toAuthenticators>;
+    throttling: Throttling;
   },
 ): MessageInitShape<typeof GetUserSchema> {
   const { schemaId, schemaType, schemaRevision, username, email, phone } = row;
@@ -40,6 +43,7 @@ export function toGetUser(
       },
       authenticators: shown.authenticators,
     },
+    throttling: toThrottling(shown.throttling),
   };
 }
 
@@ -65,3 +69,15 @@ const toProof = (verification: SetEmail["verification"]["case"]): WantedContact[
   (({ isVerified: "known", returnCode: "returned", sendCode: "sent" }) as const)[
     verification ?? "sendCode"
   ];
+
+/** How long nothing is judged; undefined where everything is. */
+function toThrottling({
+  password,
+  factor,
+}: Throttling): MessageInitShape<typeof GetUserSchema>["throttling"] {
+  if (password === undefined && factor === undefined) return undefined;
+  return {
+    ...(password && { passwordsUntil: timestampFromDate(password) }),
+    ...(factor && { secondFactorsUntil: timestampFromDate(factor) }),
+  };
+}

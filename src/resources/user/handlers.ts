@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { requireChosenId } from "../../authz/chosen-id.ts";
+import { userOutranksCaller } from "../../authz/holds.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
@@ -31,6 +32,7 @@ import {
 } from "../userschema/index.ts";
 import { toAuthenticators } from "./authenticator/convert.ts";
 import type { AuthenticatorRow } from "./authenticator/queries.ts";
+import type { Throttling } from "./check/attempts.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
@@ -94,8 +96,8 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
-  const { deps, codes, authenticators } = credentials;
-  const { db, events, newId } = deps;
+  const { deps, codes, attempts, authenticators } = credentials;
+  const { db, events, newId, now } = deps;
   const tenancy = createTenancy(deps);
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
@@ -163,7 +165,22 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     deactivateUser: change(deactivateUser),
     activateUser: change(activateUser),
     lockUser: change(lockUser),
-    unlockUser: change(unlockUser),
+    async unlockUser({ id }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        if (loaded.state === undefined) throw userNotFound();
+        const { state, organizationId } = loaded.state;
+        // Whoever was let through to lift a throttle was not judged for a user who was locked meanwhile.
+        const isJudged = scope.guard !== undefined || scope.caller.kind === "system";
+        if (state === "locked" && !isJudged) throw userOutranksCaller();
+        const at = { instanceId: scope.instanceId, now: tx.now };
+        const throttling = await attempts.throttling(at, { id, organizationId });
+        tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
+        tx.write(attempts.forgive({ instanceId: scope.instanceId, userId: id }));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
 
     async deleteUser({ id }, scope) {
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
@@ -173,7 +190,9 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const row = await queries.find(scope.instanceId, id);
       if (row === undefined) throw userNotFound();
       const held = await authenticators.ofUser(scope.instanceId, id);
-      return { user: await show(scope, row, held) };
+      const { instanceId } = scope;
+      const throttling = await attempts.throttling({ instanceId, now: now() }, row);
+      return { user: await show(scope, row, held, throttling) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
@@ -220,14 +239,19 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   }
 
   // What the schema lets the reader see: the user himself, or who may read users of his organization.
-  async function show(scope: Scope, row: UserRow, held: readonly AuthenticatorRow[] = []) {
+  async function show(
+    scope: Scope,
+    row: UserRow,
+    held: readonly AuthenticatorRow[] = [],
+    throttling: Throttling = {},
+  ) {
     const { instanceId, policy } = scope;
     const schema = await schemaById(deps, instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
     const domains = await domainsOf(instanceId, row.organizationId);
-    return toGetUser(row, { domains, data, authenticators: toAuthenticators(held) });
+    return toGetUser(row, { domains, data, throttling, authenticators: toAuthenticators(held) });
   }
 }
 

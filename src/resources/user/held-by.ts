@@ -29,6 +29,11 @@ export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof Use
   return {
     patchUser: ({ id, user: patch }) =>
       takesOver(id, patch?.username !== undefined || patch?.contact !== undefined),
+    // To lift a throttle gives nobody anything that they could not have waited for.
+    async unlockUser({ id }, { instanceId }) {
+      const { state } = await events.load(user, instanceId, id);
+      return takesOver(id, state?.state === "locked");
+    },
     requestPasswordReset: ({ id, medium }, scope) => {
       const way = medium?.medium.case;
       if (way === "returnCode") return takesOver(id, true);

@@ -197,10 +197,11 @@ export function lockUser(state: State): UserEvent[] {
   return [userEvents.locked({})];
 }
 
-export function unlockUser(state: State): UserEvent[] {
+/** @param isThrottled an active user whose passwords or codes are not looked at now can be unlocked too */
+export function unlockUser(state: State, isThrottled = false): UserEvent[] {
   if (state === undefined) throw userNotFound();
-  if (state.state !== "locked") {
-    throw failedPrecondition("USER_NOT_LOCKED", "the user is not locked");
+  if (state.state !== "locked" && !(state.state === "active" && isThrottled)) {
+    throw failedPrecondition("USER_NOT_LOCKED", "the user is neither locked nor throttled");
   }
   return [userEvents.unlocked({})];
 }

@@ -37,6 +37,9 @@ type UserRef = { instanceId: string; userId: string };
 /** Passwords and second factors are counted apart: a right password must not allow more guesses at the factor. */
 export type Counter = "password" | "factor";
 
+export type Throttling = Partial<Record<Counter, Date>>;
+type Owned = { id: string; organizationId: string };
+
 /** How an attempt came out. */
 export type Judgement = { isRight: boolean; happened: CheckEvent[]; totpStep?: bigint };
 
@@ -57,6 +60,10 @@ export type Attempts = {
     counter: Counter | undefined,
     judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
   ): Promise<J | undefined>;
+  /** Until when nothing is judged, because of too many wrong attempts. */
+  throttling(at: { instanceId: string; now: Date }, user: Owned): Promise<Throttling>;
+  /** No wrong attempt counts any more. */
+  forgive(user: UserRef): RowChange;
   /** No wrong attempt at the password counts any more; those at second factors do. */
   forgivePassword(user: UserRef): RowChange;
   removeAll(user: UserRef): RowChange;
@@ -161,6 +168,18 @@ export function createAttempts(
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       return judgement ?? spend(at);
     },
+    async throttling({ instanceId, now }, { id, organizationId }) {
+      const row = await rowOf(instanceId, id);
+      if (row === undefined) return {};
+      const { maxPasswordAttempts } = await loginOf(instanceId, organizationId);
+      const password = closedUntil(row, "password", maxPasswordAttempts);
+      const factor = closedUntil(row, "factor", mostFactorFailures);
+      return {
+        ...(password > now ? { password } : {}),
+        ...(factor > now ? { factor } : {}),
+      };
+    },
+    forgive: (ref) => updateRows(attemptCounts, ref, none),
     forgivePassword: (ref) => updateRows(attemptCounts, ref, noPasswords),
     removeAll: (ref) => deleteRows(attemptCounts, ref),
   };
@@ -190,8 +209,11 @@ function countedIn(
 }
 
 function mustWait(row: CheckRow, counter: Counter | undefined, most: number, now: Date): boolean {
-  if (counter === undefined) return false;
+  return counter !== undefined && closedUntil(row, counter, most) > now;
+}
+
+/** The epoch where nothing is closed. */
+function closedUntil(row: CheckRow, counter: Counter, most: number): Date {
   const waitMs = waitAfter(row[`${counter}Failures`], most);
-  // A clock that is behind that of the last attempt makes nobody wait who need not.
-  return waitMs > 0 && now.getTime() - row[`${counter}FailedAt`].getTime() < waitMs;
+  return waitMs === 0 ? epoch : new Date(row[`${counter}FailedAt`].getTime() + waitMs);
 }

@@ -7,7 +7,8 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { Details } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
@@ -21,7 +22,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/user/v3alpha/user.proto.
  */
 export const file_idsvc_resources_user_v3alpha_user: GenFile = /*@__PURE__*/
-  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL3VzZXIucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEitgIKBFVzZXISIAoHdXNlcl9pZBgBIAEoCUIKukgHcgUQARjIAUgAiAEBEiIKCXNjaGVtYV9pZBgCIAEoCUIKukgHcgUQARjIAUgBiAEBEiMKCHVzZXJuYW1lGAMgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgRkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5Cgdjb250YWN0GAUgASgLMiguaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRDb250YWN0EkcKDmF1dGhlbnRpY2F0b3JzGAYgASgLMi8uaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRBdXRoZW50aWNhdG9yc0IKCghfdXNlcl9pZEIMCgpfc2NoZW1hX2lkItMBCglQYXRjaFVzZXISIgoJc2NoZW1hX2lkGAEgASgJQgq6SAdyBRABGMgBSACIAQESJQoIdXNlcm5hbWUYAiABKAlCDrpIC3IJsNQYARABGMgBSAGIAQESJQoEZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoHY29udGFjdBgEIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0Q29udGFjdEIMCgpfc2NoZW1hX2lkQgsKCV91c2VybmFtZSKxAQoHR2V0VXNlchI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSNgoFc3RhdGUYAiABKA4yJy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlVzZXJTdGF0ZRI0CgR1c2VyGAMgASgLMiYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5Vc2VyVmlldyKZAgoIVXNlclZpZXcSQQoGc2NoZW1hGAEgASgLMjEuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5Vc2VyU2NoZW1hUmVmZXJlbmNlEhAKCHVzZXJuYW1lGAIgASgJEhMKC2xvZ2luX25hbWVzGAMgAygJEiUKBGRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjYKB2NvbnRhY3QYBSABKAsyJS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLkNvbnRhY3QSRAoOYXV0aGVudGljYXRvcnMYBiABKAsyLC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLkF1dGhlbnRpY2F0b3JzIkEKE1VzZXJTY2hlbWFSZWZlcmVuY2USCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoDSqeAQoJVXNlclN0YXRlEhoKFlVTRVJfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFVU0VSX1NUQVRFX0FDVElWRRABEhcKE1VTRVJfU1RBVEVfSU5BQ1RJVkUQAhIWChJVU0VSX1NUQVRFX0RFTEVURUQQAxIVChFVU0VSX1NUQVRFX0xPQ0tFRBAEEhYKElVTRVJfU1RBVEVfSU5JVElBTBAFYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_user_v3alpha_authenticator, file_idsvc_resources_user_v3alpha_contact]);
+  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL3VzZXIucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEitgIKBFVzZXISIAoHdXNlcl9pZBgBIAEoCUIKukgHcgUQARjIAUgAiAEBEiIKCXNjaGVtYV9pZBgCIAEoCUIKukgHcgUQARjIAUgBiAEBEiMKCHVzZXJuYW1lGAMgASgJQhG6SA7IAQFyCbDUGAEQARjIARIlCgRkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5Cgdjb250YWN0GAUgASgLMiguaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRDb250YWN0EkcKDmF1dGhlbnRpY2F0b3JzGAYgASgLMi8uaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRBdXRoZW50aWNhdG9yc0IKCghfdXNlcl9pZEIMCgpfc2NoZW1hX2lkItMBCglQYXRjaFVzZXISIgoJc2NoZW1hX2lkGAEgASgJQgq6SAdyBRABGMgBSACIAQESJQoIdXNlcm5hbWUYAiABKAlCDrpIC3IJsNQYARABGMgBSAGIAQESJQoEZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoHY29udGFjdBgEIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0Q29udGFjdEIMCgpfc2NoZW1hX2lkQgsKCV91c2VybmFtZSLvAQoHR2V0VXNlchI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSNgoFc3RhdGUYAiABKA4yJy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlVzZXJTdGF0ZRI0CgR1c2VyGAMgASgLMiYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5Vc2VyVmlldxI8Cgp0aHJvdHRsaW5nGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5UaHJvdHRsaW5nInsKClRocm90dGxpbmcSMwoPcGFzc3dvcmRzX3VudGlsGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI4ChRzZWNvbmRfZmFjdG9yc191bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimQIKCFVzZXJWaWV3EkEKBnNjaGVtYRgBIAEoCzIxLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuVXNlclNjaGVtYVJlZmVyZW5jZRIQCgh1c2VybmFtZRgCIAEoCRITCgtsb2dpbl9uYW1lcxgDIAMoCRIlCgRkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI2Cgdjb250YWN0GAUgASgLMiUuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5Db250YWN0EkQKDmF1dGhlbnRpY2F0b3JzGAYgASgLMiwuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5BdXRoZW50aWNhdG9ycyJBChNVc2VyU2NoZW1hUmVmZXJlbmNlEgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSEAoIcmV2aXNpb24YAyABKA0qngEKCVVzZXJTdGF0ZRIaChZVU0VSX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRVVNFUl9TVEFURV9BQ1RJVkUQARIXChNVU0VSX1NUQVRFX0lOQUNUSVZFEAISFgoSVVNFUl9TVEFURV9ERUxFVEVEEAMSFQoRVVNFUl9TVEFURV9MT0NLRUQQBBIWChJVU0VSX1NUQVRFX0lOSVRJQUwQBWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_user_v3alpha_authenticator, file_idsvc_resources_user_v3alpha_contact]);
 
 /**
  * A user to create.
@@ -153,6 +154,13 @@ export type GetUser = Message<"idsvc.resources.user.v3alpha.GetUser"> & {
    * @generated from field: idsvc.resources.user.v3alpha.UserView user = 3;
    */
   user?: UserView | undefined;
+
+  /**
+   * How long the user's passwords and codes are not looked at, after wrong ones; absent where they are. Only `GetUser` tells.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.Throttling throttling = 4;
+   */
+  throttling?: Throttling | undefined;
 };
 
 /**
@@ -161,6 +169,34 @@ export type GetUser = Message<"idsvc.resources.user.v3alpha.GetUser"> & {
  */
 export const GetUserSchema: GenMessage<GetUser> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_user_v3alpha_user, 2);
+
+/**
+ * Until when nothing is judged, because too many wrong attempts came. `UnlockUser` lifts it.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.Throttling
+ */
+export type Throttling = Message<"idsvc.resources.user.v3alpha.Throttling"> & {
+  /**
+   * Passwords; absent where they are judged.
+   *
+   * @generated from field: google.protobuf.Timestamp passwords_until = 1;
+   */
+  passwordsUntil?: Timestamp | undefined;
+
+  /**
+   * Second factors; absent where they are judged.
+   *
+   * @generated from field: google.protobuf.Timestamp second_factors_until = 2;
+   */
+  secondFactorsUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.Throttling.
+ * Use `create(ThrottlingSchema)` to create a new message.
+ */
+export const ThrottlingSchema: GenMessage<Throttling> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_user, 3);
 
 /**
  * What can be read of a user.
@@ -216,7 +252,7 @@ export type UserView = Message<"idsvc.resources.user.v3alpha.UserView"> & {
  * Use `create(UserViewSchema)` to create a new message.
  */
 export const UserViewSchema: GenMessage<UserView> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_user, 3);
+  messageDesc(file_idsvc_resources_user_v3alpha_user, 4);
 
 /**
  * The schema of a user, as it was when the data were last written.
@@ -251,7 +287,7 @@ export type UserSchemaReference = Message<"idsvc.resources.user.v3alpha.UserSche
  * Use `create(UserSchemaReferenceSchema)` to create a new message.
  */
 export const UserSchemaReferenceSchema: GenMessage<UserSchemaReference> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_user, 4);
+  messageDesc(file_idsvc_resources_user_v3alpha_user, 5);
 
 /**
  * What a user can be, and do.

@@ -2870,7 +2870,8 @@ export const UserService: GenService<{
     output: typeof LockUserResponseSchema;
   },
   /**
-   * Unlocks a user who was locked.
+   * Unlocks a user who was locked, or whose passwords or codes are not looked at after too many wrong ones (`throttling`). The
+   * latter needs the permission alone.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.UnlockUser
    */
