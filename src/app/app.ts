@@ -104,6 +104,7 @@ export async function startApp(
   const memberships = membershipReader(db);
   const executor = createExecutor(deps, {
     ...{ db, outside, logger, memberships },
+    methodOf: (path) => methods.get(path),
     parseJson: (bytes) => parseStrictJson(bytes),
   });
   const externalUrl = new URL(config.externalUrl);
@@ -116,6 +117,9 @@ export async function startApp(
   ];
   const handlers = jobHandlers(kernel, deps, { ...executor.jobs, ...notices.jobs });
   const services = bindings.map(({ service }) => service);
+  const methods = new Map(
+    services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
+  );
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
