@@ -19,6 +19,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
+import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { createFederation } from "../federation/index.ts";
 import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
@@ -72,7 +73,11 @@ export async function startApp(
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
+  const uses = createCredentialUses({ db, now }, (err) =>
+    logger.error({ err }, "the last use of credentials cannot be written"),
+  );
   const deps: Deps = {
+    noteUse: uses.note,
     db,
     events,
     secrets,
@@ -138,7 +143,7 @@ export async function startApp(
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
       oidcAccessTokens({ ...ofStore, db }),
-      personalAccessTokens({ db, secrets, organizations, now }),
+      personalAccessTokens({ db, secrets, organizations, now, noteUse: uses.note }),
       systemCallers(config.systemCallers, now),
     ],
     executions: executor.calls,
@@ -236,7 +241,7 @@ export async function startApp(
         ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
-      await executing[Symbol.asyncDispose]();
+      await Promise.all([executing, uses].map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

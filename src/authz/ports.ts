@@ -75,3 +75,18 @@ export type DomainChallenge = { token: string; url?: string; record?: string };
 
 /** `unreachable`: nothing could be read there, which says nothing of the token. */
 export type DomainProof = "proven" | "absent" | "unreachable";
+
+/** A key, secret or token that stands for its owner until it ends, by what it is of and which one it is. */
+export type CredentialUse = {
+  instanceId: string;
+  /** The user or the app. */
+  ownerId: string;
+  kind: "pat" | "key" | "secret";
+  id: string;
+};
+
+/** Of secrets an owner has one. */
+export const onlySecret = { kind: "secret", id: "1" } as const;
+
+/** Notes that a credential was used; nobody waits for it. */
+export type NoteUse = (use: CredentialUse) => void;

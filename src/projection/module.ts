@@ -3,6 +3,7 @@ import type {
   DomainChallenge,
   DomainProof,
   FeatureReader,
+  NoteUse,
   OrganizationReader,
 } from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -48,6 +49,8 @@ export type Deps = {
   egress: Pick<EgressClient, "call">;
   /** Logins with identity providers, by the guarded way out. */
   federation: Federation;
+  /** Notes that a key, secret or token was used, once an hour. */
+  noteUse: NoteUse;
   /** Which features are on. */
   features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */

@@ -46,7 +46,9 @@ export const oidcModule: Module = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & { features: FeatureReader },
+  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId" | "noteUse"> & {
+    features: FeatureReader;
+  },
 ): Omit<Ports, "browsers" | "interactions" | "functions"> {
   const { now, newId } = deps;
   const settings = settingStore(deps);

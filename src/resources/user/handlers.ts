@@ -12,6 +12,7 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { eventTeller, objectHistory, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
+import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
 import {
   callerId,
@@ -29,7 +30,7 @@ import {
   schemaById,
   type UserSchema,
 } from "../userschema/index.ts";
-import { toAuthenticators } from "./authenticator/convert.ts";
+import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
 import type { AuthenticatorRow } from "./authenticator/queries.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
@@ -173,14 +174,15 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const row = await queries.find(scope.instanceId, id);
       if (row === undefined) throw userNotFound();
       const held = await authenticators.ofUser(scope.instanceId, id);
-      return { user: await show(scope, row, held) };
+      return { user: await show(scope, row, held, await usesOf(scope.instanceId, held)) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
       const ids = found.rows.map(({ id }) => id);
       const held = await authenticators.ofUsers(scope.instanceId, ids);
-      const shown = found.rows.map((row) => show(scope, row, held.get(row.id)));
+      const lastUse = await usesOf(scope.instanceId, [...held.values()].flat());
+      const shown = found.rows.map((row) => show(scope, row, held.get(row.id), lastUse));
       const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
     },
@@ -219,15 +221,29 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     };
   }
 
+  async function usesOf(instanceId: string, held: readonly AuthenticatorRow[]): Promise<LastUse> {
+    const standing = held.filter(
+      ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
+    );
+    const ids = standing.map(({ userId }) => userId);
+    const last = await lastUses(deps.db, instanceId, ids);
+    return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
+  }
+
   // What the schema lets the reader see: the user himself, or who may read users of his organization.
-  async function show(scope: Scope, row: UserRow, held: readonly AuthenticatorRow[] = []) {
+  async function show(
+    scope: Scope,
+    row: UserRow,
+    held: readonly AuthenticatorRow[] = [],
+    lastUse: LastUse = () => undefined,
+  ) {
     const { instanceId, policy } = scope;
     const schema = await schemaById(deps, instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
     const domains = await domainsOf(instanceId, row.organizationId);
-    return toGetUser(row, { domains, data, authenticators: toAuthenticators(held) });
+    return toGetUser(row, { domains, data, authenticators: toAuthenticators(held, lastUse) });
   }
 }
 
