@@ -30,7 +30,7 @@ import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
-import { sessionTokens, stepUp } from "../resources/session/index.ts";
+import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
 import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
@@ -78,6 +78,7 @@ export async function startApp(
   );
   const deps: Deps = {
     noteUse: uses.note,
+    sessionMakers: sessionMakers({ db, secrets, now }),
     db,
     events,
     secrets,

@@ -5,6 +5,7 @@ import type {
   FeatureReader,
   NoteUse,
   OrganizationReader,
+  SessionMakers,
 } from "../authz/ports.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
@@ -51,6 +52,8 @@ export type Deps = {
   federation: Federation;
   /** Notes that a key, secret or token was used, once an hour. */
   noteUse: NoteUse;
+  /** By whom the sessions of a user were made. */
+  sessionMakers: SessionMakers;
   /** Which features are on. */
   features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */
