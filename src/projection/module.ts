@@ -7,6 +7,7 @@ import type {
   OrganizationReader,
   SessionMakers,
 } from "../authz/ports.ts";
+import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
@@ -54,6 +55,8 @@ export type Deps = {
   noteUse: NoteUse;
   /** By whom the sessions of a user were made. */
   sessionMakers: SessionMakers;
+  /** What one source may cost. */
+  budgets: Budgets;
   /** Which features are on. */
   features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */

@@ -10,6 +10,7 @@ import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
+import { messageBudgets } from "./message-budget.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
 import { tokenConcerns } from "./concerns.ts";
@@ -101,7 +102,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 export const userModule: Module = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
-  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, credentialUses],
+  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, credentialUses, messageBudgets],
   claimErrors: {
     [usernameClaim]: () =>
       alreadyExists(
@@ -149,5 +150,7 @@ export const userModule: Module = {
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
-    [oneTimeCodes, webAuthNChallenges, credentialUses].map((rows) => sweepExpiredRows(deps, rows)),
+    [oneTimeCodes, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>
+      sweepExpiredRows(deps, rows),
+    ),
 };
