@@ -68,6 +68,8 @@ const whole = registry.getMessage("test.Whole") ?? assert.fail();
 const part = registry.getMessage("test.Part") ?? assert.fail();
 const harmless = registry.getMessage("test.Harmless") ?? assert.fail();
 
+// oxlint-disable-next-line no-explicit-any -- what is shown is for each test to know.
+type Seen = any;
 const outOfPlace = { reason: "SECRETS_OUT_OF_PLACE", kind: "invalidArgument" };
 
 describe("what others see of a message", () => {
@@ -94,7 +96,7 @@ describe("what others see of a message", () => {
 });
 
 describe("what they make of it", () => {
-  const round = (json: JsonObject, change: (seen: any) => unknown) => {
+  const round = (json: JsonObject, change: (seen: Seen) => unknown) => {
     const seen = structuredClone(withoutSecrets(whole, json));
     const made = change(seen);
     return withSecretsOf(whole, json, Object(made ?? seen));
@@ -163,9 +165,9 @@ describe("what they make of it", () => {
       },
     );
     for (const change of [
-      (seen: any) => void seen.parts.pop(),
-      (seen: any) => void seen.parts.push({}),
-      (seen: any) => void delete seen.parts,
+      (seen: Seen) => void seen.parts.pop(),
+      (seen: Seen) => void seen.parts.push({}),
+      (seen: Seen) => void delete seen.parts,
     ]) {
       assert.throws(() => round(json, change), outOfPlace);
     }

@@ -16,7 +16,7 @@ export async function secretMaking(
   for (let after = 0n; ; ) {
     const log = await events.read({ instanceId, aggregate, after, limit: page });
     for (const { type, payload, editorId: creatorId, createdAt } of log) {
-      if (/\.secret\.changed$/.test(type)) made = { creatorId, createdAt };
+      if (type.endsWith(".secret.changed")) made = { creatorId, createdAt };
       const { authMethodType } = Object(payload);
       if (!/\.config\.(oidc|api)\.(added|changed)$/.test(type) || authMethodType === undefined)
         continue;
