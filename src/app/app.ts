@@ -21,6 +21,7 @@ import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
+import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { createFederation } from "../federation/index.ts";
 import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
@@ -31,7 +32,7 @@ import { appReader } from "../resources/app/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
-import { sessionTokens, stepUp } from "../resources/session/index.ts";
+import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
 import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
@@ -80,6 +81,9 @@ export async function startApp(
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
+  const uses = createCredentialUses({ db, now }, (err) =>
+    logger.error({ err }, "the last use of credentials cannot be written"),
+  );
   const budgets = createBudgets({
     guesses: config.budgetGuesses,
     messages: config.budgetMessages,
@@ -90,6 +94,8 @@ export async function startApp(
     connections: config.budgetConnections,
   });
   const deps: Deps = {
+    noteUse: uses.note,
+    sessionMakers: sessionMakers({ db, secrets, now }),
     db,
     events,
     secrets,
@@ -122,6 +128,7 @@ export async function startApp(
   const memberships = membershipReader(db);
   const executor = createExecutor(deps, {
     ...{ db, outside, logger, memberships },
+    methodOf: (path) => methods.get(path),
     parseJson: (bytes) => parseStrictJson(bytes),
   });
   const externalUrl = new URL(config.externalUrl);
@@ -134,6 +141,9 @@ export async function startApp(
   ];
   const handlers = jobHandlers(kernel, deps, { ...executor.jobs, ...notices.jobs });
   const services = bindings.map(({ service }) => service);
+  const methods = new Map(
+    services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
+  );
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
     eventTypes: events.eventTypes,
@@ -157,7 +167,7 @@ export async function startApp(
     tokens: [
       sessionTokens({ db, secrets, organizations, now }),
       oidcAccessTokens({ ...ofStore, db }),
-      personalAccessTokens({ db, secrets, organizations, now }),
+      personalAccessTokens({ db, secrets, organizations, now, noteUse: uses.note }),
       systemCallers(config.systemCallers, now),
     ],
     executions: executor.calls,
@@ -258,7 +268,7 @@ export async function startApp(
         ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
-      await executing[Symbol.asyncDispose]();
+      await Promise.all([executing, uses].map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,4 +1,10 @@
-import { endLegacyAccess, type LegacyApp, legacyApps } from "../resources/app/index.ts";
+import {
+  endLegacyAccess,
+  type LegacyApp,
+  legacyApps,
+  legacyEnding,
+  legacyEndings,
+} from "../resources/app/index.ts";
 import { instances } from "../resources/instance/index.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -7,6 +13,22 @@ export async function findLegacyApps({ db }: Pick<Kernel, "db">): Promise<Legacy
   const t = db.table(instances);
   const rows = await db.read.select({ id: t.id, projectId: t.projectId }).from(t);
   return legacyApps(db, new Map(rows.map(({ id, projectId }) => [id, projectId])));
+}
+
+/** When it ends, by instance, where somebody has said so. */
+export const findLegacyEndings = ({ db }: Pick<Kernel, "db">) => legacyEndings(db);
+
+/** Has it end by itself for all apps that still have it then; which they are now. */
+export async function endLegacyAppsAt(
+  kernel: Pick<Kernel, "db" | "newId" | "now">,
+  at: Date,
+): Promise<LegacyApp[]> {
+  const found = await findLegacyApps(kernel);
+  for (const instanceId of new Set(found.map((each) => each.instanceId))) {
+    const changes = [legacyEnding(instanceId, kernel.newId(), kernel.now(), at)];
+    await kernel.db.commit({ instanceId, expect: [], claims: [], events: [], changes });
+  }
+  return found;
 }
 
 /** Ends that for all of them; which they were. */

@@ -27,6 +27,8 @@ export interface PowerReader {
   holdUser(tx: Transaction, instanceId: string, userId: string): Promise<Power>;
   /** What all users of an organization hold at the instance, and all that anybody holds in the organization. */
   ofOrganization(instanceId: string, organizationId: string): Promise<Power>;
+  /** The same, which stays so until the unit commits. */
+  holdOrganization(tx: Transaction, instanceId: string, organizationId: string): Promise<Power>;
 }
 
 /** Which users a login client made who have not logged in yet (authority J2a). */
@@ -75,3 +77,28 @@ export type DomainChallenge = { token: string; url?: string; record?: string };
 
 /** `unreachable`: nothing could be read there, which says nothing of the token. */
 export type DomainProof = "proven" | "absent" | "unreachable";
+
+/** A key, secret or token that stands for its owner until it ends, by what it is of and which one it is. */
+export type CredentialUse = {
+  instanceId: string;
+  /** The user or the app. */
+  ownerId: string;
+  kind: "pat" | "key" | "secret";
+  id: string;
+};
+
+/** Of secrets an owner has one. */
+export const onlySecret = { kind: "secret", id: "1" } as const;
+
+/** Notes that a credential was used; nobody waits for it. */
+export type NoteUse = (use: CredentialUse) => void;
+
+/** The sessions of a user, for who must know by whom they were made. */
+export interface SessionMakers {
+  /** Those that live, as they still must be when the unit commits. */
+  ofUser(
+    tx: Transaction,
+    at: { instanceId: string; userId: string },
+  ): Promise<readonly { id: string; makerId: string; createdAt: Date }[]>;
+  end(tx: Transaction, at: { instanceId: string; sessionId: string }): Promise<void>;
+}

@@ -14,6 +14,8 @@ export type Context = {
   instance: string;
   /** Whether a command that has `--end` shall end what it shows. */
   end: boolean;
+  /** When that is to be (`--at`); empty for now. */
+  at: string;
   files: string[];
   flags: Record<string, string>;
   env: NodeJS.ProcessEnv;

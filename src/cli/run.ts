@@ -72,6 +72,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
         user = "",
         instance = "",
         end,
+        at = "",
         ...flags
       } = command.opts<Record<string, unknown>>();
       const action = await load();
@@ -82,6 +83,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
         user: String(user),
         instance: String(instance),
         end: end === true,
+        at: String(at),
         json: json === true,
         flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
         env,
@@ -137,7 +139,9 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "legacy",
     "show the apps that reach our APIs as before apps needed an access to them",
     actions.legacyApps,
-  ).option("--end", "end that: from then on counts what they are given");
+  )
+    .option("--end", "end that: from then on counts what they are given")
+    .option("--at <date>", "with --end: end it on this day or at this time (ISO 8601), not now");
   add(
     program,
     "recover",

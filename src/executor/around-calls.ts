@@ -21,14 +21,15 @@ export type HookedCall = {
   };
   depth: number;
   signal: AbortSignal | undefined;
-  request: () => JsonValue;
-  /** Takes another request: proves it valid and permitted, or throws. */
-  takeRequest: (json: JsonValue) => Awaitable<void>;
+  /** With its secrets or without. */
+  request: (secrets: boolean) => JsonValue;
+  /** Takes what somebody who saw it so made of the request: proves it valid and permitted, or throws. */
+  takeRequest: (json: JsonValue, secrets: boolean) => Awaitable<void>;
 };
 
 export type HookedResponse = {
-  response: () => JsonValue;
-  takeResponse: (json: JsonValue) => Awaitable<void>;
+  response: (secrets: boolean) => JsonValue;
+  takeResponse: (json: JsonValue, secrets: boolean) => Awaitable<void>;
 };
 
 /** The port that calls of the API go through (decisions D5). */
@@ -56,14 +57,20 @@ export function createCallExecutions(parts: {
     type: "request" | "response",
     call: HookedCall,
     part: {
-      payload: () => JsonObject;
-      accept: (json: JsonValue) => Awaitable<void>;
+      payload: (secrets: boolean) => JsonObject;
+      take: (json: JsonValue, secrets: boolean) => Awaitable<void>;
       later: Later[];
     },
   ): Promise<void> => {
     const { depth, signal, facts } = call;
+    const { instanceId } = facts;
+    const { payload, take, later } = part;
     const cause: Cause = { type, value: facts.fullMethod };
-    await runTargets({ instanceId: facts.instanceId, execution, cause, depth, signal, ...part });
+    await runTargets({
+      ...{ instanceId, execution, cause, depth, signal, later },
+      payload: ({ payloadSecrets }) => payload(payloadSecrets),
+      accept: (json, { payloadSecrets }) => take(json, payloadSecrets),
+    });
   };
 
   return {
@@ -88,13 +95,14 @@ export function createCallExecutions(parts: {
       const later: Later[] = [];
       try {
         if (request !== undefined) {
-          const payload = () => requestPayload(facts, call.request());
-          await runOne(request, "request", call, { payload, accept: call.takeRequest, later });
+          const payload = (secrets: boolean) => requestPayload(facts, call.request(secrets));
+          await runOne(request, "request", call, { payload, take: call.takeRequest, later });
         }
         const { response: written, takeResponse } = await work();
         if (response !== undefined) {
-          const payload = () => responsePayload(facts, call.request(), written());
-          await runOne(response, "response", call, { payload, accept: takeResponse, later });
+          const payload = (secrets: boolean) =>
+            responsePayload(facts, call.request(secrets), written(secrets));
+          await runOne(response, "response", call, { payload, take: takeResponse, later });
         }
       } finally {
         if (later.length > 0) await parts.start(facts.instanceId, call.depth, later);

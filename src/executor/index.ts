@@ -21,6 +21,7 @@ import { createRecords } from "./delivery/records.ts";
 import { callLater } from "./delivery/work.ts";
 import { createRunFunction, type RunFunction } from "./functions.ts";
 import { createMeter } from "./meter.ts";
+import type { MethodOf } from "./payload.ts";
 import { createPlaces } from "./places.ts";
 import { compilePlan } from "./plan.ts";
 import { createRunTargets, type Later, type Told } from "./run.ts";
@@ -50,12 +51,14 @@ export function createExecutor(
     outside: EgressClient;
     logger: Logger;
     memberships: MembershipReader;
+    /** The methods that the process serves. */
+    methodOf: MethodOf;
     /** Reads JSON of which every reader makes the same, or refuses it. */
     parseJson: (bytes: Uint8Array) => JsonValue;
   },
 ): Executor {
   const { events, secrets, newId, now } = deps;
-  const { db, logger } = parts;
+  const { db, logger, methodOf } = parts;
   const planOf = cachedActions(db, compilePlan);
   const targetOf = targetReader(db);
   const apps = appReader(db);
@@ -119,7 +122,10 @@ export function createExecutor(
         deliveryHandlers(deps, { planOf: current(db, planOf), targetOf, callTarget, tell }),
       ),
     ],
-    jobs: deliveryJobs({ events, secrets, newId, now, targetOf, callTarget, circuits, tell }),
+    jobs: deliveryJobs({
+      ...{ events, secrets, newId, now },
+      ...{ targetOf, methodOf, callTarget, circuits, tell },
+    }),
     measure(metrics) {
       metrics.counter(
         "idsvc_target_calls_total",

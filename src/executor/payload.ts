@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { mayHoldSecrets, withoutSecrets } from "../authz/secret-fields.ts";
 import type { LoggedEvent } from "../eventstore/eventstore.ts";
 
 /** Where a call was made, as targets are told. */
@@ -28,6 +29,37 @@ export const responsePayload = (
   request: JsonValue,
   response: JsonValue,
 ): JsonObject => ({ ...requestPayload(facts, request), response });
+
+/** A method by `/<package>.<Service>/<Method>`. */
+export type MethodOf = (fullMethod: string) => DescMethod | undefined;
+
+/** What was to be told of a call, without secrets; as it is where its messages have none. */
+export function withoutSecretsOf(
+  { type, value }: { type: string; value: string },
+  body: string,
+  methodOf: MethodOf,
+): string {
+  if (type !== "request" && type !== "response") return body;
+  const method = methodOf(value);
+  // What a method had that is gone is not known any more.
+  if (method === undefined) return JSON.stringify(onlyFacts(body));
+  const { input, output } = method;
+  if (!mayHoldSecrets(input) && !mayHoldSecrets(output)) return body;
+  const { request, response, ...facts } = parsed(body);
+  return JSON.stringify({
+    ...facts,
+    ...(request === undefined ? {} : { request: withoutSecrets(input, request) }),
+    ...(response === undefined ? {} : { response: withoutSecrets(output, response) }),
+  });
+}
+
+// The service wrote it.
+const parsed = (body: string): JsonObject => JSON.parse(body) as JsonObject;
+
+function onlyFacts(body: string): JsonObject {
+  const { request: _request, response: _response, ...facts } = parsed(body);
+  return facts;
+}
 
 /** What a target of an event is told. Personal fields are empty once the person is deleted. */
 export const eventPayload = (event: LoggedEvent): JsonObject => ({

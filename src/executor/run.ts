@@ -31,7 +31,7 @@ export type Run = {
   depth: number;
   signal: AbortSignal | undefined;
   /** What the next target is told: each sees what those before it have changed. */
-  payload: () => JsonObject;
+  payload: (target: StoredTarget) => JsonObject;
   /** Takes what a target answered. What it throws as a refusal makes the answer unusable. */
   accept: (answer: JsonValue, target: StoredTarget) => Awaitable<void>;
   /** Asynchronous targets are put here, to be called when the work is done. */
@@ -89,7 +89,7 @@ export function createRunTargets(parts: {
   return async (run) => {
     const { instanceId, execution, cause, depth, signal } = run;
     for (const target of execution.targets) {
-      const body = JSON.stringify(run.payload());
+      const body = JSON.stringify(run.payload(target));
       if (target.isAsync) {
         run.later.push({ target, executionId: execution.id, cause, body });
         continue;

@@ -1,6 +1,6 @@
 import type { Database } from "../storage/database.ts";
 import { asc, type Column, lte } from "../storage/drizzle.ts";
-import { deleteRows } from "../storage/row-change.ts";
+import { deleteRows, type RowChange } from "../storage/row-change.ts";
 import type { AnyTable } from "../storage/table.ts";
 import type { Sweep } from "./sweeper.ts";
 
@@ -11,6 +11,8 @@ import type { Sweep } from "./sweeper.ts";
 export function sweepExpiredRows(
   { db, now }: { db: Database; now: () => Date },
   table: AnyTable,
+  /** What goes with a row, in the same unit. */
+  withRow: (row: Record<string, unknown>) => readonly RowChange[] = () => [],
 ): Sweep {
   const { instanceId, expiresAt } = db.table(table) as unknown as Record<string, Column>;
   if (instanceId === undefined || expiresAt === undefined) {
@@ -27,9 +29,10 @@ export function sweepExpiredRows(
       .orderBy(asc(expiresAt))
       .limit(limit);
     for (const [of, rows] of Map.groupBy(due, (row) => String(row["instanceId"]))) {
-      const changes = rows.map((row) =>
+      const changes = rows.flatMap((row) => [
         deleteRows(table, Object.fromEntries(identity.map((name) => [name, row[name]]))),
-      );
+        ...withRow(row),
+      ]);
       await db.commit({ instanceId: of, expect: [], claims: [], events: [], changes });
     }
     return due.length;

@@ -10,8 +10,8 @@ export type FlowData = {
   /** What it begins with, where the provider found that out. */
   begin?: Missing;
   logout?: LogoutRequest;
-  /** The device that waits (RFC 8628): the digest of its user code. */
-  device?: { userCode: string };
+  /** The device that waits (RFC 8628); without an id in what is left of earlier releases. */
+  device?: { requestId?: string };
   /** What was typed as login name. */
   loginName?: string;
   /** Who was found by it, if anybody was. */

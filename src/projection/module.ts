@@ -3,7 +3,9 @@ import type {
   DomainChallenge,
   DomainProof,
   FeatureReader,
+  NoteUse,
   OrganizationReader,
+  SessionMakers,
 } from "../authz/ports.ts";
 import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -49,6 +51,10 @@ export type Deps = {
   egress: Pick<EgressClient, "call">;
   /** Logins with identity providers, by the guarded way out. */
   federation: Federation;
+  /** Notes that a key, secret or token was used, once an hour. */
+  noteUse: NoteUse;
+  /** By whom the sessions of a user were made. */
+  sessionMakers: SessionMakers;
   /** What one source may cost. */
   budgets: Budgets;
   /** Which features are on. */

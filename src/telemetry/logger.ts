@@ -43,7 +43,8 @@ const maxDepth = 5;
  * A logger of JSON lines, one object a line, control characters escaped; by default to standard output.
  *
  * Time is ISO 8601 in UTC, the level is its word. Under `err` goes the whole error with its private half: kind, reason,
- * metadata and causes. Fields that carry credentials by name are hidden, which is the last net and no permission to log them.
+ * metadata and causes. Fields that carry credentials by name are hidden, and messages of the
+ * contract are told by their type alone, which is the last net and no permission to log them.
  */
 export function createLogger(
   level: LogLevel,
@@ -123,6 +124,8 @@ function shownValue(name: string, value: unknown, depth: number): unknown {
   if (value === null || typeof value !== "object") return value;
   if (value instanceof Error) return errorFacts(value);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  // A message of the contract: only its descriptor knows which of its fields are secret, so none is shown.
+  if ("$typeName" in value) return `[${String(value.$typeName)}]`;
   if ("toJSON" in value) return value;
   if (depth >= maxDepth) return "[deeper]";
   if (Array.isArray(value)) return value.map((each) => shownValue("", each, depth + 1));

@@ -64,6 +64,7 @@ const ports: Ports = {
   powers: {
     ofUser: () => assert.fail("GetTarget holds nobody"),
     holdUser: () => assert.fail("GetTarget holds nobody"),
+    holdOrganization: () => assert.fail(),
     ofOrganization: () => assert.fail("GetTarget holds nobody"),
   },
   registrations: { openFor: () => assert.fail("GetTarget is nobody's registration") },

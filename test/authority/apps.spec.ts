@@ -209,8 +209,12 @@ describe("the access of an app (J4)", () => {
 
   it("finding 13: a new redirect URI sends no tokens that were allowed before", async () => {
     const [owner, app] = [await addOwner(), await addForeignApp()];
-    const { access_token: token } = await allow(app, owner.loginName, "organization");
-    const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
+    const agent = userAgent(peer.issuer);
+    await ask(agent, app);
+    const page = await signIn(agent, owner.loginName);
+    const isAsked = page.left === undefined && page.url.pathname === "/ui/login/consent";
+    const shown = isAsked ? await agent.submit({ consent: "allow", access: "organization" }) : page;
+    const { access_token: token } = await redeem(app, shown);
     assert.match(answerOf(await ask(agent, app)).get("code") ?? "", /^idsvc_ac_/);
     const moved = { oidc: { redirect_uris: [redirectUri, "https://evil.test/cb"] } };
     bodyOf(await peer.patch(`/apps/${app.appId}`, moved, { token: app.token }));
@@ -236,7 +240,13 @@ describe("finding 3: a token is not its user (J4a)", () => {
   it("makes no personal access token, whatever was allowed", async () => {
     const owner = await addOwner();
     const mine = await peer.addClient();
-    const { access_token: token } = await allow(mine, owner.loginName, "everything");
+    const agent = userAgent(peer.issuer);
+    await ask(agent, mine);
+    const page = await signIn(agent, owner.loginName);
+    const isAsked = page.left === undefined && page.url.pathname === "/ui/login/consent";
+    // Where nobody is asked for consent the token is no other.
+    const shown = isAsked ? await agent.submit({ consent: "allow", access: "everything" }) : page;
+    const { access_token: token } = await redeem(mine, shown);
     const refused = await peer.post(`/users/${owner.id}/personal_access_tokens`, {}, { token });
     assert.equal(refused.status, 403);
     assert.equal(refused.refusal?.reason, "TOKEN_WITHOUT_HOLD");

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { endLegacyApps, findLegacyApps } from "../../src/app/legacy-apps.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  endLegacyApps,
+  endLegacyAppsAt,
+  findLegacyApps,
+  findLegacyEndings,
+} from "../../src/app/legacy-apps.ts";
+import { until } from "../executor/executor-peer.ts";
 import { projectGrantEvents } from "../../src/resources/grant/project-grant/events.ts";
 import { projectGrant } from "../../src/resources/grant/index.ts";
 import { oidcSession, oidcSessionEvents } from "../../src/oidc/store/events.ts";
@@ -59,6 +66,21 @@ describe("existing stores (authority, Existing stores)", () => {
     assert.equal(await legacyOf(app.appId), false);
     assert.deepEqual(await reads(elsewhere, token), hidden);
     assert.deepEqual(await findLegacyApps(kernel), []);
+  });
+
+  it("ends on the day that was said, by the clock", async () => {
+    const [owner, app] = [await addOwner(), await addForeignApp()];
+    await formerSession(app, owner.id);
+    const day = new Date(peer.now().getTime() + 24 * 3_600_000);
+    assert.equal((await endLegacyAppsAt({ ...kernel, now: peer.now }, day)).length, 1);
+    assert.deepEqual((await findLegacyEndings(kernel)).get(peer.at.instanceId), day);
+    peer.pass(23 * 3_600_000);
+    await delay(1_500);
+    assert.equal(await legacyOf(app.appId), true);
+    peer.pass(2 * 3_600_000);
+    await until("the end", async () => !(await legacyOf(app.appId)));
+    assert.deepEqual(await findLegacyApps(kernel), []);
+    await until("the job", async () => (await findLegacyEndings(kernel)).size === 0);
   });
 
   it("a project grant counts as accepted where somebody who could accept it has given a role by it", async () => {

@@ -72,6 +72,7 @@ export const targetConfig = (name: string): TargetConfig => ({
   url: "https://hooks.example.com/audit",
   isAsync: false,
   interruptOnError: true,
+  payloadSecrets: false,
   name,
   timeoutMs: 10_000,
 });

@@ -19,6 +19,7 @@ const { receiver, app } = peer;
 const { db } = app.kernel;
 const executor = createExecutor(told.deps(), {
   db,
+  methodOf: () => undefined,
   outside: createEgressClient({
     allow: parseEgressAllow(["127.0.0.0/8"]),
     resolver: systemResolver(),

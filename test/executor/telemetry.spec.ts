@@ -48,6 +48,7 @@ describe("what the executor tells of its calls", () => {
     const lines: string[] = [];
     const executor = createExecutor(told.deps(), {
       db,
+      methodOf: () => undefined,
       outside: createEgressClient({
         allow: parseEgressAllow(["127.0.0.0/8"]),
         resolver: systemResolver(),

@@ -178,6 +178,8 @@ describe("a mail", () => {
     const address = newAddress();
     const contact = { email: { address, is_verified: true } };
     const id = await peer.addPerson({ contact });
+    // What an app registers is no reason to lead there.
+    await peer.addClient({ redirect_uris: ["https://evil.test/cb"] });
     for (const url_template of [
       "https://evil.test/?code={{.Code}}",
       "javascript:alert(1)",

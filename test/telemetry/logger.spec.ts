@@ -53,6 +53,14 @@ describe("logging", () => {
     assert.equal(log.last()["authorization"], "[hidden]");
   });
 
+  it("tells messages of the contract by their type alone", () => {
+    const log = capture();
+    const request = { $typeName: "idsvc.Check", verificationCode: "ABC123" };
+    log.logger.info({ request, deep: { request } }, "call");
+    assert.equal(log.last()["request"], "[idsvc.Check]");
+    assert.deepEqual(log.last()["deep"], { request: "[idsvc.Check]" });
+  });
+
   it("hides them in child loggers too", () => {
     const log = capture();
     log.logger.child({ password: "MARKER", requestId: "r1" }).info("x");

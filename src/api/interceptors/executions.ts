@@ -1,7 +1,8 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import { clientOf } from "../../authz/context.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
+import { withoutSecrets, withSecretsOf } from "../../authz/secret-fields.ts";
 import { cancelled } from "../../errors.ts";
 import type { Around, HookedCall } from "../../executor/index.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
@@ -20,7 +21,8 @@ import { stepUp } from "./step-up.ts";
  * Calls the targets of executions before and after the handler of a unary method, in whatever protocol (decisions D5).
  *
  * What a target makes of a request is validated and authorized as what the caller sent; `ctx` and what stands in the path
- * stay as they are. Who may write executions is never subject to them where the schema says so (decisions D10), and
+ * stay as they are. Secrets are shown to targets that may have them, and kept where a target did not see them (authority
+ * J14). Who may write executions is never subject to them where the schema says so (decisions D10), and
  * neither is what is done to the system, which no instance has a say in.
  */
 export const executions =
@@ -37,15 +39,17 @@ export const executions =
       .map((make) => make(ports, binding)(rule))
       .filter((step) => typeof step === "object");
     const read = { ignoreUnknownFields: false };
-    const write = { jsonNames: rule.jsonNames };
+    const asJson = (desc: DescMessage, message: Message) =>
+      writeMessage(desc, message, { jsonNames: rule.jsonNames });
 
     const hooked = (call: Call): HookedCall => ({
       facts: factsOf(call, rule),
       depth: depthOf(call.requestId),
       signal: call.caller === undefined ? undefined : scopeOf(call).signal,
-      request: () => writeMessage(method.input, requestOf(call), write),
-      async takeRequest(json) {
-        const message = readMessage(method.input, json, read);
+      request: (secrets) => seen(method.input, asJson(method.input, requestOf(call)), secrets),
+      async takeRequest(json, secrets) {
+        const before = asJson(method.input, requestOf(call));
+        const message = readMessage(method.input, whole(method.input, before, json, secrets), read);
         requireUnmoved(requestOf(call), message);
         await requireRequest(message);
         call.request = message;
@@ -62,9 +66,15 @@ export const executions =
         result = await next();
         return {
           // Of a unary method the result is its output message (endpoints.ts).
-          response: () => writeMessage(method.output, result as Message, write),
-          async takeResponse(json) {
-            const message = readMessage(method.output, json, read);
+          response: (secrets) =>
+            seen(method.output, asJson(method.output, result as Message), secrets),
+          async takeResponse(json, secrets) {
+            const before = asJson(method.output, result as Message);
+            const message = readMessage(
+              method.output,
+              whole(method.output, before, json, secrets),
+              read,
+            );
             await requireResponse(message);
             result = message as R;
           },
@@ -81,6 +91,14 @@ export const executions =
       return around.then((found) => (found === undefined ? next() : runAround(found, call, next)));
     };
   };
+
+/** What a target sees of a message. */
+const seen = (desc: DescMessage, json: JsonValue, secrets: boolean): JsonValue =>
+  secrets ? json : withoutSecrets(desc, json);
+
+/** What a target made of what it saw, with what it did not see. */
+const whole = (desc: DescMessage, before: JsonValue, answer: JsonValue, secrets: boolean) =>
+  secrets ? answer : withSecretsOf(desc, before, answer);
 
 function isExempt(rule: MethodRule, { permissions, context, caller }: Call): boolean {
   if (context.type === "system" || rule.permissionPlace === "system") return true;

@@ -34,6 +34,10 @@ export const holds =
           const { id } = call.request as unknown as { id: string };
           requireNamedHold(limit, act, { type: "organization", id });
           requireCover(scope.permissions, await powers.ofOrganization(instanceId, id), "shutOut");
+          call.guard = async (tx) => {
+            const power = await powers.holdOrganization(tx, instanceId, id);
+            requireCover(scope.permissions, power, "shutOut");
+          };
           return;
         }
         const { userId: callerId } = scope.caller;

@@ -2,11 +2,11 @@ import { unavailable } from "../../errors.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { TargetOf } from "../../resources/action/index.ts";
+import type { StoredTarget, TargetOf } from "../../resources/action/index.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import type { CallTarget, Outcome } from "../call-target.ts";
 import type { Circuits } from "../circuit.ts";
-import { eventPayload } from "../payload.ts";
+import { eventPayload, type MethodOf, withoutSecretsOf } from "../payload.ts";
 import type { Told } from "../run.ts";
 import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
 import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
@@ -17,6 +17,7 @@ const perTarget = 8;
 
 type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
   targetOf: TargetOf;
+  methodOf: MethodOf;
   callTarget: CallTarget;
   circuits: Circuits;
   tell: (told: Told) => void;
@@ -31,11 +32,15 @@ export function deliveryJobs(parts: Parts): JobHandlers {
 
   async function bodyOf(
     job: RunningJob<DeliveryWork>,
+    target: StoredTarget | undefined,
   ): Promise<{ body: string; event?: LoggedEvent } | undefined> {
     const sequence = BigInt(job.payload.position);
     if (sequence === 0n) {
       const sealed = await secrets.open(payloadRef(job.instanceId, job.id));
-      return sealed && { body: Buffer.from(sealed).toString() };
+      const body = sealed && Buffer.from(sealed).toString();
+      if (body === undefined || target?.payloadSecrets === true) return body ? { body } : undefined;
+      // It may have been sealed when the target could have secrets, or by a release that gave them to all.
+      return { body: withoutSecretsOf(job.payload.cause, body, parts.methodOf) };
     }
     const event = await eventAt(events, job.instanceId, sequence);
     return event && { body: JSON.stringify(eventPayload(event)), event };
@@ -59,7 +64,7 @@ export function deliveryJobs(parts: Parts): JobHandlers {
     const { instanceId, id, attempt, signal, payload } = job;
     const { targetId, executionId, cause, depth } = payload;
     const target = await targetOf(instanceId, targetId);
-    const told = await bodyOf(job);
+    const told = await bodyOf(job, target);
     // The target was deleted, or the instance: there is nobody to tell, or nothing.
     if (target === undefined || told === undefined) {
       await end(job, [changeDelivery(job, endedAs("failed", now()))]);

@@ -24,9 +24,10 @@ export function deviceRoutes(parts: RouteParts): Route[] {
   async function waiting(visit: Visit) {
     const session = await requireSession(parts, visit);
     const { device, outcome } = visit.flow.data;
-    if (device === undefined || outcome !== "done") throw new PageRefused("FLOW_NOT_FOUND", 400);
+    if (device?.requestId === undefined || outcome !== "done")
+      throw new PageRefused("FLOW_NOT_FOUND", 400);
     const proven = toBrowserSession(session);
-    const found = await devices.find(visit.at, device.userCode);
+    const found = await devices.waiting(visit.at, device.requestId);
     const app = found && (await appOf(visit.at.instanceId, found.request.clientId));
     return proven && found && app && { session: proven, app, ...found };
   }
@@ -55,7 +56,7 @@ export function deviceRoutes(parts: RouteParts): Route[] {
         const living = all.filter((session) => session !== undefined);
         const [only, ...others] = living;
         await visit.save({
-          device: { userCode: found.userCode },
+          device: { requestId: found.id },
           ...(only !== undefined && others.length === 0 ? { sessionId: only.id } : {}),
           ...(others.length > 0 ? { begin: "select_account" } : {}),
         });

@@ -62,13 +62,15 @@ export async function verifyAssertion(
   by: {
     /** A public key in PEM form. */
     keyOf: (kid: string) => Promise<string | undefined>;
+    /** Is told of the key once its signature and all else has held. */
+    used: (kid: string) => void;
     audiences: readonly string[];
     now: Date;
   },
 ): Promise<Assertion | undefined> {
   const kid = kidOf(jwt);
   const pem = kid === undefined ? undefined : await by.keyOf(kid);
-  if (pem === undefined || !isCanonical(jwt)) return undefined;
+  if (kid === undefined || pem === undefined || !isCanonical(jwt)) return undefined;
   const key = keyObject(pem);
   const { asymmetricKeyType, asymmetricKeyDetails } = key;
   const fitting = algorithms[asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? ""];
@@ -94,6 +96,7 @@ export async function verifyAssertion(
     if (exp - iat > longestLifeSeconds + toleranceSeconds) return undefined;
   }
   if (jti !== undefined && (typeof jti !== "string" || jti === "")) return undefined;
+  by.used(kid);
   return {
     issuer: typeof iss === "string" ? iss : undefined,
     subject: sub,

@@ -1,15 +1,17 @@
-import { readUserCode } from "./device-authorization.ts";
+import { readUserCode, shownUserCode } from "./device-authorization.ts";
 import { targetsOf } from "./audience.ts";
 import type { DeviceRequest } from "./device-ports.ts";
 import type { At, BrowserSession, Ports } from "./ports.ts";
 
 /** Requests of devices, for the page on which somebody lets them in (RFC 8628 section 3.3). */
 export type DeviceApproval = {
-  /** The request that waits under a code as it was typed, and the app that asks. */
-  find(
+  /** The request that waits under a code as it was typed. */
+  find(at: At, typed: string): Promise<DeviceRequest | undefined>;
+  /** The request as long as it waits, and the code as it is shown. */
+  waiting(
     at: At,
-    typed: string,
-  ): Promise<{ request: DeviceRequest; userCode: string; appName: string } | undefined>;
+    requestId: string,
+  ): Promise<{ request: DeviceRequest; userCode: string } | undefined>;
   /** Lets the device in with what it asked for. False when it has expired, was decided, or the user may not. */
   approve(at: At, request: DeviceRequest, session: BrowserSession): Promise<boolean>;
   deny(at: At, request: DeviceRequest): Promise<boolean>;
@@ -25,9 +27,13 @@ export function deviceApproval(
       if (letters === undefined) return undefined;
       const request = await devices.byUserCode(at, letters);
       const client = request && (await clients.byId(at, request.clientId));
-      if (request?.state !== "pending" || client === undefined) return undefined;
-      const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
-      return { request, userCode, appName: client.name };
+      return client && request;
+    },
+
+    async waiting(at, requestId) {
+      const found = await devices.waiting(at, requestId);
+      const client = found && (await clients.byId(at, found.request.clientId));
+      return client && { request: found.request, userCode: shownUserCode(found.userCode) };
     },
 
     async approve(at, request, { id: sessionId, user, authTime, amr }) {

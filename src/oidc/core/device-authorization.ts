@@ -41,7 +41,7 @@ export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
     for (let attempt = 0; attempt < attempts; attempt++) {
       const userCode = newUserCode();
       if (!(await parts.devices.begin(at, { ...wanted, userCode }))) continue;
-      const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
+      const shown = shownUserCode(userCode);
       const page = `${at.issuer}${devicePagePath}`;
       return json(200, {
         device_code: deviceCode,
@@ -61,7 +61,10 @@ export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
 const newUserCode = (): string =>
   Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]).join("");
 
-/** A user code as it is stored, however a person typed it; undefined where it can be none. */
+/** A user code as people read it. */
+export const shownUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
+
+/** A user code without what people write it with, however a person typed it; undefined where it can be none. */
 export function readUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
   const isOne = code.length === codeLength && [...code].every((each) => letters.includes(each));

@@ -29,6 +29,11 @@ export interface Devices {
   ): Promise<boolean>;
   /** The request that waits under a user code (8 letters, without dash), until it expires or is decided. */
   byUserCode(at: At, userCode: string): Promise<DeviceRequest | undefined>;
+  /** The same by its id, with the code. */
+  waiting(
+    at: At,
+    requestId: string,
+  ): Promise<{ request: DeviceRequest; userCode: string } | undefined>;
   /** Lets the device in. False when the request has expired or was decided already. */
   approve(at: At, requestId: string, grant: DeviceGrant): Promise<boolean>;
   deny(at: At, requestId: string): Promise<boolean>;

@@ -85,6 +85,8 @@ export interface Clients {
   isSecret(at: At, client: Client | undefined, secret: string): Awaitable<boolean>;
   /** The public key (SPKI in PEM form) that it signs assertions with, unless it has ended. */
   keyOf(at: At, client: Client, kid: string): Promise<string | undefined>;
+  /** Takes note that an assertion was verified by the key. */
+  keyUsed(at: At, client: Client, kid: string): void;
   /** The client ids of the apps of a project. */
   ofProject(at: At, projectId: string): Awaitable<readonly string[]>;
 }
@@ -101,6 +103,8 @@ export interface Users {
   byClientSecret(at: At, clientId: string, secret: string): Promise<Machine | undefined>;
   /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
   byKeyId(at: At, kid: string): Promise<(Machine & { publicKey: string }) | undefined>;
+  /** Takes note that an assertion was verified by the key. */
+  keyUsed(at: At, user: User, kid: string): void;
   /** What is known of the user, as claims by name (OpenID Connect Core 1.0 section 5.1): only those that are set. */
   /** `toOrganization`: of the app that is told; an address that is verified only elsewhere is not so to it. */
   claims(at: At, userId: string, toOrganization: string | undefined): Awaitable<StandardClaims>;

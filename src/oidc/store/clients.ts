@@ -6,11 +6,12 @@ import {
   isClientSecretOf,
   problemsOfRedirect,
 } from "../../resources/app/index.ts";
+import { onlySecret } from "../../authz/ports.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import { evenly } from "../../resources/user/index.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now">;
+type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse">;
 
 // No app has it: ids are numbers.
 const nobody = "";
@@ -18,7 +19,7 @@ const nobody = "";
 const refusalStepMs = 10;
 
 /** The apps of an instance as OAuth clients. */
-export function clientStore({ db, secrets, now }: Parts): Clients {
+export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
   const apps = appReader(db);
   const projects = projectReader(db);
   // What an app was made to as long as it does not change: the configuration is made anew with every change.
@@ -41,11 +42,17 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
         );
       }),
 
-    isSecret: ({ instanceId }, client, secret) =>
-      evenly(
-        () => isClientSecretOf(secrets, { instanceId, appId: client?.appId ?? nobody }, secret),
+    isSecret({ instanceId }, client, secret) {
+      const ownerId = client?.appId ?? nobody;
+      const judged = evenly(
+        () => isClientSecretOf(secrets, { instanceId, appId: ownerId }, secret),
         refusalStepMs,
-      ),
+      );
+      return whenKnown(judged, (isIt) => {
+        if (isIt) noteUse({ instanceId, ownerId, ...onlySecret });
+        return isIt;
+      });
+    },
 
     async keyOf({ instanceId }, { appId }, kid) {
       const key = await apps.keyOf(instanceId, appId, kid);
@@ -53,6 +60,9 @@ export function clientStore({ db, secrets, now }: Parts): Clients {
       const hasEnded = key.expirationDate !== null && key.expirationDate <= now();
       return hasEnded ? undefined : key.publicKey;
     },
+
+    keyUsed: ({ instanceId }, { appId }, id) =>
+      noteUse({ instanceId, ownerId: appId, kind: "key", id }),
 
     ofProject: ({ instanceId }, projectId) => apps.clientIdsOf(instanceId, projectId),
   };

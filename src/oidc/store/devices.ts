@@ -1,3 +1,4 @@
+import type { SecretRef } from "../../eventstore/secret-store.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
@@ -15,12 +16,26 @@ type DeviceRow = Row<typeof deviceAuthorizations>;
 
 // A device that asks too soon waits longer from then on (RFC 8628 section 3.5).
 const slowDownMs = 5_000;
+
+/** Where the user code of a request lies, to be shown to whoever confirms it. */
+export const userCodeRef = (instanceId: string, requestId: string): SecretRef => ({
+  instanceId,
+  ownerType: "device_authorization",
+  ownerId: requestId,
+  kind: "user_code",
+  id: "1",
+});
+
 const states: readonly DeviceRequest["state"][] = ["pending", "approved", "denied", "done"];
 
 /** Devices that wait to be let in (RFC 8628). What they wait for is decided once, whoever else decides. */
 export function deviceStore(parts: Parts): Devices {
   const { db, events, secrets, now, newId } = parts;
   const t = db.table(deviceAuthorizations);
+
+  // Few letters, which are typed: found by their digest, and shown again from what is sealed.
+  const digestOf = ({ instanceId }: Pick<At, "instanceId">, userCode: string) =>
+    secrets.digest(instanceId, `user_code:${userCode}`);
 
   async function find(
     { instanceId }: At,
@@ -42,7 +57,7 @@ export function deviceStore(parts: Parts): Devices {
   ): Promise<boolean> {
     const { instanceId } = at;
     const row = await find(at, "id", requestId);
-    if (row === undefined || row.state !== "pending" || row.expiresAt <= now()) return false;
+    if (row === undefined || !waits(row)) return false;
     const { clientId, digest } = row;
     const { grant } = to;
     const waiting = { instanceId, digest, state: "pending" };
@@ -52,6 +67,7 @@ export function deviceStore(parts: Parts): Devices {
       const stored = grant === undefined ? {} : { grant: toStored(grant) };
       tx.write(
         updateRows(deviceAuthorizations, { instanceId, digest }, { state: to.state, ...stored }),
+        secrets.remove(userCodeRef(instanceId, requestId)),
       );
       const loaded = await tx.load(deviceAuthorization, requestId);
       const happened =
@@ -63,18 +79,22 @@ export function deviceStore(parts: Parts): Devices {
     });
   }
 
+  const waits = ({ state, expiresAt }: DeviceRow) => state === "pending" && expiresAt > now();
+
   return {
     async begin(at, { deviceCode, userCode, clientId, scope, expiresAt, intervalMs }) {
       const { instanceId } = at;
       const digest = await secrets.digest(instanceId, deviceCode);
       const id = newId();
+      const byCode = { instanceId, userCode: await digestOf(at, userCode) };
       return events.transact(writtenBy(at, "", clientId), async (tx) => {
-        if (await hasRow(db, deviceAuthorizations, { instanceId, userCode })) return false;
+        if (await hasRow(db, deviceAuthorizations, byCode)) return false;
         tx.write(
           insertRow(deviceAuthorizations, {
-            ...{ instanceId, digest, id, userCode, clientId, scope: [...scope] },
+            ...{ ...byCode, digest, id, clientId, scope: [...scope] },
             ...{ state: "pending", intervalMs, expiresAt },
           }),
+          await secrets.put(userCodeRef(instanceId, id), Buffer.from(userCode), tx.now),
         );
         const loaded = tx.begin(deviceAuthorization, id);
         const owner = { type: "instance", id: instanceId } as const;
@@ -85,9 +105,15 @@ export function deviceStore(parts: Parts): Devices {
     },
 
     async byUserCode(at, userCode) {
-      const row = await find(at, "userCode", userCode);
-      const waits = row?.state === "pending" && row.expiresAt > now();
-      return waits ? toRequest(row) : undefined;
+      const row = await find(at, "userCode", await digestOf(at, userCode));
+      return row !== undefined && waits(row) ? toRequest(row) : undefined;
+    },
+
+    async waiting(at, requestId) {
+      const row = await find(at, "id", requestId);
+      if (row === undefined || !waits(row)) return undefined;
+      const sealed = await secrets.open(userCodeRef(at.instanceId, requestId));
+      return sealed && { request: toRequest(row), userCode: Buffer.from(sealed).toString() };
     },
 
     approve: (at, requestId, grant) => decide(at, requestId, { state: "approved", grant }),

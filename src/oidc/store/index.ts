@@ -4,7 +4,7 @@ import type { Deps, Module } from "../../projection/module.ts";
 import type { Ports } from "../core/ports.ts";
 import { clientStore } from "./clients.ts";
 import { consentStore } from "./consents.ts";
-import { deviceStore } from "./devices.ts";
+import { deviceStore, userCodeRef } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
 import { keyStore } from "./keys.ts";
 import { oidcSessionProjection } from "./projection.ts";
@@ -26,21 +26,18 @@ export { formerTokens } from "./projection.ts";
 export { tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
 
-const expiring = [
-  accessTokens,
-  refreshTokens,
-  authorizationCodes,
-  assertionIds,
-  deviceAuthorizations,
-];
+const expiring = [accessTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the OpenID Provider keeps. */
 export const oidcModule: Module = {
   events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents, logoutEvents],
   projections: [oidcSessionProjection, logoutProjection],
-  state: expiring,
+  state: [...expiring, deviceAuthorizations],
   sweeps: (deps) => [
     ...expiring.map((rows) => sweepExpiredRows(deps, rows)),
+    sweepExpiredRows(deps, deviceAuthorizations, ({ instanceId, id }) => [
+      deps.secrets.remove(userCodeRef(String(instanceId), String(id))),
+    ]),
     sweepOidcSessions(deps),
   ],
   jobs: (deps) => logoutJobs({ ...deps, clients: clientStore(deps), keys: keyStore(deps) }, deps),
@@ -49,7 +46,9 @@ export const oidcModule: Module = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & { features: FeatureReader },
+  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId" | "noteUse"> & {
+    features: FeatureReader;
+  },
 ): Omit<Ports, "browsers" | "interactions" | "functions"> {
   const { now, newId } = deps;
   const settings = settingStore(deps);

@@ -8,6 +8,7 @@ import { membershipReader } from "../../resources/membership/index.ts";
 import { organizationNames, organizationReader, provenDomains } from "../../resources/org/index.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { projectReader } from "../../resources/project/index.ts";
+import { onlySecret } from "../../authz/ports.ts";
 import {
   activeUserReader,
   machineCredentials,
@@ -19,11 +20,13 @@ import type { Machine, RolesByProject, User, Users } from "../core/ports.ts";
 import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now"> & { settings: Pick<Settings, "ownProjectId"> };
+type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse"> & {
+  settings: Pick<Settings, "ownProjectId">;
+};
 
 /** The users of an instance, people and machines. */
 export function userStore(parts: Parts): Users {
-  const { db, settings } = parts;
+  const { db, settings, noteUse } = parts;
   const organizations: OrganizationReader = organizationReader(db);
   const activeUser = activeUserReader({ db, organizations });
   const machines = machineCredentials({ ...parts, organizations });
@@ -79,12 +82,16 @@ export function userStore(parts: Parts): Users {
     byId: ({ instanceId }, userId) => activeUser(instanceId, userId),
     async byClientSecret({ instanceId }, clientId, secret) {
       const user = await machines.byClientSecret(instanceId, clientId, secret);
+      if (user !== undefined) noteUse({ instanceId, ownerId: user.id, ...onlySecret });
       return user && asMachine(instanceId, user);
     },
     async byKeyId({ instanceId }, kid) {
       const user = await machines.byKeyId(instanceId, kid);
       return user && asMachine(instanceId, user);
     },
+
+    keyUsed: ({ instanceId }, { id: ownerId }, id) =>
+      noteUse({ instanceId, ownerId, kind: "key", id }),
 
     claims: ({ instanceId }, userId, toOrganization) =>
       whenKnown(profile(instanceId, userId), (found) =>

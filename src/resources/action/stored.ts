@@ -53,6 +53,7 @@ export function targetReader(db: Database): TargetOf {
 const toStored = ({ id, url, kind, ...row }: KeptRow): StoredTarget => ({
   ...{ id, url, timeoutMs: row.timeoutMs, isAsync: row.isAsync },
   interruptOnError: row.interruptOnError,
+  payloadSecrets: row.payloadSecrets,
   kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response",
 });
 
@@ -79,6 +80,7 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
       timeoutMs: t.timeoutMs,
       isAsync: t.isAsync,
       interruptOnError: t.interruptOnError,
+      payloadSecrets: t.payloadSecrets,
     })
     .from(t)
     .where(and(eq(t.instanceId, instanceId), inArray(t.id, listed)));

@@ -4,6 +4,7 @@ import type { Module } from "../../projection/module.ts";
 import { appEvents } from "./events.ts";
 import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
+import { legacyJobs } from "./legacy.ts";
 import { appProjection, formerAccessProjection } from "./projection.ts";
 import { removeContentsOfApps } from "./remove-apps.ts";
 
@@ -13,7 +14,13 @@ export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
 export { type ApiAccess, type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
-export { endLegacyAccess, type LegacyApp, legacyApps } from "./legacy.ts";
+export {
+  endLegacyAccess,
+  type LegacyApp,
+  legacyApps,
+  legacyEnding,
+  legacyEndings,
+} from "./legacy.ts";
 export { ownPages } from "./own-pages.ts";
 export { appsWhere } from "./queries.ts";
 export {
@@ -35,5 +42,6 @@ export const appModule = (...former: Parameters<typeof formerAccessProjection>):
   services: (deps) => [
     service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
   ],
+  jobs: legacyJobs,
   contents: removeContentsOfApps,
 });

@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { onlySecret } from "../../authz/ports.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { newClientKeys } from "../../crypto/client-key.ts";
@@ -8,18 +9,20 @@ import { current } from "../../storage/read-cache.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { requireClientKey } from "../object/client-key.ts";
 import { toExpiration } from "../object/expiration.ts";
+import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
 import { createTenancy } from "../org/index.ts";
 import { afterAnswersChanged, requireCoversApp } from "./api-access.ts";
 import { addKey, app, removeKey } from "./app.ts";
 import { keyFile } from "./credentials.ts";
 import { appQueries, type AppKeyRow } from "./queries.ts";
+import { secretMaking } from "./secret-making.ts";
 import { legacyAccessReader } from "./readers.ts";
 
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
-  const { events, newId, now } = deps;
+  const { db, events, newId, now } = deps;
   const queries = appQueries(deps, createTenancy(deps));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
 
@@ -65,7 +68,16 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
 
     async listKeys({ id, query }, { instanceId }) {
       const found = await queries.keysOf(instanceId, id, toPage(query));
-      return { details: toListDetails(found), result: found.rows.map(toGetAppKey) };
+      const last = await lastUses(db, instanceId, [id]);
+      const result = found.rows.map((row) =>
+        toGetAppKey(row, last({ ownerId: id, kind: "key", id: row.id })),
+      );
+      const made = await secretMaking(events, instanceId, id);
+      if (made === undefined) return { details: toListDetails(found), result };
+      const { createdAt, creatorId } = made;
+      const usedAt = last({ ownerId: id, ...onlySecret });
+      const secret = { creationDate: timestampFromDate(createdAt), creatorId, ...usedOn(usedAt) };
+      return { details: toListDetails(found), result, secret };
     },
   };
 }
@@ -75,7 +87,14 @@ const keysFrom = async (pem: string | undefined) =>
     ? newClientKeys()
     : { publicKey: requireClientKey(pem, "key.public_key"), privateKey: undefined };
 
-const toGetAppKey = ({ id, publicKey, creatorId, creationDate, expirationDate }: AppKeyRow) => ({
+const usedOn = (date: Date | undefined) =>
+  date === undefined ? {} : { lastUseDate: timestampFromDate(date) };
+
+const toGetAppKey = (
+  { id, publicKey, creatorId, creationDate, expirationDate }: AppKeyRow,
+  usedAt: Date | undefined,
+) => ({
+  ...usedOn(usedAt),
   keyId: id,
   publicKey,
   creatorId,

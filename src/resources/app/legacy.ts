@@ -1,7 +1,10 @@
 import type { WriteContext } from "../../eventstore/transaction.ts";
+import { enqueue, handle, type JobHandlers, jobKind, jobs } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import { ownProjectReader } from "../instance/index.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
+import { and, asc, desc, eq, inArray } from "../../storage/drizzle.ts";
 import { app } from "./app.ts";
 import { appEvents } from "./events.ts";
 import { apps, formerAudiences } from "./projection.ts";
@@ -40,6 +43,36 @@ export async function legacyApps(
     if (isOwn) found.set(`${row.instanceId}/${row.id}`, row);
   }
   return [...found.values()];
+}
+
+const endLater = jobKind<Record<string, never>>("app.legacy.end");
+
+/** What ends the access of all such apps of an instance when its day has come. */
+export const legacyEnding = (instanceId: string, id: string, now: Date, dueAt: Date): RowChange =>
+  enqueue(endLater, { instanceId, id, now, dueAt, position: 0n }, {});
+
+/** When the access of such apps ends, by instance; the first day where there are more. */
+export async function legacyEndings(db: Database): Promise<ReadonlyMap<string, Date>> {
+  const t = db.table(jobs);
+  const rows = await db.read
+    .select({ instanceId: t.instanceId, dueAt: t.dueAt })
+    .from(t)
+    .where(eq(t.kind, endLater.name))
+    .orderBy(desc(t.dueAt));
+  return new Map(rows.map(({ instanceId, dueAt }) => [instanceId, dueAt]));
+}
+
+export function legacyJobs(deps: Pick<Deps, "db" | "events">): JobHandlers {
+  const ownProject = ownProjectReader(deps.db);
+  return handle(endLater, async (job) => {
+    const { instanceId } = job;
+    const own = new Map([[instanceId, await ownProject(instanceId)]]);
+    const found = (await legacyApps(deps.db, own)).filter((each) => each.instanceId === instanceId);
+    const by = { editorId: "system:legacy", service: endLater.name, clientId: "", requestId: "" };
+    await endLegacyAccess(deps, by, found);
+    await deps.events.transact({ ...by, instanceId }, (tx) => job.finish(tx));
+    return "done";
+  });
 }
 
 /** Ends what apps may do from before: from now on, what they are given and what people give them counts. */

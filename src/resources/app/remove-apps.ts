@@ -1,3 +1,5 @@
+import { credentialUses } from "../object/credential-uses.ts";
+import { deleteRows } from "../../storage/row-change.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -18,7 +20,10 @@ export async function removeWholeApp(
 ): Promise<void> {
   const loaded = await tx.load(app, id);
   tx.record(app, loaded, removeApp(loaded.state));
-  tx.write(secrets.removeAllOf({ instanceId, ownerType: app.type, ownerId: id }));
+  tx.write(
+    secrets.removeAllOf({ instanceId, ownerType: app.type, ownerId: id }),
+    deleteRows(credentialUses, { instanceId, ownerId: id }),
+  );
 }
 
 /** Removes the apps of a project in the unit in which that goes; one that is made meanwhile goes as well. */

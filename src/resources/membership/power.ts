@@ -61,24 +61,40 @@ export function powerReader(db: Database): PowerReader {
     },
 
     async ofOrganization(instanceId, organizationId) {
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(
-          and(
-            eq(t.instanceId, instanceId),
-            or(eq(t.contextType, "instance"), eq(t.organizationId, organizationId)),
-          ),
-        );
-      const atInstance = rows.filter(({ contextType }) => contextType === "instance");
-      const living = await usersIn(instanceId, organizationId, atInstance);
-      const counted = rows.filter(
-        ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
-      );
+      const { counted } = await inOrganization(instanceId, organizationId);
       const held = counted.filter(isAccepted).map(toMembership);
       return { organizationId, memberships: held, grants: [] };
     },
+
+    async holdOrganization(tx, instanceId, organizationId) {
+      const { rows, counted } = await inOrganization(instanceId, organizationId);
+      const atInstance = rows.filter(({ contextType }) => contextType === "instance");
+      const inside = rows.filter((row) => row.organizationId === organizationId);
+      const held = await loadAll(tx, counted);
+      tx.expectAll(memberships, { instanceId, contextType: "instance" }, "id", idsOf(atInstance));
+      tx.expectAll(memberships, { instanceId, organizationId }, "id", idsOf(inside));
+      return { organizationId, memberships: held, grants: [] };
+    },
   };
+
+  /** The memberships at the instance and in the organization, and which of them its users, or anybody there, hold. */
+  async function inOrganization(instanceId: string, organizationId: string) {
+    const rows = await db.read
+      .select()
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          or(eq(t.contextType, "instance"), eq(t.organizationId, organizationId)),
+        ),
+      );
+    const atInstance = rows.filter(({ contextType }) => contextType === "instance");
+    const living = await usersIn(instanceId, organizationId, atInstance);
+    const counted = rows.filter(
+      ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
+    );
+    return { rows, counted };
+  }
 
   /** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
   async function counting(organizationId: string, rows: readonly GrantRow[]): Promise<Place[][]> {

@@ -18,6 +18,7 @@ export {
   proofsOf,
   secondFactorAt,
 } from "./proofs.ts";
+export { sessionMakers } from "./makers.ts";
 export { missingProof, type Progress } from "./policy.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";

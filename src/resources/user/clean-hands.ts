@@ -16,7 +16,8 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  * New power meets clean hands (authority J20): when a user comes to power, what others made on the account ends in the
  * same unit unless its maker covers that power. Factors, keys, tokens, links and passwords go, and with them all sessions
  * and codes; addresses that such a maker entered stay and must be proven anew, and so do links to providers for which such
- * a maker last said who answers.
+ * a maker last said who answers. Sessions that somebody else made, such as a login client, end also where the user has
+ * proven themselves in them.
  *
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
@@ -24,6 +25,23 @@ export function cleanHands(deps: Deps) {
   const { events } = deps;
   const credentials = createCredentials(deps);
   const { codes, challenges } = credentials;
+
+  /**
+   * Whoever makes a session has its token, whatever the user has proven in it since: it would act with the new power at once.
+   */
+  async function sessionsOfOthers(
+    tx: Transaction,
+    at: { instanceId: string; userId: string },
+    by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
+  ): Promise<UserHold[]> {
+    const others: UserHold[] = [];
+    for (const { id: sessionId, ...made } of await deps.sessionMakers.ofUser(tx, at)) {
+      if (made.makerId === at.userId) continue;
+      const id = `${sessionPrefix}${sessionId}`;
+      others.push({ ...made, id, isKept: by.keep.includes(id) || (await by.trusts(made.makerId)) });
+    }
+    return others;
+  }
 
   return async (
     tx: Transaction,
@@ -61,12 +79,21 @@ export function cleanHands(deps: Deps) {
       tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
       isSuspended = true;
     }
+    const others = await sessionsOfOthers(tx, at, { trusts, keep });
+    found.push(...others);
+    const ending = others.filter(({ isKept }) => !isKept);
     // Sessions may stand on what ends.
-    if (ended.size > 0 || isSuspended) tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
+    if (ended.size > 0 || isSuspended || ending.length > mostSessions) {
+      tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
+    } else {
+      for (const { id } of ending) {
+        await deps.sessionMakers.end(tx, { instanceId, sessionId: id.slice(sessionPrefix.length) });
+      }
+    }
     if (ended.size === 0) return found;
     const { authenticators, email, phone } = loaded.state;
-    const ending = authenticators.filter((each) => ended.has(holdId(each)));
-    endAuthenticators(credentials, tx, loaded, { instanceId, ending });
+    const lost = authenticators.filter((each) => ended.has(holdId(each)));
+    endAuthenticators(credentials, tx, loaded, { instanceId, ending: lost });
     if (email !== undefined && ended.has("email")) {
       tx.record(user, loaded, [userEvents["human.email.changed"]({ address: email.address })]);
     }
@@ -76,6 +103,10 @@ export function cleanHands(deps: Deps) {
     return found;
   };
 }
+
+/** Beyond so many all sessions of the user end, as one unit has no room for each. */
+const mostSessions = 20;
+const sessionPrefix = "session/";
 
 /** Ends these of a user, with what is kept of each. */
 export function endAuthenticators(

@@ -13,6 +13,7 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { eventTeller, objectHistory, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
+import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
 import {
   callerId,
@@ -30,7 +31,7 @@ import {
   schemaById,
   type UserSchema,
 } from "../userschema/index.ts";
-import { toAuthenticators } from "./authenticator/convert.ts";
+import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
 import type { AuthenticatorRow } from "./authenticator/queries.ts";
 import type { Throttling } from "./check/attempts.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
@@ -192,14 +193,18 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const held = await authenticators.ofUser(scope.instanceId, id);
       const { instanceId } = scope;
       const throttling = await attempts.throttling({ instanceId, now: now() }, row);
-      return { user: await show(scope, row, held, throttling) };
+      const lastUse = await usesOf(instanceId, held);
+      return { user: await show(scope, row, held, { throttling, lastUse }) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
       const ids = found.rows.map(({ id }) => id);
       const held = await authenticators.ofUsers(scope.instanceId, ids);
-      const shown = found.rows.map((row) => show(scope, row, held.get(row.id)));
+      const lastUse = await usesOf(scope.instanceId, [...held.values()].flat());
+      const shown = found.rows.map((row) =>
+        show(scope, row, held.get(row.id), { lastUse: lastUse }),
+      );
       const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
     },
@@ -238,12 +243,24 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     };
   }
 
+  async function usesOf(instanceId: string, held: readonly AuthenticatorRow[]): Promise<LastUse> {
+    const standing = held.filter(
+      ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
+    );
+    const ids = standing.map(({ userId }) => userId);
+    const last = await lastUses(deps.db, instanceId, ids);
+    return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
+  }
+
   // What the schema lets the reader see: the user himself, or who may read users of his organization.
   async function show(
     scope: Scope,
     row: UserRow,
     held: readonly AuthenticatorRow[] = [],
-    throttling: Throttling = {},
+    {
+      throttling = {},
+      lastUse = () => undefined,
+    }: { throttling?: Throttling; lastUse?: LastUse } = {},
   ) {
     const { instanceId, policy } = scope;
     const schema = await schemaById(deps, instanceId, row.schemaId);
@@ -251,7 +268,8 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
     const domains = await domainsOf(instanceId, row.organizationId);
-    return toGetUser(row, { domains, data, throttling, authenticators: toAuthenticators(held) });
+    const shown = { domains, data, throttling, authenticators: toAuthenticators(held, lastUse) };
+    return toGetUser(row, shown);
   }
 }
 

@@ -3,6 +3,7 @@ import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
+import { credentialUses } from "../object/credential-uses.ts";
 import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
@@ -101,7 +102,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 export const userModule: Module = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
-  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, messageBudgets],
+  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, credentialUses, messageBudgets],
   claimErrors: {
     [usernameClaim]: () =>
       alreadyExists(
@@ -149,5 +150,7 @@ export const userModule: Module = {
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
-    [oneTimeCodes, webAuthNChallenges, messageBudgets].map((rows) => sweepExpiredRows(deps, rows)),
+    [oneTimeCodes, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>
+      sweepExpiredRows(deps, rows),
+    ),
 };

@@ -1,3 +1,5 @@
+import { credentialUses } from "../object/credential-uses.ts";
+import { deleteRows } from "../../storage/row-change.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
@@ -29,6 +31,7 @@ export async function removeWholeUser(
       challenges.removeAll({ instanceId, userId }),
       attempts.removeAll({ instanceId, userId }),
       secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),
+      deleteRows(credentialUses, { instanceId, ownerId: userId }),
     );
     return tx.written(loaded);
   });

@@ -12,7 +12,7 @@ import { given } from "../../support/given.ts";
 
 const { added, changed, removed } = targetEvents;
 
-const audit: TargetConfig = {
+const plain: Omit<TargetConfig, "payloadSecrets"> = {
   name: "audit",
   kind: "rest_webhook",
   url: "https://example.com/hook",
@@ -20,6 +20,7 @@ const audit: TargetConfig = {
   isAsync: false,
   interruptOnError: false,
 };
+const audit: TargetConfig = { ...plain, payloadSecrets: false };
 const patch = (changes: Partial<TargetConfig>, rotateSigningKey = false) => ({
   changes,
   rotateSigningKey,
@@ -29,7 +30,13 @@ describe("creating a target", () => {
   it("records its whole configuration", () =>
     given(target)
       .when((t) => createTarget(t, audit))
-      .then(added(audit)));
+      .then(added(plain)));
+  it("records that it is told secrets", () => {
+    const asked = { ...audit, payloadSecrets: true };
+    given(target)
+      .when((t) => createTarget(t, asked))
+      .then(added(asked));
+  });
   it("is refused when its id is in use", () =>
     given(target, added(audit))
       .when((t) => createTarget(t, { ...audit, name: "other" }))
@@ -65,6 +72,19 @@ describe("patching a target", () => {
     given(target, added(audit))
       .when((t) => patchTarget(t, patch({ timeoutMs: 2_000 }, true)))
       .then(changed({ timeoutMs: 2_000, signingKeyRotated: true })));
+  it("ends what it is told with another URL, unless that is given anew", () => {
+    const told = added({ ...audit, payloadSecrets: true });
+    const url = "https://example.com/elsewhere";
+    given(target, told)
+      .when((t) => patchTarget(t, patch({ url })))
+      .then(changed({ payloadSecrets: false, url }));
+    given(target, told)
+      .when((t) => patchTarget(t, patch({ url, payloadSecrets: true })))
+      .then(changed({ url }));
+    given(target, told)
+      .when((t) => patchTarget(t, patch({ url: audit.url })))
+      .thenNothing();
+  });
   it("is refused for a target that was never there", () =>
     given(target)
       .when((t) => patchTarget(t, patch({})))

@@ -13,6 +13,7 @@ const { authenticatorsOf, eventsOf, pass, addOrganization, addMember } = service
 after(() => service[Symbol.asyncDispose]());
 
 const { instanceId } = at;
+const maker = service.app.made.machine.user_id;
 const machines = machineCredentials(deps);
 const inAnHour = () => new Date(deps.now().getTime() + 3_600_000).toISOString();
 const notMachine = { code: 9, reason: "USER_NOT_MACHINE" };
@@ -30,9 +31,12 @@ describe("a personal access token", () => {
     assert.match(made.token, /^idsvc_pat_[\w-]{43}$/);
     const { token, token_id, details } = made;
     assert.equal(bodyOf(await get(`/users/${id}`, { token })).user.details.id, id);
-    assert.deepEqual((await authenticatorsOf(id))["personal_access_tokens"], [
-      { token_id, creation_date: details.change_date, expiration_date },
-    ]);
+    const [{ last_use_date: _, ...listed }, ...more] = Object(
+      (await authenticatorsOf(id))["personal_access_tokens"],
+    );
+    const creation_date = details.change_date;
+    assert.deepEqual(listed, { token_id, creation_date, expiration_date, creator_id: maker });
+    assert.deepEqual(more, []);
     assert.ok(!JSON.stringify((await eventsOf(id)).map(({ payload }) => payload)).includes(token));
   });
 
@@ -145,7 +149,7 @@ describe("a key of a machine", () => {
     const signature = sign("sha256", text, key);
     assert.ok(verify("sha256", text, createPublicKey(found.publicKey), signature));
     assert.deepEqual((await authenticatorsOf(id))["public_keys"], [
-      { key_id, creation_date: details.change_date },
+      { key_id, creation_date: details.change_date, creator_id: maker },
     ]);
     const log = JSON.stringify((await eventsOf(id)).map(({ payload }) => payload));
     assert.ok(!log.includes("PRIVATE KEY"));
@@ -222,7 +226,7 @@ describe("the secret of a machine", () => {
   it("is shown once; the client id is the username as it is then", async () => {
     const username = uniqueName("robot");
     const id = await addMachine({ username });
-    const { client_id, client_secret } = bodyOf(await set(id));
+    const { client_id, client_secret, details } = bodyOf(await set(id));
     assert.equal(client_id, username);
     assert.match(client_secret, /^idsvc_cs_[\w-]{43}$/);
     assert.equal((await client(username, client_secret))?.id, id);
@@ -230,7 +234,9 @@ describe("the secret of a machine", () => {
     const another = bodyOf(await set(await addMachine()));
     assert.equal(await client(another.client_id, client_secret), undefined);
     assert.equal(await client(username, `${client_secret}x`), undefined);
-    assert.deepEqual((await authenticatorsOf(id))["secret"], { client_id: username });
+    assert.deepEqual((await authenticatorsOf(id))["secret"], {
+      ...{ client_id: username, creation_date: details.change_date, creator_id: maker },
+    });
     const log = JSON.stringify((await eventsOf(id)).map(({ payload }) => payload));
     assert.ok(!log.includes(client_secret));
     bodyOf(await patch(`/users/${id}`, { username: uniqueName("renamed") }));

@@ -36,6 +36,7 @@ export async function verifyClientAssertion(
   if (client?.authMethod !== "private_key_jwt") return undefined;
   const verified = await verifyAssertion(assertion, {
     keyOf: (kid) => clients.keyOf(at, client, kid),
+    used: (kid) => clients.keyUsed(at, client, kid),
     audiences: client.strictAssertionAudience
       ? [at.issuer]
       : [at.issuer, `${at.issuer}${tokenPath}`],

@@ -39,6 +39,7 @@ export const toConfig = (message: TargetMessage): TargetConfig => ({
   url: "",
   isAsync: false,
   interruptOnError: false,
+  payloadSecrets: message.payloadSecrets ?? false,
   name: message.name,
   timeoutMs: message.timeout === undefined ? defaultTimeoutMs : toMs(message.timeout),
   ...fromTargetType(message.targetType),
@@ -48,6 +49,7 @@ export const toConfig = (message: TargetMessage): TargetConfig => ({
 export const toChanges = (message: PatchTarget): Partial<TargetConfig> => ({
   ...(message.name === undefined ? {} : { name: message.name }),
   ...(message.timeout === undefined ? {} : { timeoutMs: toMs(message.timeout) }),
+  ...(message.payloadSecrets === undefined ? {} : { payloadSecrets: message.payloadSecrets }),
   ...fromTargetType(message.targetType),
   ...fromExecutionType(message.executionType),
 });
@@ -71,6 +73,7 @@ export const toGetTarget = (row: TargetRow): MessageInitShape<typeof GetTargetSc
   target: {
     name: row.name,
     timeout: toDuration(row.timeoutMs),
+    ...(row.payloadSecrets ? { payloadSecrets: true } : {}),
     targetType:
       row.kind === "rest_webhook"
         ? { case: "restWebhook", value: { url: row.url } }

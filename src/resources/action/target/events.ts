@@ -12,11 +12,16 @@ export type TargetConfig = {
   timeoutMs: number;
   isAsync: boolean;
   interruptOnError: boolean;
+  /** Payloads hold the secrets of messages. */
+  payloadSecrets: boolean;
 };
+
+// Targets of earlier releases were told secrets without anybody's word: they are not any more.
+type Added = Omit<TargetConfig, "payloadSecrets"> & Partial<Pick<TargetConfig, "payloadSecrets">>;
 
 /** Facts about one target. Event names are public: execution conditions match on them. */
 export const targetEvents = defineEvents("target", {
-  added: payload<TargetConfig>({
+  added: payload<Added>({
     claims: ({ name }) => [hold(targetNameClaim, caseFold(name))],
   }),
   changed: payload<Partial<TargetConfig> & { signingKeyRotated?: boolean }>({

@@ -16,6 +16,7 @@ export const targets = table(
     timeoutMs: int(),
     isAsync: bool(),
     interruptOnError: bool(),
+    payloadSecrets: bool(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -44,6 +45,7 @@ export const targetProjection = projection(
       insertRow(targets, {
         ...begin(event),
         ...event.payload,
+        payloadSecrets: event.payload.payloadSecrets ?? false,
         nameFolded: caseFold(event.payload.name),
       }),
     ],

@@ -11,7 +11,7 @@ export const target = aggregate(targetEvents, undefined as Target, evolve);
 function evolve(state: Target, event: TargetEvent): Target {
   switch (event.type) {
     case "target.added":
-      return event.payload;
+      return { ...event.payload, payloadSecrets: event.payload.payloadSecrets ?? false };
     case "target.changed": {
       if (state === undefined) return undefined;
       const { signingKeyRotated: _, ...changes } = event.payload;
@@ -28,15 +28,18 @@ export function createTarget(state: Target, config: TargetConfig): TargetEvent[]
   if (state !== undefined) {
     throw failedPrecondition("TARGET_EXISTS", "a target with this id exists");
   }
-  return [targetEvents.added(config)];
+  const { payloadSecrets, ...rest } = config;
+  return [targetEvents.added(payloadSecrets ? config : rest)];
 }
 
 export type TargetPatch = { changes: Partial<TargetConfig>; rotateSigningKey: boolean };
 
-/** A patch that changes nothing is no event and no error. */
+/** A patch that changes nothing is no event and no error. Who is told secrets was decided for an address: another ends it. */
 export function patchTarget(state: Target, patch: TargetPatch): TargetEvent[] {
   if (state === undefined) throw targetNotFound();
-  const changes = changedFields(state, patch.changes);
+  const isElsewhere = patch.changes.url !== undefined && patch.changes.url !== state.url;
+  const ended = isElsewhere ? { payloadSecrets: false } : {};
+  const changes = changedFields(state, { ...ended, ...patch.changes });
   if (patch.rotateSigningKey) {
     return [targetEvents.changed({ ...changes, signingKeyRotated: true })];
   }

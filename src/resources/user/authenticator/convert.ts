@@ -7,9 +7,21 @@ import type {
 import type { AuthenticatorKind } from "./authenticators.ts";
 import type { AuthenticatorRow } from "./queries.ts";
 
-const expiring = ({ creationDate, expiresAt }: AuthenticatorRow) => ({
-  creationDate: timestampFromDate(creationDate),
-  ...(expiresAt === null ? {} : { expirationDate: timestampFromDate(expiresAt) }),
+/** When one of the credentials was used last. */
+export type LastUse = (of: Pick<AuthenticatorRow, "userId" | "kind" | "id">) => Date | undefined;
+
+const made = (row: AuthenticatorRow, lastUse: LastUse) => {
+  const usedAt = lastUse(row);
+  return {
+    creationDate: timestampFromDate(row.creationDate),
+    creatorId: row.creatorId,
+    ...(usedAt === undefined ? {} : { lastUseDate: timestampFromDate(usedAt) }),
+  };
+};
+
+const expiring = (row: AuthenticatorRow, lastUse: LastUse) => ({
+  ...made(row, lastUse),
+  ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
 });
 
 /** An account at a provider, as the API tells of it. */
@@ -28,6 +40,7 @@ export const toIdpLink = ({
 /** What a user logs in with, as the API tells of it. */
 export function toAuthenticators(
   rows: readonly AuthenticatorRow[],
+  lastUse: LastUse,
 ): MessageInitShape<typeof AuthenticatorsSchema> {
   const of = (kind: AuthenticatorKind) => rows.filter((row) => row.kind === kind);
   const [password] = of("password");
@@ -50,10 +63,10 @@ export function toAuthenticators(
     otpEmail: of("otp_email").map(({ id: otpEmailId, label: address, isVerified }) => ({
       ...{ otpEmailId, address, isVerified },
     })),
-    publicKeys: of("key").map((row) => ({ keyId: row.id, ...expiring(row) })),
-    personalAccessTokens: of("pat").map((row) => ({ tokenId: row.id, ...expiring(row) })),
+    publicKeys: of("key").map((row) => ({ keyId: row.id, ...expiring(row, lastUse) })),
+    personalAccessTokens: of("pat").map((row) => ({ tokenId: row.id, ...expiring(row, lastUse) })),
     identityProviders: of("idp").map(toIdpLink),
     ...(recoveryCodes && { recoveryCodes: { remaining: recoveryCodes.number } }),
-    ...(secret && { secret: { clientId: secret.lookup } }),
+    ...(secret && { secret: { clientId: secret.lookup, ...made(secret, lastUse) } }),
   };
 }

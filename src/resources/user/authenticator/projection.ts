@@ -36,6 +36,8 @@ export const userAuthenticators = table(
     /** How often a credential has signed; how many recovery codes are left. */
     number: int(),
     details: json<JsonObject>(),
+    /** Who added it. */
+    creatorId: text(),
     expiresAt: optionalInstant(),
     sequence: int64(),
     creationDate: instant(),
@@ -78,6 +80,7 @@ const add = (event: Recorded, kind: Kind, id: string, more: Columns = {}): RowCh
     lookup: "",
     number: 0,
     details: {},
+    creatorId: event.editorId,
     ...touch(event),
     creationDate: event.createdAt,
     ...more,

@@ -1,5 +1,5 @@
 import { whenKnown } from "../../../awaitable.ts";
-import type { OrganizationReader, TokenVerifier } from "../../../authz/ports.ts";
+import type { NoteUse, OrganizationReader, TokenVerifier } from "../../../authz/ports.ts";
 import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { Database } from "../../../storage/database.ts";
 import { activeUserReader } from "../active-user.ts";
@@ -14,8 +14,9 @@ export function personalAccessTokens(parts: {
   secrets: SecretStore;
   organizations: OrganizationReader;
   now: () => Date;
+  noteUse: NoteUse;
 }): TokenVerifier {
-  const { secrets, now } = parts;
+  const { secrets, now, noteUse } = parts;
   const activeUser = activeUserReader(parts);
   return (token, { instanceId }) =>
     whenKnown(secrets.find(instanceId, personalAccessTokenKind, token), (found) => {
@@ -24,6 +25,7 @@ export function personalAccessTokens(parts: {
       return whenKnown(activeUser(instanceId, found.ownerId), (user) => {
         if (user === undefined) return undefined;
         const { id: userId, organizationId } = user;
+        noteUse({ instanceId, ownerId: userId, kind: "pat", id: found.id });
         return { kind: "user", userId, organizationId, tokenKind: personalAccessTokenKind };
       });
     });

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/action/v3alpha/target.proto.
  */
 export const file_idsvc_resources_action_v3alpha_target: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvYWN0aW9uL3YzYWxwaGEvdGFyZ2V0LnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEi2QIKBlRhcmdldBIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARJDCgxyZXN0X3dlYmhvb2sYAiABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFdlYmhvb2tIABJUChVyZXN0X3JlcXVlc3RfcmVzcG9uc2UYAyABKAsyMy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFJlcXVlc3RSZXNwb25zZUgAEjkKB3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCI4CKgASEgoIaXNfYXN5bmMYBSABKAhIARIcChJpbnRlcnJ1cHRfb25fZXJyb3IYBiABKAhIAUIUCgt0YXJnZXRfdHlwZRIFukgCCAFCEAoOZXhlY3V0aW9uX3R5cGUiMAoLUkVTVFdlYmhvb2sSIQoDdXJsGAEgASgJQhS6SBHIAQFyDLjUGAEQARjoB4gBASI4ChNSRVNUUmVxdWVzdFJlc3BvbnNlEiEKA3VybBgBIAEoCUIUukgRyAEBcgy41BgBEAEY6AeIAQEijwMKC1BhdGNoVGFyZ2V0EiEKBG5hbWUYASABKAlCDrpIC3IJsNQYARABGMgBSAKIAQESQwoMcmVzdF93ZWJob29rGAIgASgLMisuaWRzdmMucmVzb3VyY2VzLmFjdGlvbi52M2FscGhhLlJFU1RXZWJob29rSAASVAoVcmVzdF9yZXF1ZXN0X3Jlc3BvbnNlGAMgASgLMjMuaWRzdmMucmVzb3VyY2VzLmFjdGlvbi52M2FscGhhLlJFU1RSZXF1ZXN0UmVzcG9uc2VIABI+Cgd0aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiOAioASAOIAQESEgoIaXNfYXN5bmMYBSABKAhIARIcChJpbnRlcnJ1cHRfb25fZXJyb3IYBiABKAhIARIaChJyb3RhdGVfc2lnbmluZ19rZXkYByABKAhCDQoLdGFyZ2V0X3R5cGVCEAoOZXhlY3V0aW9uX3R5cGVCBwoFX25hbWVCCgoIX3RpbWVvdXQifQoJR2V0VGFyZ2V0EjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxI2CgZ0YXJnZXQYAiABKAsyJi5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuVGFyZ2V0YgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvYWN0aW9uL3YzYWxwaGEvdGFyZ2V0LnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEiiwMKBlRhcmdldBIfCgRuYW1lGAEgASgJQhG6SA7IAQFyCbDUGAEQARjIARJDCgxyZXN0X3dlYmhvb2sYAiABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFdlYmhvb2tIABJUChVyZXN0X3JlcXVlc3RfcmVzcG9uc2UYAyABKAsyMy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFJlcXVlc3RSZXNwb25zZUgAEjkKB3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCI4CKgASEgoIaXNfYXN5bmMYBSABKAhIARIcChJpbnRlcnJ1cHRfb25fZXJyb3IYBiABKAhIARIcCg9wYXlsb2FkX3NlY3JldHMYByABKAhIAogBAUIUCgt0YXJnZXRfdHlwZRIFukgCCAFCEAoOZXhlY3V0aW9uX3R5cGVCEgoQX3BheWxvYWRfc2VjcmV0cyIwCgtSRVNUV2ViaG9vaxIhCgN1cmwYASABKAlCFLpIEcgBAXIMuNQYARABGOgHiAEBIjgKE1JFU1RSZXF1ZXN0UmVzcG9uc2USIQoDdXJsGAEgASgJQhS6SBHIAQFyDLjUGAEQARjoB4gBASLBAwoLUGF0Y2hUYXJnZXQSIQoEbmFtZRgBIAEoCUIOukgLcgmw1BgBEAEYyAFIAogBARJDCgxyZXN0X3dlYmhvb2sYAiABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFdlYmhvb2tIABJUChVyZXN0X3JlcXVlc3RfcmVzcG9uc2UYAyABKAsyMy5pZHN2Yy5yZXNvdXJjZXMuYWN0aW9uLnYzYWxwaGEuUkVTVFJlcXVlc3RSZXNwb25zZUgAEj4KB3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCI4CKgBIA4gBARISCghpc19hc3luYxgFIAEoCEgBEhwKEmludGVycnVwdF9vbl9lcnJvchgGIAEoCEgBEhoKEnJvdGF0ZV9zaWduaW5nX2tleRgHIAEoCBIcCg9wYXlsb2FkX3NlY3JldHMYCCABKAhIBIgBAUINCgt0YXJnZXRfdHlwZUIQCg5leGVjdXRpb25fdHlwZUIHCgVfbmFtZUIKCghfdGltZW91dEISChBfcGF5bG9hZF9zZWNyZXRzIn0KCUdldFRhcmdldBI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSNgoGdGFyZ2V0GAIgASgLMiYuaWRzdmMucmVzb3VyY2VzLmFjdGlvbi52M2FscGhhLlRhcmdldGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * An address outside the service, and how it is called. A target does nothing by itself: executions name it.
@@ -86,6 +86,15 @@ export type Target = Message<"idsvc.resources.action.v3alpha.Target"> & {
     value: boolean;
     case: "interruptOnError";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Whether payloads hold the secrets of requests and responses: passwords, codes, tokens, keys. Otherwise such fields are
+   * absent; what the target answers keeps them where they are absent, and replaces them where they are not. Another URL
+   * ends it. Absent stands for no.
+   *
+   * @generated from field: optional bool payload_secrets = 7;
+   */
+  payloadSecrets?: boolean | undefined;
 };
 
 /**
@@ -209,6 +218,13 @@ export type PatchTarget = Message<"idsvc.resources.action.v3alpha.PatchTarget"> 
    * @generated from field: bool rotate_signing_key = 7;
    */
   rotateSigningKey: boolean;
+
+  /**
+   * Whether payloads hold secrets from now on. A patch that changes the URL and does not give it anew ends it.
+   *
+   * @generated from field: optional bool payload_secrets = 8;
+   */
+  payloadSecrets?: boolean | undefined;
 };
 
 /**

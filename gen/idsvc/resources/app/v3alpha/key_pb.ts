@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/app/v3alpha/key.proto.
  */
 export const file_idsvc_resources_app_v3alpha_key: GenFile = /*@__PURE__*/
-  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5IqsBCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdG9yX2lkGAUgASgJYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CiVpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEva2V5LnByb3RvEhtpZHN2Yy5yZXNvdXJjZXMuYXBwLnYzYWxwaGEicQoGQXBwS2V5EiMKCnB1YmxpY19rZXkYASABKAlCCrpIB3IFEAEY0B9IAIgBARIzCg9leHBpcmF0aW9uX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19wdWJsaWNfa2V5It4BCglHZXRBcHBLZXkSDgoGa2V5X2lkGAEgASgJEhIKCnB1YmxpY19rZXkYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdG9yX2lkGAUgASgJEjEKDWxhc3RfdXNlX2RhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIogBCgxHZXRBcHBTZWNyZXQSMQoNY3JlYXRpb25fZGF0ZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRvcl9pZBgCIAEoCRIxCg1sYXN0X3VzZV9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A key to verify assertions of an app with.
@@ -86,6 +86,13 @@ export type GetAppKey = Message<"idsvc.resources.app.v3alpha.GetAppKey"> & {
    * @generated from field: string creator_id = 5;
    */
   creatorId: string;
+
+  /**
+   * When the key was used last, to the hour; absent where it never was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_use_date = 6;
+   */
+  lastUseDate?: Timestamp | undefined;
 };
 
 /**
@@ -94,4 +101,39 @@ export type GetAppKey = Message<"idsvc.resources.app.v3alpha.GetAppKey"> & {
  */
 export const GetAppKeySchema: GenMessage<GetAppKey> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_app_v3alpha_key, 1);
+
+/**
+ * The client secret of an app as it is read: never the secret itself.
+ *
+ * @generated from message idsvc.resources.app.v3alpha.GetAppSecret
+ */
+export type GetAppSecret = Message<"idsvc.resources.app.v3alpha.GetAppSecret"> & {
+  /**
+   * When the secret was made.
+   *
+   * @generated from field: google.protobuf.Timestamp creation_date = 1;
+   */
+  creationDate?: Timestamp | undefined;
+
+  /**
+   * Who made the secret: the ID of the user, or the name of a system caller.
+   *
+   * @generated from field: string creator_id = 2;
+   */
+  creatorId: string;
+
+  /**
+   * When the secret was used last, to the hour; absent where it never was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_use_date = 3;
+   */
+  lastUseDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.app.v3alpha.GetAppSecret.
+ * Use `create(GetAppSecretSchema)` to create a new message.
+ */
+export const GetAppSecretSchema: GenMessage<GetAppSecret> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_app_v3alpha_key, 2);
 

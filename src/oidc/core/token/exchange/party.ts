@@ -161,6 +161,7 @@ async function byJwt(
   if (subjectOfAssertion(value) === undefined || kidOf(value) === undefined) return undefined;
   const verified = await verifyAssertion(value, {
     keyOf: (kid) => clients.keyOf(at, client, kid),
+    used: (kid) => clients.keyUsed(at, client, kid),
     audiences: client.strictAssertionAudience
       ? [at.issuer]
       : [at.issuer, `${at.issuer}${tokenPath}`],

@@ -24,6 +24,7 @@ export const jwtBearer: Grant = {
     if (user === undefined) throw invalid();
     const verified = await verifyAssertion(assertion, {
       keyOf: async () => user.publicKey,
+      used: (id) => parts.users.keyUsed(at, user, id),
       audiences: [at.issuer, `${at.issuer}${tokenPath}`],
       now: parts.now(),
     });

@@ -1,0 +1,109 @@
+import type { CredentialUse } from "../../authz/ports.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { putRow } from "../../storage/row-change.ts";
+import { instant, table, text } from "../../storage/table.ts";
+
+/** When keys, secrets and tokens were used last, to the hour; who has which is known elsewhere. */
+export const credentialUses = table(
+  "credential_uses",
+  {
+    instanceId: text(),
+    ownerId: text(),
+    kind: text(),
+    id: text(),
+    usedAt: instant(),
+    expiresAt: instant(),
+  },
+  { key: ["instanceId", "ownerId", "kind", "id"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
+const hourMs = 3_600_000;
+// Of what is not used for so long nobody asks to the hour.
+const keptMs = 400 * 24 * hourMs;
+const flushMs = 200;
+const mostKnown = 100_000;
+
+export type CredentialUses = AsyncDisposable & {
+  /** Notes that a credential was used. Costs a look at a map; once an hour it is written, soon after. */
+  note(use: CredentialUse): void;
+};
+
+export function createCredentialUses(
+  { db, now }: Pick<Deps, "db" | "now">,
+  onError: (error: unknown) => void,
+): CredentialUses {
+  const known = new Map<string, number>();
+  let waiting: CredentialUse[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+
+  async function write(instanceId: string, uses: CredentialUse[]): Promise<void> {
+    const usedAt = now();
+    const before = await lastUses(
+      db,
+      instanceId,
+      uses.map(({ ownerId }) => ownerId),
+    );
+    // Another process may have written it in this hour.
+    const due = uses.filter((use) => {
+      const last = before(use);
+      return last === undefined || usedAt.getTime() - last.getTime() >= hourMs;
+    });
+    if (due.length === 0) return;
+    const expiresAt = new Date(usedAt.getTime() + keptMs);
+    const changes = due.map(({ ownerId, kind, id }) =>
+      putRow(credentialUses, { instanceId, ownerId, kind, id, usedAt, expiresAt }),
+    );
+    await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
+  }
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    const taken = waiting;
+    waiting = [];
+    for (const [instanceId, uses] of Map.groupBy(taken, (each) => each.instanceId)) {
+      await write(instanceId, uses).catch(onError);
+    }
+  }
+
+  return {
+    note(use) {
+      const key = `${use.kind}/${use.id}/${use.ownerId}/${use.instanceId}`;
+      const at = now().getTime();
+      const last = known.get(key);
+      if (last !== undefined && at - last < hourMs) return;
+      if (known.size >= mostKnown) known.clear();
+      known.set(key, at);
+      waiting.push(use);
+      timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs);
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      await flushing;
+      if (waiting.length > 0) await flush();
+    },
+  };
+}
+
+/** When credentials of these were used last; undefined where they were not. */
+export async function lastUses(
+  db: Database,
+  instanceId: string,
+  ownerIds: readonly string[],
+): Promise<(of: { ownerId: string; kind: string; id: string }) => Date | undefined> {
+  const t = db.table(credentialUses);
+  const ids = [...new Set(ownerIds)];
+  const rows =
+    ids.length === 0
+      ? []
+      : await db.read
+          .select()
+          .from(t)
+          .where(and(eq(t.instanceId, instanceId), inArray(t.ownerId, ids)));
+  const found = new Map(
+    rows.map(({ ownerId, kind, id, usedAt }) => [`${kind}/${id}/${ownerId}`, usedAt]),
+  );
+  return ({ ownerId, kind, id }) => found.get(`${kind}/${id}/${ownerId}`);
+}
