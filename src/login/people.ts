@@ -1,11 +1,12 @@
 import type { Deps } from "../projection/module.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
-import { organizationNames, verifiedDomains } from "../resources/org/index.ts";
+import { organizationNames } from "../resources/org/index.ts";
 import {
   activeUserReader,
   authenticatorReader,
   loginNameReader,
   user,
+  usernameReader,
   userNamesReader,
   verifiedContactReader,
 } from "../resources/user/index.ts";
@@ -62,21 +63,20 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
   const { db, events } = deps;
   const activeUser = activeUserReader(deps);
   const byLoginName = loginNameReader(deps);
+  const byUsername = usernameReader(db);
   const byVerifiedContact = verifiedContactReader(db);
   const names = userNamesReader(db);
   const authenticators = authenticatorReader(db);
-  const domainsOf = verifiedDomains(db);
   const instance = instanceFacts(db);
   const organizationName = organizationNames(db);
 
   return {
     async find(instanceId, typed, organizationId) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
-      const [domain = ""] = await domainsOf(instanceId, home);
       // All of them, whoever is found first: what is asked tells nothing by its time.
       const [exact, atHome, byContact] = await Promise.all([
         byLoginName(instanceId, typed, organizationId),
-        byLoginName(instanceId, `${typed}@${domain}`, home),
+        byUsername(instanceId, home, typed),
         byVerifiedContact(instanceId, typed, organizationId),
       ]);
       return exact ?? atHome ?? byContact;

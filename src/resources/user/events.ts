@@ -64,8 +64,8 @@ export const userEvents = defineEvents("user", {
   changed: personalData,
   "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
   /**
-   * Another organization has proven the domain that his username ends in: who types the username alone now means a user of
-   * that organization. The id is that of the claim, which tells nothing of who made it.
+   * Another organization has proven the domain that his username ended in, which so was changed. The id is that of the claim,
+   * which tells nothing of who made it.
    */
   "domain.claimed": payload<{ domain: string; claimId: string }>({ personal: ["domain"] }),
   deactivated: nothing(),

@@ -56,6 +56,8 @@ export {
   loginNameReader,
   type UserNames,
   type UserNamesReader,
+  usernameReader,
+  usernamesElsewhere,
   userNamesReader,
   type VerifiedContactReader,
   verifiedContactReader,
