@@ -211,7 +211,7 @@ describe("a domain that is proven (J10)", () => {
     const [home, claimer] = [await addOrganization(), await addOrganization()];
     const suffix = await primaryOf(home);
     const text = `ada@${domain}`;
-    const taken = await person(home, `eve@${suffix}`);
+    const holder = await person(home, `eve@${suffix}`);
     const [ada, eve, own] = [
       await person(home, text.toUpperCase()),
       await person(home, `eve@${domain}`),
@@ -224,7 +224,7 @@ describe("a domain that is proven (J10)", () => {
     await noticesSent(app);
     assert.equal((await userOf(ada)).username, `ADA@${suffix}`);
     assert.equal((await userOf(eve)).username, `eve-${eve}@${suffix}`, "the other one is taken");
-    assert.equal((await userOf(taken)).username, `eve@${suffix}`);
+    assert.equal((await userOf(holder)).username, `eve@${suffix}`);
     assert.equal((await userOf(own)).username, text);
     assert.equal((await userOf(bot)).username, `bot@${suffix}`);
     assert.equal(secret.client_id, `bot@${domain}`, "what a client is called by stays its id");
