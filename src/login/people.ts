@@ -25,6 +25,12 @@ export type People = {
     typed: string,
     organizationId: string | undefined,
   ): Promise<string | undefined>;
+  /** Who logs in by a name, of whose contacts none counts: they are found by what is proven to reach so far alone. */
+  findByName(
+    instanceId: string,
+    typed: string,
+    organizationId: string | undefined,
+  ): Promise<string | undefined>;
   /** The organization of an active user. */
   organizationOf(instanceId: string, userId: string): Promise<string | undefined>;
   /** What he is told of things by, as far as it is proven to be his; undefined for a machine. */
@@ -70,16 +76,25 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
   const instance = instanceFacts(db);
   const organizationName = organizationNames(db);
 
+  async function findByName(instanceId: string, typed: string, organizationId: string | undefined) {
+    const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+    const [exact, atHome] = await Promise.all([
+      byLoginName(instanceId, typed, organizationId),
+      byUsername(instanceId, home, typed),
+    ]);
+    return exact ?? atHome;
+  }
+
   return {
+    findByName,
+
     async find(instanceId, typed, organizationId) {
-      const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
       // All of them, whoever is found first: what is asked tells nothing by its time.
-      const [exact, atHome, byContact] = await Promise.all([
-        byLoginName(instanceId, typed, organizationId),
-        byUsername(instanceId, home, typed),
+      const [byName, byContact] = await Promise.all([
+        findByName(instanceId, typed, organizationId),
         byVerifiedContact(instanceId, typed, organizationId),
       ]);
-      return exact ?? atHome ?? byContact;
+      return byName ?? byContact;
     },
 
     async organizationOf(instanceId, userId) {

@@ -11,7 +11,7 @@ import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
-import { tokenConcerns } from "./concerns.ts";
+import { markConcerns, tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
@@ -145,6 +145,7 @@ export const userModule: Module = {
   },
   concerns: async (parts) => [
     ...(await tokenConcerns(parts)),
+    ...(await markConcerns(parts)),
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
