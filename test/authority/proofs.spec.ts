@@ -41,17 +41,11 @@ const settings = async (group: string, changes: JsonObject | JsonObject[]) =>
 async function registered() {
   const client = await peer.addClient();
   const agent = userAgent(peer.issuer);
-  await agent.open(authorizeUrl(peer, client));
-  await agent.open(`/ui/login/register?flow=${agent.last.url.searchParams.get("flow") ?? ""}`);
+  await agent.open(authorizeUrl(peer, client, { prompt: "create" }));
   const loginName = word("self");
   const names = { given_name: "Ada", family_name: "Lovelace" };
-  await agent.submit({
-    ...names,
-    email: newAddress(),
-    login_name: loginName,
-    password,
-    repeat: password,
-  });
+  const typed = { email: newAddress(), login_name: loginName, new_password: password };
+  await agent.submit({ ...names, ...typed });
   const filters = [{ username: { name: loginName } }];
   const [found] = bodyOf(await post("/users/_search", filters)).result;
   const id = String(found.details.id);

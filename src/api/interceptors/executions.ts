@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { clientOf } from "../../authz/context.ts";
+import { clientOf, editorOf } from "../../authz/context.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { cancelled } from "../../errors.ts";
@@ -100,7 +100,6 @@ function factsOf({ instanceId, context, caller }: Call, { path }: MethodRule) {
     instanceId,
     organizationId: context.type === "organization" ? context.organizationId : own,
     clientId: clientOf(caller),
-    userId:
-      caller === undefined ? "" : caller.kind === "user" ? caller.userId : `system:${caller.name}`,
+    userId: caller === undefined ? "" : editorOf(caller),
   };
 }

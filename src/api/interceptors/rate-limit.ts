@@ -1,3 +1,4 @@
+import { editorOf } from "../../authz/context.ts";
 import { resourceExhausted } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -45,7 +46,7 @@ export const rateLimit =
   };
 
 const callerOf = ({ instanceId, caller }: Call): string =>
-  `${instanceId}/${caller?.kind === "user" ? caller.userId : `system:${caller?.name ?? ""}`}`;
+  `${instanceId}/${caller === undefined ? "" : editorOf(caller)}`;
 
 function dropFirst(buckets: Map<string, Bucket>): void {
   const [first] = buckets.keys();
