@@ -48,18 +48,17 @@ async function refusedBoth(user_id: string, expected: { code: number; reason: st
 const mail = () => ({ email: { email: `${named()}@example.test`, isEmailVerified: true } });
 /** An app whose client id was chosen. */
 async function importedApp() {
-  const project = { id: named("p"), orgId: named("o") };
-  const [app, client] = [named("a"), named("c")];
+  const [projectId, orgId, appId, clientId] = [named("p"), named("o"), named("a"), named("c")];
   const brought = await imports.bring([
     {
-      orgId: project.orgId,
+      orgId,
       org: { name: named("org") },
-      projects: [{ projectId: project.id, project: { name: "P" } }],
-      apiApps: [{ appId: app, app: { projectId: project.id, name: "A", clientId: client } }],
+      projects: [{ projectId, project: { name: "P" } }],
+      apiApps: [{ appId, app: { projectId, name: "A", clientId } }],
     },
   ]);
   assert.deepEqual(brought.errors ?? [], []);
-  return { project, app, client };
+  return { projectId, orgId, appId, clientId };
 }
 const machine = async (more: JsonObject = {}) => {
   const wanted = { schema_id: "machine", username: named("m"), data: { name: "M" }, ...more };
@@ -272,13 +271,11 @@ describe("an id is never of two things (J7)", () => {
   });
 
   it("a client id that an app had is nobody's any more", async () => {
-    const { project, app: appId, client } = await importedApp();
+    const { projectId, orgId, appId, clientId: client } = await importedApp();
     bodyOf(await remove(`/apps/${appId}`));
     await refusedBoth(client, { code: 6, reason: "USER_ID_TAKEN" });
-    const apiApps = [
-      { appId: named("app"), app: { projectId: project.id, name: "B", clientId: client } },
-    ];
-    const brought = await imports.bring([{ orgId: project.orgId, apiApps }]);
+    const apiApps = [{ appId: named("app"), app: { projectId, name: "B", clientId: client } }];
+    const brought = await imports.bring([{ orgId, apiApps }]);
     assert.deepEqual(
       brought.errors.map(({ type, reason }: Record<string, string>) => `${type} ${reason}`),
       ["apiApps CLIENT_ID_TAKEN"],
