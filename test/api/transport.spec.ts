@@ -130,7 +130,7 @@ describe("the endpoints of the process", () => {
     ["/debug/healthz", /^text\/plain/, /^ok$/],
     ["/readyz", /^application\/json/, /"ready"/],
     ["/debug/ready", /^application\/json/, /"ready"/],
-    ["/metrics", /^text\/plain/, /idsvc_rpc_calls_total/],
+    ["/metrics", /^text\/plain/, /process_cpu_seconds_total/],
     ["/openapi.json", /^application\/json/, /"openapi":"3\.1/],
   ];
   for (const [path, type, body] of documents) {
@@ -301,6 +301,19 @@ describe("the host of a call", () => {
       const heard = await askRaw(hosts.map((host) => `host: ${host}\r\n`).join(""));
       assert.match(heard, /^HTTP\/1\.1 400 /, String(hosts));
     }
+  });
+
+  it("finding 8: is said exactly once at every door (J18)", async () => {
+    const doors = ["/resources/v3alpha/targets/1", "/metrics", "/openapi.json", "/ui/login/", "/"];
+    for (const door of [...doors, "/.well-known/openid-configuration", "/oauth/v2/authorize"]) {
+      const ask = (headers: string) =>
+        speak(port, `GET ${door} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`);
+      const twice = await ask("host: localhost\r\nhost: localhost\r\n");
+      assert.match(twice, /^HTTP\/1\.1 400 [^]*"HOST_REPEATED"/, door);
+      assert.match(await ask(""), /^HTTP\/1\.1 400 [^]*"HOST_MISSING"/, door);
+    }
+    const probe = await speak(port, "GET /healthz HTTP/1.0\r\n\r\n");
+    assert.match(probe, /^HTTP\/1\.1 200 /);
   });
 
   const absolute = async (target: string, host: string) =>
