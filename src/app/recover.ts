@@ -7,8 +7,14 @@ import {
   primaryDomainReader,
 } from "../resources/instance/index.ts";
 import { memberships } from "../resources/membership/index.ts";
-import { organization, verifiedDomains } from "../resources/org/index.ts";
-import { addRecoveryLink, loginNameReader, tellNews, user } from "../resources/user/index.ts";
+import { organization } from "../resources/org/index.ts";
+import {
+  addRecoveryLink,
+  loginNameReader,
+  tellNews,
+  user,
+  usernameReader,
+} from "../resources/user/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import type { Kernel } from "./kernel.ts";
@@ -75,8 +81,10 @@ async function userOf(
 ): Promise<string | undefined> {
   const byLoginName = loginNameReader({ db });
   const { defaultOrganizationId } = await instanceFacts(db)(instanceId);
-  const [domain = ""] = await verifiedDomains(db)(instanceId, defaultOrganizationId);
-  return (await byLoginName(instanceId, name)) ?? byLoginName(instanceId, `${name}@${domain}`);
+  return (
+    (await byLoginName(instanceId, name)) ??
+    usernameReader(db)(instanceId, defaultOrganizationId, name)
+  );
 }
 
 /** @throws NOT_FOUND INSTANCE_NOT_FOUND, INVALID_ARGUMENT INSTANCE_NEEDED */

@@ -1,7 +1,8 @@
 import { type DomainError, invalidField } from "../errors.ts";
 
 const longest = 200;
-const form = /^[\p{L}\p{Nd}._@+:|-]+$/u;
+// Letters of living scripts are written with marks that no form of Unicode joins to them; those that nobody sees are none.
+const form = /^(?:\p{L}(?:(?!\p{DI})[\p{Mn}\p{Mc}])*|[\p{Nd}._@+:|-])+$/u;
 const digits = /^\p{Nd}+$/u;
 // What the service calls its own: editors in the log, callers that nobody is, and itself.
 const reserved = /^(?:0|system|anonymous|bootstrap|idsvc)(?::|$)/i;

@@ -1,11 +1,12 @@
 import type { Deps } from "../projection/module.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
-import { organizationNames, verifiedDomains } from "../resources/org/index.ts";
+import { organizationNames } from "../resources/org/index.ts";
 import {
   activeUserReader,
   authenticatorReader,
   loginNameReader,
   user,
+  usernameReader,
   userNamesReader,
   verifiedContactReader,
 } from "../resources/user/index.ts";
@@ -20,6 +21,12 @@ export type People = {
    * else within the default organization; a verified e-mail address or phone number that nobody shares.
    */
   find(
+    instanceId: string,
+    typed: string,
+    organizationId: string | undefined,
+  ): Promise<string | undefined>;
+  /** Who logs in by a name, of whose contacts none counts: they are found by what is proven to reach so far alone. */
+  findByName(
     instanceId: string,
     typed: string,
     organizationId: string | undefined,
@@ -62,24 +69,32 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
   const { db, events } = deps;
   const activeUser = activeUserReader(deps);
   const byLoginName = loginNameReader(deps);
+  const byUsername = usernameReader(db);
   const byVerifiedContact = verifiedContactReader(db);
   const names = userNamesReader(db);
   const authenticators = authenticatorReader(db);
-  const domainsOf = verifiedDomains(db);
   const instance = instanceFacts(db);
   const organizationName = organizationNames(db);
 
+  async function findByName(instanceId: string, typed: string, organizationId: string | undefined) {
+    const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+    const [exact, atHome] = await Promise.all([
+      byLoginName(instanceId, typed, organizationId),
+      byUsername(instanceId, home, typed),
+    ]);
+    return exact ?? atHome;
+  }
+
   return {
+    findByName,
+
     async find(instanceId, typed, organizationId) {
-      const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
-      const [domain = ""] = await domainsOf(instanceId, home);
       // All of them, whoever is found first: what is asked tells nothing by its time.
-      const [exact, atHome, byContact] = await Promise.all([
-        byLoginName(instanceId, typed, organizationId),
-        byLoginName(instanceId, `${typed}@${domain}`, home),
+      const [byName, byContact] = await Promise.all([
+        findByName(instanceId, typed, organizationId),
         byVerifiedContact(instanceId, typed, organizationId),
       ]);
-      return exact ?? atHome ?? byContact;
+      return byName ?? byContact;
     },
 
     async organizationOf(instanceId, userId) {

@@ -87,11 +87,17 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   ): Promise<string | undefined> {
     const { instanceId } = visit.at;
     const { organizationId } = visit.place;
+    // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
+    const byMail = (address: string | undefined) =>
+      address !== undefined && address === email && isEmailVerified
+        ? byVerifiedContact(instanceId, address, organizationId, true)
+        : undefined;
     const found =
       options.autoLinking === "username" && username !== undefined
-        ? await people.find(instanceId, username, organizationId)
-        : options.autoLinking === "email" && email !== undefined && isEmailVerified
-          ? await byVerifiedContact(instanceId, email, organizationId, true)
+        ? ((await people.findByName(instanceId, username, organizationId)) ??
+          (await byMail(username)))
+        : options.autoLinking === "email"
+          ? await byMail(email)
           : undefined;
     if (found === undefined || !(await isMeant(parts, visit, found))) return undefined;
     const home = await people.organizationOf(instanceId, found);

@@ -3,11 +3,13 @@ import type { Concern, Deps } from "../projection/module.ts";
 import { apps } from "../resources/app/index.ts";
 import { organizations } from "../resources/org/index.ts";
 import { projects } from "../resources/project/index.ts";
-import { users } from "../resources/user/index.ts";
+import { userAuthenticators, users } from "../resources/user/index.ts";
+import type { Database } from "../storage/database.ts";
+import { eq } from "../storage/drizzle.ts";
 
 const mostTold = 20;
 
-/** Ids from before there was a rule for what callers choose (authority J7). What has them keeps them. */
+/** Ids, client ids and usernames from before there was a rule for what callers choose (authority J7). What has them keeps them. */
 export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const [u, o, p, a] = [
     db.table(users),
@@ -15,22 +17,56 @@ export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
     db.table(projects),
     db.table(apps),
   ];
+  const s = db.table(userAuthenticators);
   const all = [
-    await db.read.select({ instanceId: u.instanceId, id: u.id }).from(u),
-    await db.read.select({ instanceId: o.instanceId, id: o.id }).from(o),
-    await db.read.select({ instanceId: p.instanceId, id: p.id }).from(p),
-    await db.read.select({ instanceId: a.instanceId, id: a.id }).from(a),
+    ...(await db.read.select({ instanceId: u.instanceId, id: u.id }).from(u)),
+    ...(await db.read.select({ instanceId: o.instanceId, id: o.id }).from(o)),
+    ...(await db.read.select({ instanceId: p.instanceId, id: p.id }).from(p)),
+    ...(await db.read.select({ instanceId: a.instanceId, id: a.id }).from(a)),
   ];
-  const wrong = all
-    .flat()
-    .filter(({ id }) => refusalOfId(id, "", { allDigits: true }) !== undefined)
-    .map(({ instanceId, id }) => `${instanceId}/${id}`);
+  const called = [
+    ...(await db.read.select({ instanceId: a.instanceId, id: a.clientId }).from(a)),
+    ...(await db.read
+      .select({ instanceId: s.instanceId, id: s.lookup })
+      .from(s)
+      .where(eq(s.kind, "secret"))),
+  ];
+  const ids = new Set(all.map(nameOf));
+  const isOdd = ({ id }: Named) => refusalOfId(id, "", { allDigits: true }) !== undefined;
+  const isOurs = ({ id }: Named) => refusalOfId(id, "")?.reason === "ID_RESERVED";
   return [
     {
       name: "ids_that_are_refused",
       text: "users, organizations, projects or apps have ids that cannot be chosen any more, since they look like names of the service or are hard to tell apart: move to others where you can",
-      count: wrong.length,
-      some: wrong.slice(0, mostTold),
+      ...told(all.filter(isOdd)),
+    },
+    {
+      name: "client_ids_that_are_refused",
+      text: "apps or machine users have client ids that are names of the service, or ids of something else in the instance: give them others where you can",
+      ...told(called.filter((each) => isOurs(each) || ids.has(nameOf(each)))),
+    },
+    {
+      name: "usernames_that_are_refused",
+      text: "users have usernames that begin or end with white space: give them others where you can",
+      ...told(await spacedUsernames(db)),
     },
   ];
+}
+
+type Named = { instanceId: string; id: string };
+
+const nameOf = ({ instanceId, id }: Named): string => `${instanceId}/${id}`;
+
+const told = (found: readonly Named[]) => ({
+  count: found.length,
+  some: found.slice(0, mostTold).map(nameOf),
+});
+
+/** The ids of the users: what they are called is personal. */
+async function spacedUsernames(db: Database): Promise<Named[]> {
+  const u = db.table(users);
+  const rows = await db.read
+    .select({ instanceId: u.instanceId, id: u.id, username: u.username })
+    .from(u);
+  return rows.filter(({ username }) => username.trim() !== username);
 }

@@ -44,7 +44,7 @@ export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpO
       .transact(writeContext(scope), async (tx) => {
         const made = await create(tx, scope.instanceId, {
           name: org.name,
-          domain: org.domain === "" ? undefined : org.domain,
+          domain: org.domain === "" ? undefined : { name: org.domain, field: "org.domain" },
         });
         const first = await add(tx, made.id);
         const member = tx.begin(membership, newId());

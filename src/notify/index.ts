@@ -4,7 +4,6 @@ import type { Deps } from "../projection/module.ts";
 import { type DueNotice, noticeJob, noticeSource } from "../resources/user/index.ts";
 import { brandingReader, paletteOf } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
-import { textReader } from "../settings/text/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { chooseLanguage } from "../texts/languages.ts";
 import { texts } from "../texts/texts.ts";
@@ -12,6 +11,7 @@ import type { DevelopmentMail } from "./development-mail.ts";
 import { MessageRefused } from "./failure.ts";
 import { sendByGateway, sendByHttp } from "./http.ts";
 import { fillTemplate, writeEmail, writeSms } from "./message.ts";
+import { ownWords } from "./own-words.ts";
 import type { MailProvider, Message, Providers, SmsProvider } from "./provider.ts";
 
 export { createDevelopmentMail, type DevelopmentMail } from "./development-mail.ts";
@@ -64,14 +64,15 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
   const source = noticeSource(deps);
   const branding = brandingReader(db);
   const languages = languageReader(db);
-  const ownTexts = textReader(db);
+  const wordsFor = ownWords(deps);
 
   async function write(at: Place, due: DueNotice | "test"): Promise<Content> {
     const { instanceId, organizationId } = at;
     const wished = due === "test" ? undefined : due.user.preferredLanguage;
     const offered = await languages(instanceId, organizationId);
     const language = chooseLanguage({ ...offered, uiLocales: wished });
-    const t = texts(language, await ownTexts(instanceId, organizationId, language));
+    const userId = due === "test" ? undefined : due.user.id;
+    const t = texts(language, await wordsFor(at, language, userId));
     const chosen = await branding(instanceId, organizationId);
     const { productName, logo } = chosen;
     const { brand, onBrand } = paletteOf(chosen, "light");

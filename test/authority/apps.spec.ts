@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { fromJson } from "@bufbuild/protobuf";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { addPersonNamed, signedIn, signIn } from "../support/login.ts";
@@ -207,21 +209,27 @@ describe("the access of an app (J4)", () => {
     bodyOf(await peer.patch(path, { name: "renamed" }, { token }));
   });
 
-  it("finding 13: a new redirect URI sends no tokens that were allowed before", async () => {
-    const [owner, app] = [await addOwner(), await addForeignApp()];
-    const agent = userAgent(peer.issuer);
-    await ask(agent, app);
-    const page = await signIn(agent, owner.loginName);
-    const isAsked = page.left === undefined && page.url.pathname === "/ui/login/consent";
-    const shown = isAsked ? await agent.submit({ consent: "allow", access: "organization" }) : page;
-    const { access_token: token } = await redeem(app, shown);
-    assert.match(answerOf(await ask(agent, app)).get("code") ?? "", /^idsvc_ac_/);
-    const moved = { oidc: { redirect_uris: [redirectUri, "https://evil.test/cb"] } };
-    bodyOf(await peer.patch(`/apps/${app.appId}`, moved, { token: app.token }));
-    const silent = await ask(agent, app, { prompt: "none", redirect_uri: "https://evil.test/cb" });
-    assert.equal(answerOf(silent).get("error"), "consent_required");
-    assert.equal((await peer.get(`/users/${owner.id}`, { token })).status, 401);
-  });
+  for (const protocol of ["grpc", "rest"] as const) {
+    it(`finding 13: a new redirect URI sends no tokens that were allowed before, set over ${protocol}`, async () => {
+      const [owner, app] = [await addOwner(), await addForeignApp()];
+      const agent = userAgent(peer.issuer);
+      await ask(agent, app);
+      const page = await signIn(agent, owner.loginName);
+      const isAsked = page.left === undefined && page.url.pathname === "/ui/login/consent";
+      const given = { consent: "allow", access: "organization" };
+      const shown = isAsked ? await agent.submit(given) : page;
+      const { access_token: token } = await redeem(app, shown);
+      assert.match(answerOf(await ask(agent, app)).get("code") ?? "", /^idsvc_ac_/);
+      const moved = { oidc: { redirect_uris: [redirectUri, "https://evil.test/cb"] } };
+      const method = AppService.method.patchApp;
+      const request = fromJson(method.input, { id: app.appId, app: moved });
+      assert.ok((await peer.peer.call(protocol, method, request, { token: app.token })).ok);
+      const aside = { prompt: "none", redirect_uri: "https://evil.test/cb" };
+      const silent = await ask(agent, app, aside);
+      assert.equal(answerOf(silent).get("error"), "consent_required");
+      assert.equal((await peer.get(`/users/${owner.id}`, { token })).status, 401);
+    });
+  }
 
   it("what an owner made is no owner's any more once another changed what answers for it", async () => {
     const owner = await addOwner();

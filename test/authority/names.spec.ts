@@ -3,6 +3,7 @@ import { after, describe, it } from "node:test";
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { rateLimit } from "../../src/api/interceptors/rate-limit.ts";
 import { examine } from "../../src/app/examine.ts";
 import { app as appOf } from "../../src/resources/app/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
@@ -14,6 +15,7 @@ import {
   namedTypes,
   personalAccessTokenSecret,
   user,
+  userEvents,
 } from "../../src/resources/user/index.ts";
 import { addSession, session } from "../../src/resources/session/session.ts";
 import { human, importPeer } from "../management/import-peer.ts";
@@ -44,6 +46,20 @@ async function refusedBoth(user_id: string, expected: { code: number; reason: st
   assertRefused(outcome, { ...expected, ...field }, user_id);
 }
 const mail = () => ({ email: { email: `${named()}@example.test`, isEmailVerified: true } });
+/** An app whose client id was chosen. */
+async function importedApp() {
+  const [projectId, orgId, appId, clientId] = [named("p"), named("o"), named("a"), named("c")];
+  const brought = await imports.bring([
+    {
+      orgId,
+      org: { name: named("org") },
+      projects: [{ projectId, project: { name: "P" } }],
+      apiApps: [{ appId, app: { projectId, name: "A", clientId } }],
+    },
+  ]);
+  assert.deepEqual(brought.errors ?? [], []);
+  return { projectId, orgId, appId, clientId };
+}
 const machine = async (more: JsonObject = {}) => {
   const wanted = { schema_id: "machine", username: named("m"), data: { name: "M" }, ...more };
   return String(bodyOf(await post("/users", wanted), 201).details.id);
@@ -62,7 +78,23 @@ describe("ids that callers choose (J7)", () => {
   }
 
   it("are of letters, digits and . _ - @ + : | in NFC", async () => {
-    for (const id of [".", "..", "a b", "a/b", " a", "a\u200b", "a\u0000", "e\u0301", "a'", "a%"]) {
+    for (const id of [
+      ".",
+      "..",
+      "a b",
+      "a/b",
+      " a",
+      "a\u200b",
+      "a\u0000",
+      "e\u0301",
+      "a'",
+      "a%",
+      "\u0301a",
+      "1\u0301",
+      "a\u034f",
+      "a\ufe0f",
+      "a\u20dd",
+    ]) {
       await refusedBoth(id, { code: 3, reason: "ID_MALFORMED" });
     }
     for (const id of [
@@ -72,6 +104,9 @@ describe("ids that callers choose (J7)", () => {
       "systemic:x",
       "...",
       "\u4f60",
+      "\u0928\u092e\u0938\u094d\u0924\u0947",
+      "\u0e17\u0e35\u0e48",
+      "q\u0301",
     ]) {
       const chosen = `${id}${named("").replaceAll(" ", "")}`;
       assert.equal(bodyOf(await post("/users", newUser(chosen)), 201).details.id, chosen);
@@ -220,5 +255,62 @@ describe("an id is never of two things (J7)", () => {
     const { concerns } = await examine(kernel);
     const [concern] = concerns.filter(({ name }) => name === "ids_that_are_refused");
     assert.deepEqual(concern?.some, [`${instanceId}/${id}`]);
+  });
+
+  it("finding 5: no user shares the budget of a system caller, whatever they are called", () => {
+    const keys: string[] = [];
+    const limitRate = (key: string) => void keys.push(key);
+    const { check } = Object(rateLimit({ limitRate } as never)({ access: "caller" } as never));
+    const callers = [
+      { kind: "system", name: "operator" },
+      { kind: "user", userId: "system:operator" },
+      { kind: "user", userId: "operator" },
+    ];
+    for (const caller of callers) check({ instanceId, caller });
+    assert.equal(new Set(keys).size, 3);
+  });
+
+  it("a client id that an app had is nobody's any more", async () => {
+    const { projectId, orgId, appId, clientId: client } = await importedApp();
+    bodyOf(await remove(`/apps/${appId}`));
+    await refusedBoth(client, { code: 6, reason: "USER_ID_TAKEN" });
+    const apiApps = [{ appId: named("app"), app: { projectId, name: "B", clientId: client } }];
+    const brought = await imports.bring([{ orgId, apiApps }]);
+    assert.deepEqual(
+      brought.errors.map(({ type, reason }: Record<string, string>) => `${type} ${reason}`),
+      ["apiApps CLIENT_ID_TAKEN"],
+    );
+    const id = await machine({ username: client });
+    const expected = { code: 6, reason: "CLIENT_ID_TAKEN" };
+    assertRefused((await post(`/users/${id}/secret`)).refusal, expected);
+    const method = UserService.method.setSecret;
+    assertRefused(await peer.peer.call("grpc", method, { id }, { token }), expected);
+  });
+
+  it("doctor tells of client ids and usernames that would not be taken today", async () => {
+    // As earlier builds let callers choose.
+    const before = (await examine(kernel)).concerns.map(({ name }) => name);
+    const [id, spaced] = [kernel.newId(), kernel.newId()];
+    const organizationId = defaultId;
+    await kernel.events.transact(by, async (tx) => {
+      const owner = { type: "org", id: organizationId } as const;
+      for (const [each, username] of [
+        [id, organizationId],
+        [spaced, ` ${named("spaced")}`],
+      ] as const) {
+        const loaded = tx.begin(user, each);
+        const data = builtInData("machine", { name: "M" });
+        tx.record(user, loaded, addUser(loaded, { ...data, organizationId, username }), owner);
+        if (each !== id) continue;
+        const secret = userEvents["machine.secret.set"]({ clientId: organizationId });
+        tx.record(user, loaded, [secret]);
+      }
+    });
+    const { concerns } = await examine(kernel);
+    const some = (name: string) => concerns.find((concern) => concern.name === name)?.some;
+    assert.ok(!before.includes("client_ids_that_are_refused"));
+    assert.ok(!before.includes("usernames_that_are_refused"));
+    assert.deepEqual(some("client_ids_that_are_refused"), [`${instanceId}/${organizationId}`]);
+    assert.deepEqual(some("usernames_that_are_refused"), [`${instanceId}/${spaced}`]);
   });
 });

@@ -9,6 +9,7 @@ import { loadConfig } from "../../src/app/config.ts";
 import { openKernel } from "../../src/app/kernel.ts";
 import { jobs } from "../../src/jobs/job.ts";
 import { and, type Column, count, eq, inArray, isNull, ne, or } from "../../src/storage/drizzle.ts";
+import type { NameResolver } from "../../src/egress/resolver.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { type Answer, basic, type OidcPeer, read, startOidc } from "../support/oidc.ts";
 import { type CallOptions, connectPeer, type RestAnswer } from "../support/protocols.ts";
@@ -33,6 +34,8 @@ export type Contestants = AsyncDisposable & {
   namedBy(id: string): Promise<string[]>;
   /** Waits until what was left to jobs is done. */
   settled(): Promise<void>;
+  /** TXT records that both find. */
+  records: Map<string, string[]>;
 };
 type Client = { clientId: string; secret: string };
 
@@ -44,21 +47,30 @@ export async function startContestants(replicas: 1 | 2): Promise<Contestants> {
     ...operator.env,
     ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
   };
-  const peer = await startOidc({ dataDir, env });
+  const records = new Map<string, string[]>();
+  const resolver: NameResolver = {
+    addresses: async () => [],
+    texts: async (name) => records.get(name) ?? [],
+  };
+  const peer = await startOidc({ dataDir, env, resolver });
   const { app, issuer } = peer;
   const second =
     database &&
-    (await startSecond({
-      ...env,
-      IDSVC_DATA_DIR: dataDir,
-      IDSVC_PORT: "0",
-      IDSVC_EXTERNAL_URL: issuer,
-    }));
+    (await startSecond(
+      {
+        ...env,
+        IDSVC_DATA_DIR: dataDir,
+        IDSVC_PORT: "0",
+        IDSVC_EXTERNAL_URL: issuer,
+      },
+      resolver,
+    ));
   const ports = second === undefined ? [app.port] : [app.port, second.port];
   const peers = ports.map((port) => connectPeer(port));
   const system = await operator.tokenFor(issuer, new Date(), 86_400_000 / 24 - 60_000);
   return {
     peer,
+    records,
     system,
     call: (method, path, body, options) => (turn) => {
       const one = peers[turn % peers.length];
@@ -90,11 +102,11 @@ export async function startContestants(replicas: 1 | 2): Promise<Contestants> {
   };
 }
 
-async function startSecond(env: Record<string, string>) {
+async function startSecond(env: Record<string, string>, resolver: NameResolver) {
   const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
     logger: silentLogger(),
   });
-  const app = await startApp(kernel);
+  const app = await startApp(kernel, { resolver });
   return {
     port: app.port,
     async [Symbol.asyncDispose]() {

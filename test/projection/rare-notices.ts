@@ -1,3 +1,8 @@
+import {
+  organization,
+  organizationEvents,
+  organizationRecorder,
+} from "../../src/resources/org/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import type { TestApp } from "../support/app.ts";
 import { noticesSent } from "../support/notices.ts";
@@ -33,5 +38,16 @@ export async function rareNotices(app: TestApp, { create, make, name }: World) {
     contact: { email: { address: "claimed@example.com", is_verified: true } },
   });
   await make("/organizations", { name: name(), domain: "claimed.example" });
+  const claimer = await make("/organizations", { name: name() });
+  // As if a token had been found.
+  const { kernel, made } = app;
+  const by = { instanceId: made.instance_id, editorId: "test", service: "test", clientId: "" };
+  await kernel.events.transact({ ...by, requestId: "" }, async (tx) => {
+    const own = { domain: "claimed.example", domainId: kernel.newId() };
+    const loaded = await tx.load(organization, claimer);
+    const proven = organizationEvents["domain.verified"]({ ...own, proof: "challenge" });
+    const happened = [organizationEvents["domain.added"](own), proven];
+    await organizationRecorder(kernel)(tx, by.instanceId, loaded, happened);
+  });
   await noticesSent(app);
 }

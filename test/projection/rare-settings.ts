@@ -86,11 +86,15 @@ export async function rareSettings(send: Send, organizationId: string): Promise<
     }
   };
   for (const [path, values, isOfInstanceOnly] of groups) {
-    const changes = [
-      Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }])),
-      Object.fromEntries(Object.keys(values).map((name) => [name, { reset: true }])),
+    const changesOf = (all: [string, unknown][]) => [
+      Object.fromEntries(all.map(([name, set]) => [name, { set }])) as JsonObject,
+      Object.fromEntries(all.map(([name]) => [name, { reset: true }])) as JsonObject,
     ];
-    await make(path, changes, isOfInstanceOnly ? [""] : everywhere);
+    const all = Object.entries(values);
+    await make(path, changesOf(all), [""]);
+    if (isOfInstanceOnly) continue;
+    const others = all.filter(([name]) => name !== "validate_org_domains");
+    await make(path, changesOf(others), everywhere.slice(1));
   }
   await make("languages", ofLanguages);
   await make("texts", ofTexts);

@@ -1,5 +1,5 @@
 import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
-import { clientOf } from "../../authz/context.ts";
+import { clientOf, editorOf } from "../../authz/context.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { withoutSecrets, withSecretsOf } from "../../authz/secret-fields.ts";
@@ -118,7 +118,6 @@ function factsOf({ instanceId, context, caller }: Call, { path }: MethodRule) {
     instanceId,
     organizationId: context.type === "organization" ? context.organizationId : own,
     clientId: clientOf(caller),
-    userId:
-      caller === undefined ? "" : caller.kind === "user" ? caller.userId : `system:${caller.name}`,
+    userId: caller === undefined ? "" : editorOf(caller),
   };
 }

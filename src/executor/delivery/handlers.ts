@@ -1,5 +1,5 @@
 import type { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
-import { type Scope, writeContext } from "../../authz/context.ts";
+import { editorOf, type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
@@ -37,7 +37,7 @@ export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof Deli
     const target = await parts.targetOf(instanceId, targetId);
     if (target === undefined) throw targetNotFound();
     const deliveryId = newId();
-    const userID = caller.kind === "user" ? caller.userId : `system:${caller.name}`;
+    const userID = editorOf(caller);
     const outcome = await parts.callTarget({
       ...{ instanceId, target, deliveryId, signal, isTest: true, wantsAnswer: false },
       depth: depthOf(requestId),

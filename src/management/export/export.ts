@@ -54,7 +54,7 @@ export function exportOrganizations(deps: Deps): Handlers<typeof ManagementServi
       yield {
         domains: page.map((row) => ({
           domainName: row.name,
-          isVerified: row.isVerified,
+          isVerified: row.isProven,
           isPrimary: row.isPrimary,
         })),
       };

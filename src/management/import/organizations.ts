@@ -1,12 +1,20 @@
 import { ImportedDomainSchema, ImportedOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { addToOrganization, judgeDomain, setPrimary } from "../../resources/domain/index.ts";
+import {
+  addToOrganization,
+  judge,
+  setPrimary,
+  type Standing,
+} from "../../resources/domain/index.ts";
 import {
   deactivateOrganization,
   organization,
   organizationCreator,
+  isOfInstance,
   organizationRecorder,
   requireOrganization,
+  requireUnproven,
 } from "../../resources/org/index.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
@@ -19,6 +27,21 @@ export function organizationKinds(deps: Deps): Kind[] {
   const recordAll = organizationRecorder(deps);
   const requireNewId = newIdGuard(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
+  const requireFree = requireUnproven(deps.db);
+
+  /** What an import says is verified counts, and is no proof: what another organization has proven it takes nothing of. */
+  async function standingOf(
+    tx: Transaction,
+    instanceId: string,
+    domain: string,
+    isVerified: boolean,
+  ): Promise<Standing> {
+    if (await isOfInstance(tx, instanceId, domain)) return { proof: "generated" };
+    const { validateOrgDomains } = await loginOf(instanceId);
+    if (!isVerified && validateOrgDomains) return { validationType: "dns" };
+    await requireFree(tx, instanceId, domain);
+    return { proof: isVerified ? "import" : "none" };
+  }
 
   return [
     kind("org", {
@@ -35,7 +58,7 @@ export function organizationKinds(deps: Deps): Kind[] {
           const made = await create(tx, instanceId, {
             id: orgId,
             name,
-            domain: wanted || undefined,
+            domain: wanted ? { name: wanted, field: "org.domain", isRestored: true } : undefined,
           });
           if (inactive) tx.record(organization, made, deactivateOrganization(made.state, false));
           const domain = made.state?.primaryDomain ?? "";
@@ -55,16 +78,16 @@ export function organizationKinds(deps: Deps): Kind[] {
           const noteId = `${orgId}/${domain}`;
           const present = loaded.state?.domains.find(({ name }) => name === domain);
           if (present === undefined && (await known.find("domain", noteId)) === undefined) {
-            const { validateOrgDomains } = await loginOf(instanceId);
-            const type = isVerified || !validateOrgDomains ? undefined : "dns";
             const domainId = deps.newId();
-            const added = addToOrganization(loaded.state, { domain, domainId }, type);
+            const standing = await standingOf(tx, instanceId, domain, isVerified);
+            const added = addToOrganization(loaded.state, { domain, domainId }, standing);
             await recordAll(tx, instanceId, loaded, added);
             if (isPrimary) tx.record(organization, loaded, setPrimary(loaded.state, domainId));
             return created(note("domain", noteId));
           }
           if (present !== undefined && isVerified && !present.isVerified) {
-            await recordAll(tx, instanceId, loaded, judgeDomain(loaded.state, present.id, true));
+            await requireFree(tx, instanceId, domain);
+            await recordAll(tx, instanceId, loaded, judge(loaded.state, present.id, "import"));
           }
           const isNew =
             isPrimary && present !== undefined && loaded.state?.primaryDomain !== domain;

@@ -1,5 +1,5 @@
-import { defineEvents, type EventOf, payload, release } from "../../eventstore/event.ts";
-import { clientIdClaim, holdClientId } from "../user/index.ts";
+import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
+import { holdClientId } from "../user/index.ts";
 
 export type AppType = "web" | "user_agent" | "native";
 export type ResponseType = "code" | "id_token" | "id_token token";
@@ -62,9 +62,8 @@ export const appEvents = defineEvents(
     changed: payload<{ name: string }>(),
     deactivated: payload<Nothing>(),
     reactivated: payload<Nothing>(),
-    removed: payload<{ name: string; clientId: string }>({
-      claims: () => [release(clientIdClaim)],
-    }),
+    /** Its client id stays taken: whoever had it next would be taken for it (authority J7). */
+    removed: payload<{ name: string; clientId: string }>(),
     "config.oidc.added": config<OidcConfig>(),
     "config.oidc.changed": payload<Partial<OidcConfig>>(),
     "config.oidc.secret.changed": payload<Nothing>(),

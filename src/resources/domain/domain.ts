@@ -1,6 +1,7 @@
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { instanceEvents, type instance } from "../instance/index.ts";
 import {
+  type DomainProof,
   type organization,
   organizationEvents,
   organizationNotFound,
@@ -11,20 +12,22 @@ type Organization = (typeof organization)["initial"];
 type Instance = (typeof instance)["initial"];
 type Added = { domain: string; domainId: string };
 
-/** Without a validation type the domain counts as proven at once. */
+/** How the domain is to be proven, or what stands behind it without. */
+export type Standing = { validationType: ValidationType } | { proof: DomainProof };
+
 export function addToOrganization(
   state: Organization,
   { domain, domainId }: Added,
-  validationType: ValidationType | undefined,
+  standing: Standing,
 ) {
   if (state === undefined) throw organizationNotFound();
   if (state.domains.some(({ name }) => name === domain)) throw domainPresent();
   const own = { domain, domainId };
   return [
     organizationEvents["domain.added"](own),
-    validationType === undefined
-      ? organizationEvents["domain.verified"](own)
-      : organizationEvents["domain.verification.added"]({ ...own, validationType }),
+    "proof" in standing
+      ? organizationEvents["domain.verified"]({ ...own, ...standing })
+      : organizationEvents["domain.verification.added"]({ ...own, ...standing }),
   ];
 }
 
@@ -51,19 +54,21 @@ export function requireValidation(state: Organization, id: string) {
   );
 }
 
-export function judge(state: Organization, id: string, isProven: boolean) {
+/** What became of looking for the proof; undefined: nothing was found. */
+export function judge(state: Organization, id: string, proof: DomainProof | undefined) {
   const { name } = unproven(state, id);
   const own = { domain: name, domainId: id };
   return [
-    isProven
-      ? organizationEvents["domain.verified"](own)
-      : organizationEvents["domain.verification.failed"](own),
+    proof === undefined
+      ? organizationEvents["domain.verification.failed"](own)
+      : organizationEvents["domain.verified"]({ ...own, proof }),
   ];
 }
 
-export function setPrimary(state: Organization, id: string) {
+/** @param counts whether it makes login names now, which the settings say of one that is not proven */
+export function setPrimary(state: Organization, id: string, counts = true) {
   const domain = domainOf(state, id);
-  if (!domain.isVerified) {
+  if (!domain.isVerified || !counts) {
     throw failedPrecondition("DOMAIN_UNVERIFIED", "only a proven domain can be the primary one");
   }
   if (domain.name === state?.primaryDomain) throw domainPrimary("is the primary one already");
@@ -102,11 +107,12 @@ function instanceDomainOf(state: Instance, id: string) {
 
 function unproven(state: Organization, id: string) {
   const domain = domainOf(state, id);
-  if (domain.isVerified) {
-    throw failedPrecondition("DOMAIN_VERIFIED", "the domain is proven already");
-  }
+  if (domain.isProven) throw domainProven();
   return domain;
 }
+
+export const domainProven = () =>
+  failedPrecondition("DOMAIN_VERIFIED", "the domain is proven already");
 
 export const domainNotFound = () => notFound("DOMAIN_NOT_FOUND", "the domain does not exist");
 const domainPresent = () =>

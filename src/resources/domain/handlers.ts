@@ -17,12 +17,17 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
+import { usernamesElsewhere } from "../user/index.ts";
 import { toPage } from "../object/list.ts";
 import {
   createTenancy,
+  domainTaker,
   organization,
+  type OrganizationEvent,
   organizationRecorder,
   permissionMissing,
+  requireElsewhere,
+  requireUnproven,
   type ValidationType,
 } from "../org/index.ts";
 import {
@@ -30,12 +35,14 @@ import {
   addToOrganization,
   changeValidation,
   domainNotFound,
+  domainProven,
   judge,
   remove,
   removeFromInstance,
   requireValidation,
   setInstancePrimary,
   setPrimary,
+  type Standing,
 } from "./domain.ts";
 import { type DomainRow, domainQueries } from "./queries.ts";
 import { challengeOf, notProven, tokenRef } from "./validation.ts";
@@ -55,13 +62,19 @@ const needed = (organizationId: string) =>
 
 export function domainAuthorize(deps: Deps): Authorize<Service> {
   const queries = domainQueries(deps, createTenancy(deps));
-  return authorizeById(DomainService, async ({ id }, scope) => {
+  return authorizeById(DomainService, async ({ id, ...asked }, scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw domainNotFound();
     const { organizationId } = row;
     const writes = !scope.method.endsWith("/GetDomain");
+    const mayRead = mayOnContext(scope, organizationId, "read");
+    if ("dryRun" in asked && asked.dryRun === true && mayRead) {
+      // It counts people of other organizations.
+      if (mayOnContext(scope, "", "read")) return;
+      throw permissionMissing(domainPermission("instance", "read"));
+    }
     if (writes && mayOnContext(scope, organizationId, "write")) return;
-    if (!mayOnContext(scope, organizationId, "read")) throw domainNotFound();
+    if (!mayRead) throw domainNotFound();
     if (writes) throw needed(organizationId);
   });
 }
@@ -71,6 +84,9 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   const queries = domainQueries(deps, createTenancy(deps));
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const recordAll = organizationRecorder(deps);
+  const requireFree = requireUnproven(deps.db);
+  const take = domainTaker(deps);
+  const usernamesBelow = usernamesElsewhere(deps.db);
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -83,14 +99,17 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
-        const type = organizationId === "" ? undefined : await proofOf(wanted, scope);
         const loaded = await loadOwner(tx, scope, organizationId);
         if (loaded.kind === "instance") {
           tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
-        } else {
-          const added = addToOrganization(loaded.owner.state, own, type);
-          await recordAll(tx, scope.instanceId, loaded.owner, added);
+          return [tx.written(loaded.owner), undefined];
         }
+        await requireElsewhere(tx, scope.instanceId, own.domain, "domain.name");
+        const type = await proofOf(wanted, scope);
+        const standing = type === undefined ? unasked : { validationType: type };
+        const added = addToOrganization(loaded.owner.state, own, standing);
+        if (type === undefined) await requireFree(tx, scope.instanceId, own.domain);
+        await recordAll(tx, scope.instanceId, loaded.owner, added);
         const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
       });
@@ -109,18 +128,20 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return { details: ownDetails(written(), id, row.organizationId, scope), ...validation };
     },
 
-    async validate({ id }, scope) {
+    async validate({ id, dryRun }, scope) {
       const { organizationId } = await rowOf(scope, id);
       if (organizationId === "") throw instanceDomainNeedsNoProof();
+      if (dryRun) return rehearse(scope, id, organizationId);
       const before = await events.load(organization, scope.instanceId, organizationId);
       const { name, validationType } = requireValidation(before.state, id);
       const token = await secrets.open(tokenRef(scope.instanceId, id));
       const challenge = challengeOf(name, Buffer.from(token ?? []).toString(), validationType);
       // Looked up outside the unit: it may take seconds, and the decision is taken on what holds then.
       const proof = await proveDomain(challenge, scope.signal);
+      if (proof === "proven") await takeFromOthers(scope, { domain: name, organizationId });
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, organizationId);
-        const judged = judge(loaded.state, id, proof === "proven");
+        const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
         await recordAll(tx, scope.instanceId, loaded, judged);
         if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
         return tx.written(loaded);
@@ -130,7 +151,9 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
     },
 
     async setAsPrimary({ id }, scope) {
-      return change(scope, id, setPrimary, setInstancePrimary);
+      const { isUnasked } = await rowOf(scope, id);
+      const counts = !(isUnasked && (await loginOf(scope.instanceId)).validateOrgDomains);
+      return change(scope, id, (...of) => setPrimary(...of, counts), setInstancePrimary);
     },
 
     async deleteDomain({ id }, scope) {
@@ -147,6 +170,29 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
+
+  /**
+   * Others who claim it without a proof lose it before the unit that proves it, by an editor of the service: who has proven
+   * it is not theirs to know. What comes between is the job's.
+   */
+  async function takeFromOthers(
+    scope: Scope,
+    of: { domain: string; organizationId: string },
+  ): Promise<void> {
+    const { instanceId } = scope;
+    const by = { ...writeContext(scope), editorId: "", service: "domains", clientId: "" };
+    const turn = () => events.transact(by, (tx) => take(tx, instanceId, of, mostTaken));
+    while ((await turn()) === mostTaken);
+  }
+
+  /** What a proof would change, without looking for it. */
+  async function rehearse(scope: Scope, id: string, organizationId: string) {
+    const row = await rowOf(scope, id);
+    if (row.isProven) throw domainProven();
+    const changedUsernames = await usernamesBelow(scope.instanceId, row.name, organizationId);
+    const owner = ownerOf(organizationId, scope);
+    return { details: toDetails({ ...row, owner }), changedUsernames };
+  }
 
   /** How a domain of an organization is to be proven: as was chosen, and always where the login settings ask for it. */
   async function proofOf(
@@ -166,7 +212,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   async function change(
     scope: Scope,
     id: string,
-    ofOrganization: typeof setPrimary | typeof remove,
+    ofOrganization: (...of: Parameters<typeof remove>) => OrganizationEvent[],
     ofInstance: typeof setInstancePrimary | typeof removeFromInstance,
   ) {
     const { organizationId } = await rowOf(scope, id);
@@ -218,6 +264,9 @@ const ownDetails = (
   scope: Scope,
 ) => toDetails({ ...written, id, owner: ownerOf(organizationId, scope) });
 
+const unasked: Standing = { proof: "none" };
+const mostTaken = 100;
+
 const instanceDomainNeedsNoProof = () =>
   failedPrecondition("DOMAIN_VERIFIED", "a domain of the instance needs no proof");
 
@@ -232,6 +281,7 @@ const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> =
     name: row.name,
     isVerified: row.isVerified,
     isPrimary: row.isPrimary,
+    isProven: row.isProven,
     validationType:
       { http: DomainValidationType.HTTP, dns: DomainValidationType.DNS }[row.validationType] ??
       DomainValidationType.UNSPECIFIED,

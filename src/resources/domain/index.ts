@@ -5,7 +5,7 @@ import { domainAuthorize, domainHandlers } from "./handlers.ts";
 import { domainProjection } from "./projection.ts";
 import { removeContentsOfDomains } from "./remove-contents.ts";
 
-export { addToOrganization, judge as judgeDomain, setPrimary } from "./domain.ts";
+export { addToOrganization, judge, setPrimary, type Standing } from "./domain.ts";
 export { domains } from "./projection.ts";
 
 /** Domains of organizations and of the instance (resources, Domains). Their events are those of their owners. */

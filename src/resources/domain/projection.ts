@@ -4,7 +4,13 @@ import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int64, table, text } from "../../storage/table.ts";
 import { instanceEvents } from "../instance/index.ts";
-import { domainIdOf, organizationEvents, type OwnDomain } from "../org/index.ts";
+import {
+  type DomainProof,
+  domainIdOf,
+  isProof,
+  organizationEvents,
+  type OwnDomain,
+} from "../org/index.ts";
 
 /** The domains of organizations and of the instance. */
 export const domains = table(
@@ -17,6 +23,10 @@ export const domains = table(
     name: text(),
     nameFolded: text(),
     isVerified: bool(),
+    /** Whether it is its owner's by a proof, or by the word of whoever runs the instance. */
+    isProven: bool(),
+    /** Whether it is verified only because nobody asked for a proof. */
+    isUnasked: bool(),
     isPrimary: bool(),
     /** `http`, `dns`, or empty where nothing is to be proven. */
     validationType: text(),
@@ -44,6 +54,8 @@ const add = (event: Fact, organizationId: string, isVerified: boolean) => [
     name: event.payload.domain,
     nameFolded: caseFold(event.payload.domain),
     isVerified,
+    isProven: isVerified,
+    isUnasked: false,
     isPrimary: false,
     validationType: "",
     sequence: event.sequence,
@@ -57,6 +69,20 @@ const setPrimary = (event: Fact, organizationId: string) => [
   updateRows(domains, row(event), { isPrimary: true, ...touch(event) }),
 ];
 
+/** Where the event does not say what stands behind the domain, it is what was asked for before (authority J10). */
+function verified(event: Fact, proof: DomainProof | undefined) {
+  const since = { isVerified: true, ...touch(event) };
+  if (proof !== undefined) {
+    const behind = { isProven: isProof(proof), isUnasked: proof === "none" };
+    return [updateRows(domains, row(event), { ...since, ...behind })];
+  }
+  return [
+    updateRows(domains, { ...row(event), validationType: "http" }, { isProven: true }),
+    updateRows(domains, { ...row(event), validationType: "dns" }, { isProven: true }),
+    updateRows(domains, row(event), since),
+  ];
+}
+
 export const domainProjection = projection(
   "domains",
   [domains],
@@ -69,8 +95,12 @@ export const domainProjection = projection(
       }),
     ],
     "org.domain.verification.failed": (event) => [updateRows(domains, row(event), touch(event))],
-    "org.domain.verified": (event) => [
-      updateRows(domains, row(event), { isVerified: true, ...touch(event) }),
+    "org.domain.verified": (event) => verified(event, event.payload.proof),
+    "org.domain.claimed": (event) => [
+      updateRows(domains, row(event), {
+        ...{ isVerified: false, isProven: false, isUnasked: false, isPrimary: false },
+        ...touch(event),
+      }),
     ],
     "org.domain.primary.set": (event) => setPrimary(event, event.aggregateId),
     "org.domain.removed": (event) => [deleteRows(domains, row(event))],

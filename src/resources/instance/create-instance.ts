@@ -121,7 +121,7 @@ export async function addHumanOwner(
   });
   const added = addUser(loaded, { ...data, organizationId: ids.organization, username });
   tx.record(user, loaded, added, { type: "org", id: ids.organization });
-  const proven = { address: email, isVerified: true };
+  const proven = { address: email, isVerified: true, proof: "setup" } as const;
   tx.record(user, loaded, changeContact(loaded.state, "email", proven));
   if (password !== undefined) {
     tx.record(user, loaded, changePassword(loaded.state, false));

@@ -5,20 +5,31 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
-import { organizationRecorder } from "./domain-claims.ts";
+import { organizationRecorder, requireUnproven } from "./domain-claims.ts";
+import { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
+import type { DomainProof } from "./events.ts";
 import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
 import { organizationDomains } from "./projection.ts";
+
+type Wanted = {
+  id?: string;
+  name: string;
+  /** What it wishes for, and which field of the call says so. An import brings back what the service generated. */
+  domain?: { name: string; field: string; isRestored?: boolean } | undefined;
+};
 
 /**
  * Creates an organization in the caller's unit. It begins with the domain that is wished, or with a generated one where
  * none is, and where domains must be proven first.
  *
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
+ * @throws INVALID_ARGUMENT DOMAIN_OF_INSTANCE
  */
 export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
   const t = db.table(organizationDomains);
   const loginOf = current(db, loginSettingsReader(db));
   const recordAll = organizationRecorder({ db, newId });
+  const requireFree = requireUnproven(db);
 
   async function freeDomain(tx: Transaction, instanceId: string, name: string, id: string) {
     const { state } = await tx.load(instance, instanceId);
@@ -35,22 +46,35 @@ export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
     return domain;
   }
 
+  /** What it begins with, and what it has yet to prove. */
+  async function domainsOf(tx: Transaction, instanceId: string, id: string, wanted: Wanted) {
+    const wished = wanted.domain?.name.toLowerCase();
+    const generated = async (yetToProve?: string) => {
+      const domain = await freeDomain(tx, instanceId, wanted.name, id);
+      return { domain, proof: "generated" as DomainProof, yetToProve };
+    };
+    if (wanted.domain === undefined || wished === undefined) return generated();
+    if (wanted.domain.isRestored === true && (await isOfInstance(tx, instanceId, wished))) {
+      return { domain: wished, proof: "generated" as DomainProof };
+    }
+    await requireElsewhere(tx, instanceId, wished, wanted.domain.field);
+    if ((await loginOf(instanceId)).validateOrgDomains) return generated(wished);
+    await requireFree(tx, instanceId, wished);
+    return { domain: wished, proof: "none" as DomainProof };
+  }
+
   return async (
     tx: Transaction,
     instanceId: string,
-    wanted: { id?: string; name: string; domain?: string | undefined },
+    wanted: Wanted,
   ): Promise<Loaded<Organization | undefined>> => {
     const loaded = tx.begin(organization, wanted.id ?? newId());
-    const named = wanted.domain?.toLowerCase();
-    const mustProve = named !== undefined && (await loginOf(instanceId)).validateOrgDomains;
-    const domain =
-      named === undefined || mustProve
-        ? await freeDomain(tx, instanceId, wanted.name, loaded.id)
-        : named;
+    const found = await domainsOf(tx, instanceId, loaded.id, wanted);
+    const { domain, proof, yetToProve } = { yetToProve: undefined, ...found };
     const added = addOrganization(
       loaded.state,
-      { name: wanted.name, domain, domainId: newId() },
-      mustProve && named !== domain ? { domain: named, domainId: newId() } : undefined,
+      { name: wanted.name, domain, domainId: newId(), proof },
+      yetToProve === undefined ? undefined : { domain: yetToProve, domainId: newId() },
     );
     await recordAll(tx, instanceId, loaded, added, { type: "instance", id: instanceId });
     return loaded;

@@ -54,7 +54,11 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     async createOrganization({ organization: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the organization");
       const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await create(tx, scope.instanceId, wanted);
+        const { name, domain } = wanted;
+        const loaded = await create(tx, scope.instanceId, {
+          name,
+          domain: domain === undefined ? undefined : { name: domain, field: "organization.domain" },
+        });
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

@@ -4,15 +4,25 @@ import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
 import { organizationDomainClaim, organizationEvents, organizationNameClaim } from "./events.ts";
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
+import { domainTaken } from "./org.ts";
 import { organizationProjection } from "./projection.ts";
 
 export { permissionMissing } from "../../authz/permissions.ts";
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
-export { type DomainClaim, domainClaimed, organizationRecorder } from "./domain-claims.ts";
+export {
+  type DomainClaim,
+  domainClaimed,
+  domainTaker,
+  organizationRecorder,
+  requireUnproven,
+} from "./domain-claims.ts";
+export { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
 export { requireContext, requireOnContext } from "./context.ts";
 export {
   domainIdOf,
+  type DomainProof,
+  isProof,
   organizationDomainClaim,
   type OrganizationEvent,
   organizationEvents,
@@ -32,7 +42,7 @@ export {
   organizationNames,
   organizationReader,
   organizationsWhere,
-  domainHolder,
+  domainHolders,
   provenDomains,
   verifiedDomains,
 } from "./queries.ts";
@@ -56,8 +66,7 @@ export const organizationModule: Module = {
         "ORGANIZATION_NAME_TAKEN",
         "an organization of this name exists, in this or a like spelling",
       ),
-    [organizationDomainClaim]: () =>
-      alreadyExists("ORGANIZATION_DOMAIN_TAKEN", "the domain is verified by another organization"),
+    [organizationDomainClaim]: domainTaken,
   },
   services: (deps) => [
     service(OrganizationService, organizationHandlers(deps), organizationAuthorize(deps)),

@@ -1,7 +1,9 @@
-import { failedPrecondition, notFound } from "../../errors.ts";
+import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import {
+  type DomainProof,
   domainIdOf,
+  isProof,
   type OrganizationEvent,
   organizationEvents,
   type OwnDomain,
@@ -19,6 +21,8 @@ export type OrganizationDomain = {
   id: string;
   name: string;
   isVerified: boolean;
+  /** Whether that makes it the organization's own, against whoever claims it besides. */
+  isProven: boolean;
   validationType: ValidationType | undefined;
 };
 
@@ -54,21 +58,28 @@ type DomainEvent = Extract<
   OrganizationEvent,
   { type: "org.domain.added" | "org.domain.verified" | "org.domain.removed" | Unproven }
 >;
-type Unproven = "org.domain.verification.added";
+type Unproven = "org.domain.verification.added" | "org.domain.claimed";
 
 function changeDomains(domains: OrganizationDomain[], { type, payload }: DomainEvent) {
   const id = domainIdOf(payload);
-  const change = (values: Partial<OrganizationDomain>) =>
-    domains.map((domain) => (domain.id === id ? { ...domain, ...values } : domain));
+  const change = (values: (domain: OrganizationDomain) => Partial<OrganizationDomain>) =>
+    domains.map((domain) => (domain.id === id ? { ...domain, ...values(domain) } : domain));
   switch (type) {
     case "org.domain.added": {
-      const added = { id, name: payload.domain, isVerified: false, validationType: undefined };
-      return [...domains, added];
+      const nothingYet = { isVerified: false, isProven: false, validationType: undefined };
+      return [...domains, { id, name: payload.domain, ...nothingYet }];
     }
     case "org.domain.verification.added":
-      return change({ validationType: payload.validationType });
-    case "org.domain.verified":
-      return change({ isVerified: true });
+      return change(() => ({ validationType: payload.validationType }));
+    case "org.domain.verified": {
+      const { proof } = payload;
+      return change(({ validationType }) => ({
+        isVerified: true,
+        isProven: proof === undefined ? validationType !== undefined : isProof(proof),
+      }));
+    }
+    case "org.domain.claimed":
+      return change(() => ({ isVerified: false, isProven: false }));
     case "org.domain.removed":
       return domains.filter((domain) => domain.id !== id);
   }
@@ -77,7 +88,7 @@ function changeDomains(domains: OrganizationDomain[], { type, payload }: DomainE
 /** A new organization, with its primary domain, and with one that it has yet to prove. */
 export function addOrganization(
   state: State,
-  { name, ...domain }: { name: string } & OwnDomain,
+  { name, proof = "generated", ...domain }: { name: string; proof?: DomainProof } & OwnDomain,
   unproven?: OwnDomain,
 ): OrganizationEvent[] {
   if (state !== undefined) {
@@ -86,7 +97,7 @@ export function addOrganization(
   return [
     organizationEvents.added({ name }),
     organizationEvents["domain.added"](domain),
-    organizationEvents["domain.verified"](domain),
+    organizationEvents["domain.verified"]({ ...domain, proof }),
     organizationEvents["domain.primary.set"](domain),
     ...(unproven === undefined ? [] : [organizationEvents["domain.added"](unproven)]),
   ];
@@ -150,6 +161,9 @@ export function generatedDomain(name: string, instanceDomain: string, suffix = "
 
 export const organizationNotFound = () =>
   notFound("ORGANIZATION_NOT_FOUND", "the organization does not exist");
+
+export const domainTaken = () =>
+  alreadyExists("ORGANIZATION_DOMAIN_TAKEN", "the domain is proven by another organization");
 
 const organizationIsDefault = (what: string) =>
   failedPrecondition(

@@ -1,8 +1,9 @@
+import type { Recorded } from "../../eventstore/event.ts";
 import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int64, table, text } from "../../storage/table.ts";
-import { organizationEvents } from "./events.ts";
+import { type DomainProof, isProof, organizationEvents, type OwnDomain } from "./events.ts";
 
 export const organizations = table(
   "organizations",
@@ -41,8 +42,12 @@ export const organizationDomains = table(
     organizationId: text(),
     domain: text(),
     isVerified: bool(),
-    /** How it was to be proven, where that was asked; empty else. */
+    /** How it was to be proven before it was verified, where that was asked; empty else. */
     validationType: text(),
+    /** Whether it is the organization's by a proof. */
+    isProven: bool(),
+    /** Whether it is verified only because nobody asked for a proof. */
+    isUnasked: bool(),
     /** Where in the log it began to count; 0 before. */
     verifiedAt: int64(),
     isPrimary: bool(),
@@ -59,6 +64,23 @@ const ofOrganization = ({ instanceId, aggregateId }: Event) => ({
   instanceId,
   organizationId: aggregateId,
 });
+
+type Fact = Event & Pick<Recorded, "sequence">;
+
+/** Where the event does not say what stands behind the domain, it is what was asked for before (authority J10). */
+function verified(event: Fact, { domain, proof }: OwnDomain & { proof?: DomainProof }) {
+  const its = { ...ofOrganization(event), domain };
+  const since = { isVerified: true, verifiedAt: event.sequence };
+  if (proof !== undefined) {
+    const behind = { isProven: isProof(proof), isUnasked: proof === "none" };
+    return [updateRows(organizationDomains, its, { ...since, ...behind })];
+  }
+  const waiting = { ...its, isVerified: false };
+  return [
+    updateRows(organizationDomains, { ...waiting, validationType: "" }, since),
+    updateRows(organizationDomains, waiting, { ...since, isProven: true }),
+  ];
+}
 
 export const organizationProjection = projection(
   "organizations",
@@ -98,6 +120,8 @@ export const organizationProjection = projection(
         domain: event.payload.domain,
         isVerified: false,
         validationType: "",
+        isProven: false,
+        isUnasked: false,
         verifiedAt: 0n,
         isPrimary: false,
       }),
@@ -106,15 +130,22 @@ export const organizationProjection = projection(
     "org.domain.verification.added": (event) => [
       updateRows(
         organizationDomains,
-        { ...ofOrganization(event), domain: event.payload.domain },
+        { ...ofOrganization(event), domain: event.payload.domain, isVerified: false },
         { validationType: event.payload.validationType },
       ),
     ],
     "org.domain.verified": (event) => [
+      ...verified(event, event.payload),
+      updateRows(organizations, row(event), touch(event)),
+    ],
+    "org.domain.claimed": (event) => [
       updateRows(
         organizationDomains,
         { ...ofOrganization(event), domain: event.payload.domain },
-        { isVerified: true, verifiedAt: event.sequence },
+        {
+          ...{ isVerified: false, isProven: false, isUnasked: false },
+          ...{ validationType: "", verifiedAt: 0n },
+        },
       ),
       updateRows(organizations, row(event), touch(event)),
     ],

@@ -1,3 +1,4 @@
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { countIds, rowById, type SomeIds } from "../../projection/ids.ts";
 import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import {
@@ -9,6 +10,7 @@ import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName, hasState, matches } from "../object/filters.ts";
@@ -20,7 +22,7 @@ export type OrganizationRow = Row<typeof organizations>;
 
 export function organizationReader(db: Database): OrganizationReader {
   const t = db.table(organizations);
-  const d = db.table(organizationDomains);
+  const holders = domainHolders(db);
   return {
     byId: cachedRead(db, [organizations], async (instanceId, id) => {
       const [row] = await db.read
@@ -29,26 +31,29 @@ export function organizationReader(db: Database): OrganizationReader {
         .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
       return row;
     }),
-    byDomain: cachedRead(db, [organizations, organizationDomains], async (instanceId, domain) => {
-      const [row] = await db.read
-        .select({ id: d.organizationId })
-        .from(d)
-        .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)));
-      return row;
-    }),
+    byDomain: (instanceId, domain) =>
+      whenKnown(holders(instanceId, domain), ([first]) => first && { id: first.organizationId }),
   };
 }
 
-/** How an organization is called, from memory where no organization has changed; empty texts where there is none. */
+/**
+ * How an organization is called, and what its login names end in; from memory where no organization has changed, and empty
+ * texts where there is none.
+ */
 export function organizationNames(db: Database) {
   const t = db.table(organizations);
-  return cachedRead(db, [organizations], async (instanceId, id) => {
+  const domainsOf = verifiedDomains(db);
+  const nameOf = cachedRead(db, [organizations], async (instanceId, id) => {
     const [row] = await db.read
-      .select({ name: t.name, primaryDomain: t.primaryDomain })
+      .select({ name: t.name })
       .from(t)
       .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row ?? { name: "", primaryDomain: "" };
+    return row?.name ?? "";
   });
+  return (instanceId: string, id: string) =>
+    whenKnown(nameOf(instanceId, id), (name) =>
+      whenKnown(domainsOf(instanceId, id), ([primaryDomain = ""]) => ({ name, primaryDomain })),
+    );
 }
 
 /** How many organizations of an instance meet a condition, and the ids of some. */
@@ -77,8 +82,84 @@ export function isInActiveOrganization(
   return exists(active);
 }
 
-/** The verified domains of an organization, the primary one first: what login names end in. */
+/**
+ * Keeps the domains that count now: where domains are to be proven, one that nobody was asked to prove makes no login name
+ * (authority J10).
+ */
+function countingDomains(db: Database) {
+  const loginOf = loginSettingsReader(db);
+  return <R extends { isUnasked: boolean }>(instanceId: string, rows: readonly R[]) =>
+    rows.some(({ isUnasked }) => isUnasked)
+      ? whenKnown(loginOf(instanceId), ({ validateOrgDomains }) =>
+          validateOrgDomains ? rows.filter(({ isUnasked }) => !isUnasked) : rows,
+        )
+      : rows;
+}
+
+/** The verified domains of an organization that count, the primary one first: what login names end in. */
 export function verifiedDomains(db: Database) {
+  const d = db.table(organizationDomains);
+  const counting = countingDomains(db);
+  const read = cachedRead(db, [organizationDomains], async (instanceId, organizationId) =>
+    db.read
+      .select({ domain: d.domain, isUnasked: d.isUnasked })
+      .from(d)
+      .where(
+        and(
+          eq(d.instanceId, instanceId),
+          eq(d.organizationId, organizationId),
+          eq(d.isVerified, true),
+        ),
+      )
+      .orderBy(desc(d.isPrimary), asc(d.domain)),
+  );
+  const named = keptNames();
+  return (instanceId: string, organizationId: string): Awaitable<readonly string[]> =>
+    whenKnown(read(instanceId, organizationId), (rows) =>
+      whenKnown(counting(instanceId, rows), named),
+    );
+}
+
+/** The names of rows that are read again and again. */
+function keptNames() {
+  const kept = new WeakMap<readonly object[], readonly string[]>();
+  return (rows: readonly { domain: string }[]): readonly string[] => {
+    let names = kept.get(rows);
+    if (names === undefined) kept.set(rows, (names = rows.map(({ domain }) => domain)));
+    return names;
+  };
+}
+
+// Whoever claims a domain later than so many others makes no login names by it until it is proven.
+const mostHolders = 100;
+
+/**
+ * The organizations that have a verified domain that counts, and since when: the one that has proven it alone, else all that
+ * claim it, those who did first before others.
+ */
+export function domainHolders(db: Database) {
+  const d = db.table(organizationDomains);
+  const counting = countingDomains(db);
+  const read = cachedRead(db, [organizationDomains], async (instanceId, domain) => {
+    const rows = await db.read
+      .select({
+        organizationId: d.organizationId,
+        isProven: d.isProven,
+        isUnasked: d.isUnasked,
+        since: d.verifiedAt,
+      })
+      .from(d)
+      .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)))
+      .orderBy(desc(d.isProven), asc(d.verifiedAt))
+      .limit(mostHolders);
+    return rows[0]?.isProven === true ? rows.slice(0, 1) : rows;
+  });
+  return (instanceId: string, domain: string) =>
+    whenKnown(read(instanceId, domain), (rows) => counting(instanceId, rows));
+}
+
+/** The domains of which an organization has shown that they are its own: more than that nobody asked for a proof. */
+export function provenDomains(db: Database) {
   const d = db.table(organizationDomains);
   return cachedRead(db, [organizationDomains], async (instanceId, organizationId) => {
     const rows = await db.read
@@ -88,47 +169,10 @@ export function verifiedDomains(db: Database) {
         and(
           eq(d.instanceId, instanceId),
           eq(d.organizationId, organizationId),
-          eq(d.isVerified, true),
-        ),
-      )
-      .orderBy(desc(d.isPrimary), asc(d.domain));
-    return rows.map(({ domain }) => domain);
-  });
-}
-
-/** Who has a verified domain, since when, and whether more than nobody having asked for a proof stands behind it. */
-export function domainHolder(db: Database) {
-  const d = db.table(organizationDomains);
-  return cachedRead(db, [organizationDomains], async (instanceId, domain) => {
-    const [row] = await db.read
-      .select({
-        organizationId: d.organizationId,
-        validationType: d.validationType,
-        since: d.verifiedAt,
-      })
-      .from(d)
-      .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)));
-    if (row === undefined) return undefined;
-    const { organizationId, since } = row;
-    return { organizationId, since, isProven: row.validationType !== "" };
-  });
-}
-
-/** The domains of which an organization has shown that they are its own: more than that nobody asked for a proof. */
-export function provenDomains(db: Database) {
-  const d = db.table(organizationDomains);
-  return cachedRead(db, [organizationDomains], async (instanceId, organizationId) => {
-    const rows = await db.read
-      .select({ domain: d.domain, validationType: d.validationType })
-      .from(d)
-      .where(
-        and(
-          eq(d.instanceId, instanceId),
-          eq(d.organizationId, organizationId),
-          eq(d.isVerified, true),
+          eq(d.isProven, true),
         ),
       );
-    return rows.filter((row) => row.validationType !== "").map(({ domain }) => domain);
+    return rows.map(({ domain }) => domain);
   });
 }
 

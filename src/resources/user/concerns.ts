@@ -1,5 +1,5 @@
 import type { Concern, Deps } from "../../projection/module.ts";
-import { and, eq, isNull, ne } from "../../storage/drizzle.ts";
+import { and, asc, count, eq, isNull, ne, or } from "../../storage/drizzle.ts";
 import { userAuthenticators } from "./authenticator/projection.ts";
 import { users } from "./projection.ts";
 
@@ -20,6 +20,30 @@ export async function tokenConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]
       text: "personal access tokens of people have no end: their users should make new ones",
       count: rows.length,
       some: rows.slice(0, mostTold).map(({ instanceId, id }) => `${instanceId}/${id}`),
+    },
+  ];
+}
+
+/** Verified marks that no code proved, or of before that was recorded: they count on somebody's word (authority J9). */
+export async function markConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
+  const t = db.table(users);
+  const unproven = or(
+    and(eq(t.isEmailVerified, true), eq(t.emailProof, "")),
+    and(eq(t.isPhoneVerified, true), eq(t.phoneProof, "")),
+  );
+  const [row] = await db.read.select({ count: count() }).from(t).where(unproven);
+  const some = await db.read
+    .select({ instanceId: t.instanceId, id: t.id })
+    .from(t)
+    .where(unproven)
+    .orderBy(asc(t.instanceId), asc(t.id))
+    .limit(mostTold);
+  return [
+    {
+      name: "marks_without_code",
+      text: "users have an address or a number that is verified and that no code is known to have proven: whoever vouched for it is believed",
+      count: Number(row?.count ?? 0),
+      some: some.map(({ instanceId, id }) => `${instanceId}/${id}`),
     },
   ];
 }

@@ -1,5 +1,5 @@
 import { failedPrecondition } from "../../errors.ts";
-import { type Reach, type UserEvent, userEvents } from "./events.ts";
+import { type MarkProof, type Reach, type UserEvent, userEvents } from "./events.ts";
 import { type User, userNotFound } from "./user.ts";
 
 /** The two ways to reach a user, which change and are proven alike. */
@@ -12,10 +12,10 @@ export const addressOf = (state: User, kind: ContactKind): string | undefined =>
 export function changeContact(
   state: User | undefined,
   kind: ContactKind,
-  wanted: Reach & { address: string; isVerified: boolean },
+  wanted: Reach & MarkProof & { address: string; isVerified: boolean },
 ): UserEvent[] {
   if (state === undefined) throw userNotFound();
-  const { address, isVerified, reach } = wanted;
+  const { address, isVerified, reach, proof } = wanted;
   const same = addressOf(state, kind) === address;
   const changed = same
     ? []
@@ -27,17 +27,24 @@ export function changeContact(
   // Whoever vouches for less takes nothing from a mark that is there.
   const known = same && state[kind]?.isVerified === true ? state[kind] : undefined;
   const isNews = known === undefined || (known.reach !== undefined && reach === undefined);
-  return isVerified && isNews ? [...changed, verified(kind, reach)] : changed;
+  return isVerified && isNews ? [...changed, verified(kind, { reach, proof })] : changed;
 }
 
-function verified(kind: ContactKind, reach?: Reach["reach"]): UserEvent {
-  const vouched = reach === undefined ? {} : { reach };
+type Mark = { [K in keyof (Reach & MarkProof)]: (Reach & MarkProof)[K] | undefined };
+
+function verified(kind: ContactKind, { reach, proof }: Mark): UserEvent {
+  const vouched = {
+    ...(reach === undefined ? {} : { reach }),
+    ...(proof === undefined ? {} : { proof }),
+  };
   return kind === "email"
     ? userEvents["human.email.verified"](vouched)
     : userEvents["human.phone.verified"](vouched);
 }
 
-export const verifyContact = (kind: ContactKind): UserEvent[] => [verified(kind)];
+export const verifyContact = (kind: ContactKind): UserEvent[] => [
+  verified(kind, { proof: "code" }),
+];
 
 export const failContact = (kind: ContactKind): UserEvent[] => [
   kind === "email"

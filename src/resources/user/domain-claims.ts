@@ -1,20 +1,26 @@
 import { handle, type JobHandlers } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, gt } from "../../storage/drizzle.ts";
-import { instance } from "../instance/index.ts";
-import { domainClaimed, organization } from "../org/index.ts";
+import { current } from "../../storage/read-cache.ts";
+import { instance, primaryDomainReader } from "../instance/index.ts";
+import { domainClaimed, domainTaker, organization, verifiedDomains } from "../org/index.ts";
 import { userEvents } from "./events.ts";
+import { usernameReader } from "./login-name.ts";
 import { tellNews } from "./notice.ts";
 import { domainOfName, users } from "./projection.ts";
-import { user } from "./user.ts";
+import { type User, user } from "./user.ts";
 
 const batchSize = 100;
+const longestName = 200;
 
 /**
- * Tells the users of other organizations whose usernames end in a domain that an organization has proven. Batches follow
- * the index; event and message of a user are in one unit, and his stream says which claim he was told of, so what is done
- * twice tells nobody twice. Once the domain, its organization or the instance is gone there is nothing to tell.
+ * Gives the users of other organizations whose usernames end in a domain that an organization has proven other names, below a
+ * domain of their own organization, and tells them. Batches follow the index; name, event and message of a user are in one
+ * unit, so what is done twice tells nobody twice. Once the domain, its organization or the instance is gone there is nothing
+ * to tell.
  */
 export const domainClaimJobs = ({
   db,
@@ -22,11 +28,27 @@ export const domainClaimJobs = ({
   newId,
 }: Pick<Deps, "db" | "events" | "newId">): JobHandlers => {
   const t = db.table(users);
+  const take = domainTaker({ db, newId });
+  const newName = newNames(db);
   return handle(domainClaimed, async (job) => {
     const { instanceId, id: claimId, payload, signal } = job;
     const { organizationId, domain, domainId, after } = payload;
     const suffix = caseFold(domain);
     await db.catchUp();
+    // Nobody of the organizations that he belongs to did it: whose id it was is not theirs to know.
+    const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
+    const at = { ...by, instanceId, signal };
+    const holds = async (tx: Transaction) => {
+      const { state } = await tx.load(organization, organizationId);
+      const counts = state?.domains.some(({ id, isProven }) => id === domainId && isProven);
+      return counts === true && (await tx.load(instance, instanceId)).state !== undefined;
+    };
+    const turn = () =>
+      events.transact(at, async (tx) => {
+        await job.fence(tx);
+        return (await holds(tx)) ? take(tx, instanceId, { domain, organizationId }, batchSize) : 0;
+      });
+    while (after === "" && (await turn()) === batchSize) await db.catchUp();
     const rows = await db.read
       .select({ id: t.id, organizationId: t.organizationId })
       .from(t)
@@ -34,19 +56,22 @@ export const domainClaimJobs = ({
       .orderBy(asc(t.id))
       .limit(batchSize);
     const last = rows.length < batchSize ? undefined : rows.at(-1)?.id;
-    // Nobody of the organizations that he belongs to did it: whose id it was is not theirs to know.
-    const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
-    const next = await events.transact({ ...by, instanceId, signal }, async (tx) => {
-      const { state } = await tx.load(organization, organizationId);
-      const counts = state?.domains.some(({ id, isVerified }) => id === domainId && isVerified);
-      const lives = (await tx.load(instance, instanceId)).state !== undefined;
-      const isVoid = !counts || !lives;
+    const next = await events.transact(at, async (tx) => {
+      const isVoid = !(await holds(tx));
       for (const row of isVoid ? [] : rows) {
         if (row.organizationId === organizationId) continue;
         const loaded = await tx.load(user, row.id);
-        if (loaded.state === undefined || loaded.state.claimId === claimId) continue;
+        if (loaded.state === undefined || loaded.state.claim?.id === claimId) continue;
         if (domainOfName(caseFold(loaded.state.username)) !== suffix) continue;
-        tx.record(user, loaded, [userEvents["domain.claimed"]({ domain, claimId })]);
+        const { organizationId: home } = loaded.state;
+        const named = {
+          organizationId: home,
+          username: await newName(instanceId, row.id, loaded.state),
+        };
+        tx.record(user, loaded, [
+          userEvents["username.changed"](named),
+          userEvents["domain.claimed"]({ domain, claimId }),
+        ]);
         tellNews(tx, newId, { instanceId, userId: row.id }, "domain.claimed");
       }
       const goesOn = isVoid ? undefined : last;
@@ -56,3 +81,20 @@ export const domainClaimJobs = ({
     return next === undefined ? "done" : { again: { ...payload, after: next } };
   });
 };
+
+/** What a user is called whose name ends in a domain that is another organization's: the same below a domain of his own. */
+function newNames(db: Database) {
+  const domainsOf = current(db, verifiedDomains(db));
+  const primaryOf = primaryDomainReader(db);
+  const byUsername = usernameReader(db);
+  return async (instanceId: string, id: string, { organizationId, username }: User) => {
+    const suffix =
+      (await domainsOf(instanceId, organizationId))[0] ?? (await primaryOf(instanceId));
+    const local = username.slice(0, username.lastIndexOf("@"));
+    const below = (part: string, end = "") =>
+      `${part.slice(0, Math.max(1, longestName - suffix.length - end.length - 1))}${end}@${suffix}`;
+    const wished = below(local);
+    const isFree = (await byUsername(instanceId, organizationId, wished)) === undefined;
+    return isFree ? wished : below(local, `-${id}`);
+  };
+}

@@ -12,6 +12,9 @@ export const usernameClaim = "user.username";
  */
 export type Reach = { reach?: "organization" };
 
+/** What proved a verified mark: a code, or that whoever runs the service set up the first owner. Absent: nothing that is known. */
+export type MarkProof = { proof?: "code" | "setup" };
+
 type Named = { organizationId: string; username: string };
 
 /** What a new user is. `data` follows his schema; it is JSON text where it tells of a person. */
@@ -64,8 +67,8 @@ export const userEvents = defineEvents("user", {
   changed: personalData,
   "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
   /**
-   * Another organization has proven the domain that his username ends in: who types the username alone now means a user of
-   * that organization. The id is that of the claim, which tells nothing of who made it.
+   * Another organization has proven the domain that his username ended in, which so was changed. The id is that of the claim,
+   * which tells nothing of who made it.
    */
   "domain.claimed": payload<{ domain: string; claimId: string }>({ personal: ["domain"] }),
   deactivated: nothing(),
@@ -84,11 +87,11 @@ export const userEvents = defineEvents("user", {
   }),
   "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),
-  "human.email.verified": payload<Reach>(),
+  "human.email.verified": payload<Reach & MarkProof>(),
   "human.email.verification.failed": nothing(),
   "human.email.code.added": nothing(),
   "human.phone.changed": payload<{ number: string }>({ personal: ["number"] }),
-  "human.phone.verified": payload<Reach>(),
+  "human.phone.verified": payload<Reach & MarkProof>(),
   "human.phone.verification.failed": nothing(),
   "human.phone.code.added": nothing(),
   ...authenticatorPayloads,

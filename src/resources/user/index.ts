@@ -13,7 +13,7 @@ import { oneTimeCodes } from "./codes.ts";
 import { messageBudgets } from "./message-budget.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
-import { tokenConcerns } from "./concerns.ts";
+import { markConcerns, tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
@@ -58,6 +58,8 @@ export {
   loginNameReader,
   type UserNames,
   type UserNamesReader,
+  usernameReader,
+  usernamesElsewhere,
   userNamesReader,
   type VerifiedContactReader,
   verifiedContactReader,
@@ -145,6 +147,7 @@ export const userModule: Module = {
   },
   concerns: async (parts) => [
     ...(await tokenConcerns(parts)),
+    ...(await markConcerns(parts)),
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),

@@ -1,10 +1,10 @@
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
+import { and, asc, count, eq, inArray, ne } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import { instanceFacts } from "../instance/index.ts";
-import { domainHolder, provenDomains, verifiedDomains } from "../org/index.ts";
+import { domainHolders, provenDomains, verifiedDomains } from "../org/index.ts";
 import { domainOfName, users } from "./projection.ts";
 
 /**
@@ -17,51 +17,91 @@ export type LoginNameReader = (
   organizationId?: string,
 ) => Promise<string | undefined>;
 
+/** A user, and since when the text that was asked for leads to them. */
+type Led = { id: string; since: bigint };
+
+function earliest(found: readonly (Led | undefined)[]): Led | undefined {
+  let first: Led | undefined;
+  for (const one of found) {
+    if (one !== undefined && (first === undefined || one.since < first.since)) first = one;
+  }
+  return first;
+}
+
 /**
- * A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (decisions C4). Of a
- * domain that nobody had to prove it takes nothing over: a text that led to somebody elsewhere before, as a username where
- * people log in or as a verified contact, is no login name of its organization (authority J10).
+ * A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (decisions C4). A domain
+ * that is proven is its organization's alone. Of several organizations that claim one without a proof, and of whomever a text
+ * led to besides, as a username where people log in or as a verified contact, it leads to the one whom it led to first
+ * (authority J10).
  */
 export function loginNameReader({ db }: Pick<Deps, "db">): LoginNameReader {
-  const t = db.table(users);
-  const holderOf = current(db, domainHolder(db));
+  const holdersOf = current(db, domainHolders(db));
   const instance = instanceFacts(db);
   const contactHolder = verifiedContactHolder(db);
-
-  async function byUsername(instanceId: string, organizationId: string, username: string) {
-    const [row] = await db.read
-      .select({ id: t.id, since: t.usernameAt })
-      .from(t)
-      .where(
-        and(
-          eq(t.instanceId, instanceId),
-          eq(t.organizationId, organizationId),
-          eq(t.usernameFolded, caseFold(username)),
-        ),
-      );
-    return row;
-  }
+  const byUsername = usernameHolders(db);
 
   return async (instanceId, loginName, organizationId) => {
     const at = loginName.lastIndexOf("@");
     if (at === -1) return undefined;
-    const domain = await holderOf(instanceId, loginName.slice(at + 1).toLowerCase());
-    if (domain === undefined) return undefined;
-    const own = byUsername(instanceId, domain.organizationId, loginName.slice(0, at));
-    if (domain.isProven || organizationId === domain.organizationId) return (await own)?.id;
+    const holders = await holdersOf(instanceId, loginName.slice(at + 1).toLowerCase());
+    const named = holders.find((holder) => holder.organizationId === organizationId);
+    const username = loginName.slice(0, at);
+    const [first] = named === undefined ? holders : [named];
+    if (first === undefined) return undefined;
+    if (first.isProven || first === named) {
+      return (await byUsername(instanceId, [first.organizationId], username))[0]?.id;
+    }
     const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
+    const sinceOf = new Map(holders.map((holder) => [holder.organizationId, holder.since]));
     // All of them, whether it is anybody's or not: what is asked tells nothing by its time.
-    const [found, ...others] = await Promise.all([
-      own,
-      byUsername(instanceId, home, loginName),
+    const [below, atHome, contact] = await Promise.all([
+      byUsername(instanceId, [...sinceOf.keys()], username),
+      byUsername(instanceId, [home], loginName),
       contactHolder(instanceId, loginName, organizationId),
     ]);
-    if (found === undefined) return undefined;
-    const since = found.since > domain.since ? found.since : domain.since;
-    const isTaken = others.some(
-      (other) => other !== undefined && other.id !== found.id && other.since < since,
+    const own = earliest(
+      below.map(({ id, since, organizationId: holder }) => {
+        const domainSince = sinceOf.get(holder) ?? since;
+        return { id, since: since > domainSince ? since : domainSince };
+      }),
     );
-    return isTaken ? undefined : found.id;
+    return earliest([own, ...atHome, contact])?.id === own?.id ? own?.id : undefined;
+  };
+}
+
+function usernameHolders(db: Database) {
+  const t = db.table(users);
+  return (instanceId: string, organizationIds: readonly string[], username: string) =>
+    db.read
+      .select({ id: t.id, organizationId: t.organizationId, since: t.usernameAt })
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          inArray(t.organizationId, [...organizationIds]),
+          eq(t.usernameFolded, caseFold(username)),
+        ),
+      );
+}
+
+/** The id of the user who has a username in an organization. */
+export function usernameReader(db: Database) {
+  const byUsername = usernameHolders(db);
+  return async (instanceId: string, organizationId: string, username: string) =>
+    (await byUsername(instanceId, [organizationId], username))[0]?.id;
+}
+
+/** How many users of other organizations have a username that ends in a domain. */
+export function usernamesElsewhere(db: Database) {
+  const t = db.table(users);
+  return async (instanceId: string, domain: string, organizationId: string): Promise<bigint> => {
+    const below = and(
+      eq(t.instanceId, instanceId),
+      eq(t.usernameDomain, caseFold(domain)),
+      ne(t.organizationId, organizationId),
+    );
+    const [row] = await db.read.select({ count: count() }).from(t).where(below);
+    return BigInt(row?.count ?? 0);
   };
 }
 

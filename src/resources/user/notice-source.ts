@@ -2,7 +2,6 @@ import type { EventOf } from "../../eventstore/event.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
-import { caseFold } from "../../storage/case-fold.ts";
 import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
@@ -20,7 +19,6 @@ import { linkHosts } from "./link-hosts.ts";
 import { userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
 import type { News, Notice } from "./notice.ts";
-import { domainOfName } from "./projection.ts";
 import { displayNameOf } from "./user-data.ts";
 import { type User, user } from "./user.ts";
 
@@ -143,14 +141,6 @@ export function noticeSource(deps: Deps): NoticeSource {
     };
   }
 
-  /** What his username ends in, while it is the domain of another organization. */
-  async function claimedDomain(instanceId: string, { username, organizationId }: User) {
-    const domain = domainOfName(caseFold(username));
-    if (domain === null) return undefined;
-    const holder = await organizations.byDomain(instanceId, domain);
-    return holder === undefined || holder.id === organizationId ? undefined : domain;
-  }
-
   return {
     async due(job) {
       const { instanceId, payload } = job;
@@ -178,8 +168,7 @@ export function noticeSource(deps: Deps): NoticeSource {
           return account === undefined ? undefined : { ...news, account };
         }
         if (about.news !== "domain.claimed") return news;
-        const domain = await claimedDomain(instanceId, state);
-        return domain === undefined ? undefined : { ...news, domain };
+        return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
       }
       const { subject } = about;
       const found = coded.find(({ kind }) => kind.name === about.code);

@@ -5,7 +5,7 @@ import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage
 import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { authenticatorPayloads } from "./authenticator/events.ts";
-import { type Reach, type UserEvent, userEvents } from "./events.ts";
+import { type MarkProof, type Reach, type UserEvent, userEvents } from "./events.ts";
 import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
 export const users = table(
@@ -36,10 +36,13 @@ export const users = table(
     emailReach: text(),
     /** Where in the log it was verified: who was earlier keeps it. */
     emailVerifiedAt: int64(),
+    /** What proved the mark (`MarkProof`), where that is known; empty else. */
+    emailProof: text(),
     phone: optionalText(),
     isPhoneVerified: bool(),
     phoneReach: text(),
     phoneVerifiedAt: int64(),
+    phoneProof: text(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -82,9 +85,11 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       isEmailVerified: email?.isVerified ?? false,
       emailReach: "",
       emailVerifiedAt: email?.isVerified === true ? event.sequence : 0n,
+      emailProof: "",
       isPhoneVerified: false,
       phoneReach: "",
       phoneVerifiedAt: 0n,
+      phoneProof: "",
       ...(email === undefined ? {} : addressOf(email.address)),
     }),
   ];
@@ -122,17 +127,19 @@ function changeData(
   ];
 }
 
-type Marked = Pick<Recorded, "sequence"> & { payload: Reach };
+type Marked = Pick<Recorded, "sequence"> & { payload: Reach & MarkProof };
 
 const emailMark = (isEmailVerified: boolean, by?: Marked) => ({
   isEmailVerified,
   emailReach: by?.payload.reach ?? "",
   emailVerifiedAt: by?.sequence ?? 0n,
+  emailProof: by?.payload.proof ?? "",
 });
 const phoneMark = (isPhoneVerified: boolean, by?: Marked) => ({
   isPhoneVerified,
   phoneReach: by?.payload.reach ?? "",
   phoneVerifiedAt: by?.sequence ?? 0n,
+  phoneProof: by?.payload.proof ?? "",
 });
 
 const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>>[2]) => [

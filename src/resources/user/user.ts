@@ -26,8 +26,8 @@ export type User = {
   state: "active" | "inactive" | "locked";
   email: Proven<{ address: string }> | undefined;
   phone: Proven<{ number: string }> | undefined;
-  /** The last claim of a domain that the log tells him of. */
-  claimId: string | undefined;
+  /** The last claim of a domain that the log tells him of, while the name that it gave him is his. */
+  claim: { id: string; domain: string } | undefined;
   /** What he logs in with. */
   authenticators: readonly Authenticator[];
 };
@@ -56,7 +56,7 @@ const newUser = {
   state: "active",
   email: undefined,
   phone: undefined,
-  claimId: undefined,
+  claim: undefined,
   authenticators: [],
 } as const;
 
@@ -73,9 +73,9 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
     case "user.changed":
       return { ...event.payload, data: parseData(event.payload.data) };
     case "user.username.changed":
-      return { username: event.payload.username };
+      return { username: event.payload.username, claim: undefined };
     case "user.domain.claimed":
-      return { claimId: event.payload.claimId };
+      return { claim: { id: event.payload.claimId, domain: event.payload.domain } };
     case "user.deactivated":
       return { state: "inactive" };
     case "user.locked":

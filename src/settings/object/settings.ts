@@ -31,6 +31,8 @@ export const settingValues = table(
     settingGroup: text(),
     property: text(),
     value: json<SettingValue>(),
+    /** Who set it: their power bounds whom some settings count for (authority J9). */
+    editorId: text(),
   },
   { key: ["instanceId", "ownerType", "ownerId", "settingGroup", "property"] },
 );
@@ -170,7 +172,7 @@ function settingsProjection(
     const { value } = event.payload;
     return [
       value !== undefined
-        ? putRow(settingValues, { ...context, property, value })
+        ? putRow(settingValues, { ...context, property, value, editorId: event.editorId })
         : deleteRows(settingValues, { ...context, property }),
       putRow(settingContexts, { ...context, ...touch(event) }),
     ];

@@ -11,6 +11,7 @@ export {
   requireLanguage,
   requireSayable,
   requireText,
+  setTextsReader,
   type TextReader,
   textReader,
   textSettings,

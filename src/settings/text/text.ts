@@ -1,5 +1,6 @@
 import { invalidField } from "../../errors.ts";
 import type { Database } from "../../storage/database.ts";
+import { and, asc, desc, eq, or } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { isLanguage, type Language } from "../../texts/languages.ts";
 import { faultOfText, isTextKey, type OwnTexts, type TextKey } from "../../texts/texts.ts";
@@ -83,6 +84,41 @@ export function textReader(db: Database): TextReader {
 }
 
 const none: OwnTexts = new Map();
+
+/** A text that is set, and who set it. */
+export type SetText = { key: string; value: string; setterId: string };
+
+/** The texts that are set for an organization and for its instance, the organization's first. */
+export function setTextsReader(db: Database) {
+  const t = db.table(settingValues);
+  const read = cachedRead(db, [settingValues], async (instanceId, organizationId) => {
+    const rows = await db.read
+      .select({ ownerType: t.ownerType, property: t.property, value: t.value, by: t.editorId })
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          eq(t.settingGroup, textSettings.name),
+          or(
+            and(eq(t.ownerType, "org"), eq(t.ownerId, organizationId)),
+            and(eq(t.ownerType, "instance"), eq(t.ownerId, instanceId)),
+          ),
+        ),
+      )
+      .orderBy(desc(t.ownerType), asc(t.property));
+    return Map.groupBy(
+      rows.map(({ property, value, by }) => {
+        const [language, key] = namesOf(property);
+        return { language, key, value: String(value), setterId: by };
+      }),
+      ({ language }) => language,
+    );
+  });
+  return async (
+    { instanceId, organizationId }: { instanceId: string; organizationId: string },
+    language: Language,
+  ): Promise<readonly SetText[]> => (await read(instanceId, organizationId)).get(language) ?? [];
+}
 
 /** The language and the key of a text among the settings. */
 export function namesOf(property: string): [language: string, key: string] {

@@ -33,6 +33,7 @@ after(() => service[Symbol.asyncDispose]());
 const dns = "DOMAIN_VALIDATION_TYPE_DNS";
 const http = "DOMAIN_VALIDATION_TYPE_HTTP";
 const notFound = { code: 5, reason: "DOMAIN_NOT_FOUND" };
+const unproven = { code: 9, reason: "DOMAIN_NOT_PROVEN" };
 const taken = { code: 6, reason: "ORGANIZATION_DOMAIN_TAKEN" };
 const verified = { code: 9, reason: "DOMAIN_VERIFIED" };
 const missing = { code: 7, reason: "PERMISSION_MISSING" };
@@ -55,7 +56,7 @@ const idsOf = (found: { result: { details: { id: string } }[] }) =>
   found.result.map(({ details }) => details.id);
 
 describe("adding a domain to an organization", () => {
-  it("answers 201; without a validation type it counts as proven at once", async () => {
+  it("answers 201; without a validation type it counts at once, and is not proven", async () => {
     const organizationId = await addOrganization();
     const name = newName();
     const { details, ...rest } = bodyOf(
@@ -69,6 +70,7 @@ describe("adding a domain to an organization", () => {
       domain: {
         name,
         is_verified: true,
+        is_proven: false,
         is_primary: false,
         validation_type: "DOMAIN_VALIDATION_TYPE_UNSPECIFIED",
       },
@@ -111,15 +113,15 @@ describe("adding a domain to an organization", () => {
     });
   }
 
-  it("is refused where the domain is there already, or is verified by another organization", async () => {
+  it("is refused where the domain is there already, or is proven by another organization", async () => {
     const [one, other] = [await addOrganization(), await addOrganization()];
-    const { name } = await added(one);
+    const { name, id, validation } = await added(one, { validation_type: dns });
+    texts.set(`_idsvc-challenge.${name}`, [validation.token]);
+    bodyOf(await act(id, "validate"));
     assertRefused((await create(one, { name })).refusal, { code: 9, reason: "DOMAIN_PRESENT" });
     const { status, refusal } = await create(other, { name: name.toUpperCase() });
     assert.equal(status, 409);
     assertRefused(refusal, taken);
-    const organization = { name: uniqueName(), domain: name };
-    assertRefused((await post("/organizations", organization)).refusal, taken);
   });
 
   it("is refused to who may not write the organization", async () => {
@@ -140,8 +142,7 @@ describe("adding a domain to an organization", () => {
 
 describe("proving a domain", () => {
   it("finds the token among the TXT records, once; the token is forgotten then", async () => {
-    const organizationId = await addOrganization();
-    const { id, name, validation } = await added(organizationId, { validation_type: dns });
+    const { id, name, validation } = await added(await addOrganization(), { validation_type: dns });
     texts.set(`_idsvc-challenge.${name}`, ["v=spf1 -all", ` ${validation.token} `]);
     const { details } = bodyOf(await act(id, "validate"));
     const read = await domainOf(id);
@@ -160,7 +161,7 @@ describe("proving a domain", () => {
       if (records !== undefined) texts.set(`_idsvc-challenge.${name}`, records);
       const { status, refusal } = await act(id, "validate");
       assert.equal(status, 400);
-      assertRefused(refusal, { code: 9, reason: "DOMAIN_NOT_PROVEN" });
+      assertRefused(refusal, unproven);
       assert.equal(refusal.metadata["found"], "absent");
       assert.match(refusal.message, new RegExp(`_idsvc-challenge\\.${name}`));
       assert.ok(!refusal.message.includes(validation.token));
@@ -178,7 +179,7 @@ describe("proving a domain", () => {
     const { id, name } = await added(await addOrganization(), { validation_type: dns });
     broken.add(`_idsvc-challenge.${name}`);
     const { refusal } = await act(id, "validate");
-    assertRefused(refusal, { code: 9, reason: "DOMAIN_NOT_PROVEN" });
+    assertRefused(refusal, unproven);
     assert.equal(refusal.metadata["found"], "unreachable");
   });
 
@@ -187,7 +188,7 @@ describe("proving a domain", () => {
     for (const address of ["10.0.0.1", "169.254.169.254", "192.168.0.1", "fd00::1"]) {
       addresses.set(name, [address]);
       const { refusal } = await act(id, "validate");
-      assertRefused(refusal, { code: 9, reason: "DOMAIN_NOT_PROVEN" }, address);
+      assertRefused(refusal, unproven, address);
       assert.equal(refusal.metadata["found"], "unreachable");
     }
     assert.ok(lookups.includes(name));
@@ -201,7 +202,7 @@ describe("proving a domain", () => {
     assert.equal(changed.validation.record, `_idsvc-challenge.${name}`);
     assert.equal((await domainOf(id)).domain.validation_type, dns);
     texts.set(`_idsvc-challenge.${name}`, [validation.token]);
-    assertRefused((await act(id, "validate")).refusal, { code: 9, reason: "DOMAIN_NOT_PROVEN" });
+    assertRefused((await act(id, "validate")).refusal, unproven);
     texts.set(`_idsvc-challenge.${name}`, [changed.validation.token]);
     bodyOf(await act(id, "validate"));
     const without = await patch(`/domains/${id}`, {});
@@ -252,8 +253,8 @@ describe("the primary domain of an organization", () => {
 
   it("cannot be an unproven one, and cannot be deleted", async () => {
     const organizationId = await addOrganization();
-    const unproven = await added(organizationId, { validation_type: dns });
-    const early = await act(unproven.id, "set_as_primary");
+    const waiting = await added(organizationId, { validation_type: dns });
+    const early = await act(waiting.id, "set_as_primary");
     assertRefused(early.refusal, { code: 9, reason: "DOMAIN_UNVERIFIED" });
     const primary = await added(organizationId);
     bodyOf(await act(primary.id, "set_as_primary"));
@@ -287,7 +288,7 @@ describe("deleting a domain", () => {
     bodyOf(await remove(`/domains/${id}`));
     const again = bodyOf(await create(organizationId, { name, validation_type: dns }), 201);
     const { refusal } = await act(again.details.id, "validate");
-    assertRefused(refusal, { code: 9, reason: "DOMAIN_NOT_PROVEN" });
+    assertRefused(refusal, unproven);
   });
 });
 

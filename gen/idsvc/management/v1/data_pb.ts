@@ -458,7 +458,8 @@ export type ImportedDomain = Message<"idsvc.management.v1.ImportedDomain"> & {
   domainName: string;
 
   /**
-   * It is proven to be its own. Of the rest the proof is to be brought here.
+   * It counts here without a proof, also where `validate_org_domains` is on. Against others that claim it a proof is to be
+   * brought here.
    *
    * @generated from field: bool is_verified = 2;
    */

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/domain/v3alpha/domain.proto.
  */
 export const file_idsvc_resources_domain_v3alpha_domain: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvZG9tYWluL3YzYWxwaGEvZG9tYWluLnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMuZG9tYWluLnYzYWxwaGEihwEKBkRvbWFpbhIkCgRuYW1lGAEgASgJQha6SBPIAQFyDhABGP0BMgVbXi5dJGgBElcKD3ZhbGlkYXRpb25fdHlwZRgCIAEoDjI0Lmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYS5Eb21haW5WYWxpZGF0aW9uVHlwZUIIukgFggECEAEiaQoLUGF0Y2hEb21haW4SWgoPdmFsaWRhdGlvbl90eXBlGAEgASgOMjQuaWRzdmMucmVzb3VyY2VzLmRvbWFpbi52M2FscGhhLkRvbWFpblZhbGlkYXRpb25UeXBlQgu6SAjIAQGCAQIQASJLChBEb21haW5WYWxpZGF0aW9uEg0KBXRva2VuGAEgASgJEg0KA3VybBgCIAEoCUgAEhAKBnJlY29yZBgDIAEoCUgAQgcKBXBsYWNlIoEBCglHZXREb21haW4SOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjoKBmRvbWFpbhgCIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYS5Eb21haW5WaWV3IpIBCgpEb21haW5WaWV3EgwKBG5hbWUYASABKAkSEwoLaXNfdmVyaWZpZWQYAiABKAgSEgoKaXNfcHJpbWFyeRgDIAEoCBJNCg92YWxpZGF0aW9uX3R5cGUYBCABKA4yNC5pZHN2Yy5yZXNvdXJjZXMuZG9tYWluLnYzYWxwaGEuRG9tYWluVmFsaWRhdGlvblR5cGUqfwoURG9tYWluVmFsaWRhdGlvblR5cGUSJgoiRE9NQUlOX1ZBTElEQVRJT05fVFlQRV9VTlNQRUNJRklFRBAAEh8KG0RPTUFJTl9WQUxJREFUSU9OX1RZUEVfSFRUUBABEh4KGkRPTUFJTl9WQUxJREFUSU9OX1RZUEVfRE5TEAJiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvZG9tYWluL3YzYWxwaGEvZG9tYWluLnByb3RvEh5pZHN2Yy5yZXNvdXJjZXMuZG9tYWluLnYzYWxwaGEihwEKBkRvbWFpbhIkCgRuYW1lGAEgASgJQha6SBPIAQFyDhABGP0BMgVbXi5dJGgBElcKD3ZhbGlkYXRpb25fdHlwZRgCIAEoDjI0Lmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYS5Eb21haW5WYWxpZGF0aW9uVHlwZUIIukgFggECEAEiaQoLUGF0Y2hEb21haW4SWgoPdmFsaWRhdGlvbl90eXBlGAEgASgOMjQuaWRzdmMucmVzb3VyY2VzLmRvbWFpbi52M2FscGhhLkRvbWFpblZhbGlkYXRpb25UeXBlQgu6SAjIAQGCAQIQASJLChBEb21haW5WYWxpZGF0aW9uEg0KBXRva2VuGAEgASgJEg0KA3VybBgCIAEoCUgAEhAKBnJlY29yZBgDIAEoCUgAQgcKBXBsYWNlIoEBCglHZXREb21haW4SOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjoKBmRvbWFpbhgCIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYS5Eb21haW5WaWV3IqUBCgpEb21haW5WaWV3EgwKBG5hbWUYASABKAkSEwoLaXNfdmVyaWZpZWQYAiABKAgSEgoKaXNfcHJpbWFyeRgDIAEoCBJNCg92YWxpZGF0aW9uX3R5cGUYBCABKA4yNC5pZHN2Yy5yZXNvdXJjZXMuZG9tYWluLnYzYWxwaGEuRG9tYWluVmFsaWRhdGlvblR5cGUSEQoJaXNfcHJvdmVuGAUgASgIKn8KFERvbWFpblZhbGlkYXRpb25UeXBlEiYKIkRPTUFJTl9WQUxJREFUSU9OX1RZUEVfVU5TUEVDSUZJRUQQABIfChtET01BSU5fVkFMSURBVElPTl9UWVBFX0hUVFAQARIeChpET01BSU5fVkFMSURBVElPTl9UWVBFX0ROUxACYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * A domain of an organization, in which login names of its users can end, or of an instance, which answers at it.
@@ -46,7 +46,7 @@ export const DomainSchema: GenMessage<Domain> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_domain_v3alpha_domain, 0);
 
 /**
- * Changes to a domain that is not proven yet.
+ * Changes to a domain that is not proven yet, whether it counts without a proof or not.
  *
  * @generated from message idsvc.resources.domain.v3alpha.PatchDomain
  */
@@ -152,7 +152,8 @@ export type DomainView = Message<"idsvc.resources.domain.v3alpha.DomainView"> & 
   name: string;
 
   /**
-   * Whether it is proven.
+   * Whether it counts: it is proven, or nobody asked for a proof when it was added. Where `validate_org_domains` is on, what
+   * was added without a proof makes no login name.
    *
    * @generated from field: bool is_verified = 2;
    */
@@ -171,6 +172,13 @@ export type DomainView = Message<"idsvc.resources.domain.v3alpha.DomainView"> & 
    * @generated from field: idsvc.resources.domain.v3alpha.DomainValidationType validation_type = 4;
    */
   validationType: DomainValidationType;
+
+  /**
+   * Whether it is its owner's: it was proven, the service generated it, or it is one of the instance.
+   *
+   * @generated from field: bool is_proven = 5;
+   */
+  isProven: boolean;
 };
 
 /**
@@ -187,7 +195,7 @@ export const DomainViewSchema: GenMessage<DomainView> = /*@__PURE__*/
  */
 export const DomainValidationType = {
   /**
-   * Not chosen: a new domain counts as proven, unless the login setting `validate_org_domains` is on: then it is to be
+   * Not chosen: a new domain counts without a proof, unless the login setting `validate_org_domains` is on: then it is to be
    * proven by a TXT record.
    *
    * @generated from enum value: DOMAIN_VALIDATION_TYPE_UNSPECIFIED = 0;
