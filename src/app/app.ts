@@ -69,6 +69,7 @@ export async function startApp(
     userAgent: `idsvc/${version}`,
   });
   const organizations = organizationReader(db);
+  const memberships = membershipReader(db);
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
@@ -81,6 +82,7 @@ export async function startApp(
       byId: current(db, organizations.byId),
       byDomain: current(db, organizations.byDomain),
     },
+    memberships,
     newId: kernel.newId,
     version,
     now,
@@ -101,7 +103,6 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
-  const memberships = membershipReader(db);
   const executor = createExecutor(deps, {
     ...{ db, outside, logger, memberships },
     parseJson: (bytes) => parseStrictJson(bytes),
@@ -132,7 +133,7 @@ export async function startApp(
     stepUp: stepUp({ db, organizations, now }),
     features,
     tokens: [
-      sessionTokens({ db, secrets, organizations, now }),
+      sessionTokens({ db, secrets, organizations, memberships, now }),
       oidcAccessTokens({ ...ofStore, db }),
       personalAccessTokens({ db, secrets, organizations, now }),
       systemCallers(config.systemCallers, now),

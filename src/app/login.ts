@@ -2,6 +2,7 @@ import type { CallService } from "../authz/service.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
+import { demandReader } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
@@ -40,6 +41,7 @@ export function openLogin(
     devices: parts.devices,
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
+    demandOf: demandReader(deps),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
       return passwords(instanceId, home);

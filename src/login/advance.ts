@@ -68,8 +68,9 @@ export function createAdvance(parts: Parts): Advance {
 
   async function progressFor(visit: Visit, session: LoginSession | undefined): Promise<Progress> {
     const { at, flow, place } = visit;
-    const organizationId = session?.user.organizationId ?? place.organizationId;
-    const policy = await parts.policyOf({ instanceId: at.instanceId, organizationId });
+    const policy = await (session === undefined
+      ? parts.policyOf({ instanceId: at.instanceId, organizationId: place.organizationId })
+      : parts.demandOf(at.instanceId, session.user));
     return {
       policy,
       proofs: session?.proofs,

@@ -55,7 +55,7 @@ export function loginInteractions(parts: Parts): {
     async missing(at, request, session) {
       const { instanceId } = at;
       const { user } = session;
-      const policy = await parts.policyOf({ instanceId, organizationId: user.organizationId });
+      const policy = await parts.demandOf(instanceId, user);
       const proven = await sessions.find(instanceId, session.id);
       const missing = missingProof({
         policy,

@@ -262,6 +262,18 @@ describe("a login with a provider", () => {
     }
   });
 
+  it("counts as two factors where its option says so, in tokens too", async () => {
+    const options = { is_auto_creation: true, is_second_factor: true };
+    const idpId = await world.addForgeB({ options });
+    await world.pages.change("login", { force_mfa: { set: true } });
+    try {
+      const { amr } = await world.claimsOf(await world.logIn(idpId));
+      assert.deepEqual(amr, ["ext", "mfa"]);
+    } finally {
+      await world.pages.change("login", { force_mfa: { reset: true } });
+    }
+  });
+
   it("that the user cancels leads back to the first page, which says so", async () => {
     const idpId = await world.addForgeB({ options: { is_auto_creation: true } });
     world.fake.script.error = "access_denied";

@@ -13,12 +13,13 @@ export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
   firstFactorAt,
+  levelsOf,
   methodsOf,
   type Proofs,
   proofsOf,
   secondFactorAt,
 } from "./proofs.ts";
-export { missingProof, type Progress } from "./policy.ts";
+export { type DemandReader, demandReader, missingProof, type Progress } from "./policy.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
