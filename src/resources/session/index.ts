@@ -23,7 +23,7 @@ export { type DemandReader, demandReader, missingProof, type Progress } from "./
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
-export { stepUp } from "./step-up.ts";
+export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */

@@ -81,14 +81,13 @@ function strengthsOf(proofs: Proofs): Record<Strength, Date | undefined> {
 /**
  * What an authentication comes to, from the strongest down: what was proven no earlier than what `auth_time` tells, so
  * that a token never tells of an old proof as if it were a new one.
+ *
+ * @param freshSince what was proven before counts for nothing (milliseconds since the epoch)
  */
-export function levelsOf(proofs: Proofs): readonly Strength[] {
-  const since = firstFactorAt(proofs);
+export function levelsOf(proofs: Proofs, freshSince = 0): readonly Strength[] {
+  const since = Math.max(firstFactorAt(proofs)?.getTime() ?? Infinity, freshSince);
   const proven = strengthsOf(proofs);
-  return strengths.filter((each) => {
-    const at = proven[each];
-    return since !== undefined && at !== undefined && at >= since;
-  });
+  return strengths.filter((each) => (proven[each]?.getTime() ?? -1) >= since);
 }
 
 /**
