@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
 import type { Deps } from "../../src/projection/module.ts";
+import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/index.ts";
 import { addRecoveryLink, recoveryLinks, userChecks } from "../../src/resources/user/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import { Authenticator } from "../support/authenticator.ts";
@@ -29,6 +30,13 @@ export async function rareChecks(
   );
   const link = { userId: lost, code: ofLink, password: "Correct horse 4 battery!" };
   await recoveryLinks(deps).follow(at, link);
+
+  await deps.events.transact(at, async (tx) => {
+    const loaded = await tx.load(ownerWarning, instanceId);
+    const warned = { days: 30, endsAt: "2030-01-01T00:00:00.000Z" };
+    const owner = { type: "instance", id: instanceId } as const;
+    tx.record(ownerWarning, loaded, [ownerWarningEvents["owners.warned"](warned)], owner);
+  });
 
   const begun = Object(await create(`/users/${id}/totp`));
   const app = new TOTP({ secret: Secret.fromBase32(String(begun.secret)) });

@@ -47,7 +47,7 @@ export const domainClaimJobs = ({
         if (loaded.state === undefined || loaded.state.claimId === claimId) continue;
         if (domainOfName(caseFold(loaded.state.username)) !== suffix) continue;
         tx.record(user, loaded, [userEvents["domain.claimed"]({ domain, claimId })]);
-        tellNews(tx, newId, { instanceId, userId: row.id }, "domain.claimed");
+        tellNews(tx, newId, { instanceId, userId: row.id }, { news: "domain.claimed" });
       }
       const goesOn = isVoid ? undefined : last;
       await (goesOn === undefined ? job.finish(tx) : job.fence(tx));
