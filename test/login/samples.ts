@@ -143,6 +143,10 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       setupPage(page(), { account, factors: ["totp", "passkey", "email", "sms"], canSkip: true }),
     ],
     [
+      "setup-owner",
+      setupPage(page(), { account, factors: ["totp", "passkey"], isOwner: true, canSkip: false }),
+    ],
+    [
       "setup-totp",
       setupTotpPage(page(), {
         uri: say(

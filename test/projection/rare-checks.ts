@@ -2,7 +2,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
 import type { Deps } from "../../src/projection/module.ts";
 import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/index.ts";
-import { addRecoveryLink, recoveryLinks, userChecks } from "../../src/resources/user/index.ts";
+import {
+  addRecoveryLink,
+  recoveryLinks,
+  user as userStream,
+  userChecks,
+  userEvents,
+} from "../../src/resources/user/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import { Authenticator } from "../support/authenticator.ts";
 
@@ -23,6 +29,11 @@ export async function rareChecks(
   const id = await make("/users", person);
   const user = { instanceId, userId: id };
   for (const password of ["wrong", "correct horse"]) await checks.password(at, id, password);
+
+  await deps.events.transact(at, async (tx) => {
+    const demanded = userEvents["human.mfa.setup.demanded"]({});
+    tx.record(userStream, await tx.load(userStream, id), [demanded]);
+  });
 
   const lost = await make("/users", { ...person, username: name() });
   const { code: ofLink } = await deps.events.transact(at, (tx) =>
