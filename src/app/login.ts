@@ -45,9 +45,9 @@ export function openLogin(
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
     demandOf: (instanceId, who) =>
-      whenKnown(demanded(instanceId, who), async (policy) => {
+      whenKnown(demanded(instanceId, who), async (demand) => {
         const { state } = await events.load(user, instanceId, who.id);
-        return state?.owesSecondFactor === true ? { ...policy, forceMfa: true } : policy;
+        return state?.owesSecondFactor === true ? { ...demand, forceMfa: true } : demand;
       }),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;

@@ -71,7 +71,7 @@ describe("what tokens tell of the strength of a log-in (J11)", () => {
   it("stands in ID tokens, JWT access tokens and introspection, and discovery names its values", async () => {
     const { peer } = world;
     const discovery = await fetch(`${peer.issuer}${paths.discovery}`);
-    const body = (await discovery.json()) as Body;
+    const body: Body = await discovery.json();
     const all = ["passkey", "mfa", "password", "provider"].map(acr);
     assert.deepEqual(body.acr_values_supported, all);
     assert.ok(body.claims_supported.includes("acr"));
