@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { PassThrough, Readable, type Writable } from "node:stream";
 import type { Awaitable } from "../awaitable.ts";
-import { cancelled, resourceExhausted } from "../errors.ts";
+import { cancelled, deadlineExceeded, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import { endTogether } from "./outbox.ts";
 import type { Origin, ResolveOrigin } from "./proxy.ts";
@@ -52,6 +52,10 @@ export type Exchange = {
 const nothing = new Uint8Array();
 const longestDiscardMs = 5_000;
 const longestSilenceMs = 60_000;
+// A body that is read whole: so long, and on as long as it keeps coming at this rate.
+const longestBodyMs = 30_000;
+const lookAgainMs = 5_000;
+const leastBytesPerSecond = 16 * 1024;
 
 /** Connections whose request may take as long as it keeps coming: the limit for whole requests is not theirs. */
 export const patient = new WeakSet<object>();
@@ -270,6 +274,11 @@ const tooLarge = (limit: number) =>
     metadata: { maximum_bytes: String(limit) },
   });
 
+const tooSlow = () =>
+  deadlineExceeded("BODY_TOO_SLOW", "the request body did not come within 30 seconds", {
+    httpStatus: 408,
+  });
+
 /** Passes a body on, so that nothing that becomes of the pieces ends the exchange. */
 function inPieces(source: IncomingMessage | ServerHttp2Stream): Readable {
   const body = new PassThrough();
@@ -301,23 +310,39 @@ function readAll(
     let size = 0;
     // The listeners go with the request: taking them off again would cost more than reading a small body does.
     let isOver = false;
+    const began = performance.now();
+    const look = () => {
+      if (isOver) return;
+      const seconds = (performance.now() - began) / 1000;
+      if (size / seconds >= leastBytesPerSecond) {
+        timer = setTimeout(look, lookAgainMs).unref();
+        return;
+      }
+      isOver = true;
+      source.pause();
+      reject(tooSlow());
+    };
+    let timer = setTimeout(look, longestBodyMs).unref();
     const take = (chunk: Buffer) => {
       if (isOver) return;
       size += chunk.length;
       if (size <= limit) return void chunks.push(chunk);
       isOver = true;
+      clearTimeout(timer);
       source.pause();
       reject(tooLarge(limit));
     };
     const finish = () => {
       if (isOver) return;
       isOver = true;
+      clearTimeout(timer);
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const breakOff = (cause?: unknown) => {
       if (isOver) return;
       isOver = true;
+      clearTimeout(timer);
       reject(cancelled("CANCELLED", "the request broke off", { cause }));
     };
     source.on("data", take).on("end", finish).on("error", breakOff).on("close", breakOff);

@@ -6,52 +6,76 @@ export type Origin = { host: string; scheme: "http" | "https"; peer: string };
 
 export type ResolveOrigin = (seen: Origin, headers: CallHeaders) => Origin;
 
+/** Which headers the trusted proxies write. */
+export type ProxyHeaders = "x-forwarded" | "forwarded";
+
 /**
- * Believes `Forwarded` (RFC 7239) and `X-Forwarded-*` of trusted proxies, and of nobody else (decisions B1). The
- * standard header wins; of several hops the one next to us counts, since it is the one that we trust.
+ * Believes what trusted proxies say, and nobody else (decisions B1). Only the headers that they write count: a client may send
+ * the other kind, and the proxy hands it on. With `x-forwarded`, `Forwarded` (RFC 7239) counts where none of the others is there.
+ * Of several hops the nearest counts; of addresses, the nearest that is no trusted proxy.
  */
-export function resolveOrigin(trusted: readonly BlockList[]): ResolveOrigin {
+export function resolveOrigin(
+  trusted: readonly BlockList[],
+  written: ProxyHeaders = "x-forwarded",
+): ResolveOrigin {
   if (trusted.length === 0) return (seen) => seen;
-  const isTrusted = (address: string) => {
-    const family = isIP(address);
-    return (
-      family !== 0 && trusted.some((list) => list.check(address, family === 6 ? "ipv6" : "ipv4"))
-    );
-  };
+  const isTrusted = trustedIn(trusted);
   return (seen, headers) => {
     if (!isTrusted(seen.peer)) return seen;
-    const said = forwarded(headers.get("forwarded")) ?? {
-      host: last(headers.get("x-forwarded-host")),
-      proto: last(headers.get("x-forwarded-proto")),
-      for: last(headers.get("x-forwarded-for")),
-    };
+    const older = written === "x-forwarded" ? xForwarded(headers) : undefined;
+    const hops = older ?? forwarded(headers.get("forwarded"));
+    const { host, proto } = hops.at(-1) ?? {};
+    const client = hops.toReversed().find(({ for: address }) => !isTrusted(address ?? ""))?.for;
     return {
-      host: said.host ?? seen.host,
-      scheme: said.proto === "https" || said.proto === "http" ? said.proto : seen.scheme,
-      peer: said.for ?? seen.peer,
+      host: host ?? seen.host,
+      scheme: proto === "https" || proto === "http" ? proto : seen.scheme,
+      peer: client ?? seen.peer,
     };
   };
 }
 
-const last = (list: string | undefined): string | undefined => {
-  const value = list?.split(",").at(-1)?.trim();
-  return value === "" ? undefined : value;
-};
-
-type Said = { host: string | undefined; proto: string | undefined; for: string | undefined };
-
-function forwarded(header: string | undefined): Said | undefined {
-  const hop = last(header);
-  if (hop === undefined) return undefined;
-  const pairs = new Map(
-    hop.split(";").map((pair): [string, string] => {
-      const [name = "", value = ""] = pair.split("=", 2);
-      return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
-    }),
-  );
-  return {
-    host: pairs.get("host"),
-    proto: pairs.get("proto")?.toLowerCase(),
-    for: pairs.get("for"),
+/** Whether an address is in one of these networks. */
+export const trustedIn =
+  (networks: readonly BlockList[]) =>
+  (address: string): boolean => {
+    const family = isIP(address);
+    return (
+      family !== 0 && networks.some((list) => list.check(address, family === 6 ? "ipv6" : "ipv4"))
+    );
   };
+
+type Hop = { host?: string | undefined; proto?: string | undefined; for?: string | undefined };
+
+const split = (list: string | undefined): string[] =>
+  list === undefined || list.trim() === "" ? [] : list.split(",").map((each) => each.trim());
+
+function xForwarded(headers: CallHeaders): Hop[] | undefined {
+  const addresses = split(headers.get("x-forwarded-for"));
+  const host = split(headers.get("x-forwarded-host")).at(-1);
+  const proto = split(headers.get("x-forwarded-proto")).at(-1);
+  if (addresses.length === 0 && host === undefined && proto === undefined) return undefined;
+  const nearest: Hop = { host, proto, for: addresses.at(-1) };
+  return [...addresses.slice(0, -1).map((address) => ({ for: address })), nearest];
 }
+
+function forwarded(header: string | undefined): Hop[] {
+  return split(header).map((hop) => {
+    const pairs = new Map(
+      hop.split(";").map((pair): [string, string] => {
+        const [name = "", value = ""] = pair.split("=", 2);
+        return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
+      }),
+    );
+    return {
+      host: pairs.get("host"),
+      proto: pairs.get("proto")?.toLowerCase(),
+      for: addressIn(pairs.get("for")),
+    };
+  });
+}
+
+/** The address of a node: an IPv6 address stands in brackets, and either may have a port (RFC 7239 section 6). */
+const addressIn = (node: string | undefined): string | undefined =>
+  node === undefined
+    ? undefined
+    : (/^\[([^\]]+)\]/.exec(node)?.[1] ?? /^([^:]+):\d+$/.exec(node)?.[1] ?? node);

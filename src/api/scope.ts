@@ -1,5 +1,6 @@
 import type { Scope } from "../authz/context.ts";
 import { writesOwnAccount } from "../authz/limited.ts";
+import { sourceOf } from "../authz/source.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Call } from "./call.ts";
 
@@ -56,6 +57,10 @@ class CallScope implements Scope {
 
   get body(): AsyncIterable<Uint8Array> | undefined {
     return this.#call.openBody?.();
+  }
+
+  get source(): string {
+    return sourceOf(this.#call.peer);
   }
 
   get guard(): Scope["guard"] {

@@ -4,6 +4,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { Logger } from "pino";
 import { type DomainError, failedPrecondition } from "../errors.ts";
+import { sourceOf } from "../authz/source.ts";
 import type { ResolveOrigin } from "./proxy.ts";
 import { type Exchange, http1Exchange, http2Exchange, patient } from "./exchange.ts";
 
@@ -37,6 +38,8 @@ export type ServerOptions = {
   port: number;
   tls: { cert: string | Buffer; key: string | Buffer } | undefined;
   maxConnections: number;
+  /** Whether one more connection from this address may be open, beside so many of its source. */
+  mayConnect: (address: string, open: number) => boolean;
   resolveOrigin: ResolveOrigin;
   /** Serves the exchange, or says that it belongs to the handlers for Node's own request and response. */
   serve: (exchange: Exchange) => boolean;
@@ -134,18 +137,32 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   }
 
   let stopping = false;
-  const accept = (socket: net.Socket) => {
-    sockets.set(socket, undefined);
+  const perSource = new Map<string, number>();
+  /** Whether the connection may stay; otherwise it is closed. */
+  const accept = (socket: net.Socket): boolean => {
     socket.on("error", () => {});
+    const address = socket.remoteAddress ?? "";
+    const source = sourceOf(address);
+    const others = perSource.get(source) ?? 0;
+    if (!options.mayConnect(address, others)) {
+      socket.destroy();
+      return false;
+    }
+    perSource.set(source, others + 1);
+    sockets.set(socket, undefined);
     socket.once("close", () => {
+      const left = (perSource.get(source) ?? 1) - 1;
+      if (left === 0) perSource.delete(source);
+      else perSource.set(source, left);
       sockets.delete(socket);
       silent.delete(socket);
     });
+    return true;
   };
   const server =
     options.tls === undefined
       ? net.createServer({ noDelay: true }, (socket) => {
-          accept(socket);
+          if (!accept(socket)) return;
           silent.add(socket);
           sniff(socket, (isTwo) => {
             silent.delete(socket);
@@ -160,7 +177,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
             handshakeTimeout: bounds.firstByteMs,
           },
           (socket) => {
-            accept(socket);
+            if (!accept(socket)) return;
             (socket.alpnProtocol === "h2" ? two : one).emit("connection", socket);
           },
         );

@@ -1,6 +1,8 @@
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
+import type { BudgetName, Budgets } from "../authz/budgets.ts";
 import type { InstanceReader } from "../authz/ports.ts";
+import { sourceOf } from "../authz/source.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
 import type { DomainError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -50,6 +52,8 @@ export type WebEndpoint = {
   methods: readonly ("GET" | "POST")[];
   /** Which pages of other origins may read its answers: those of active apps, any, or none. */
   crossOrigin: "apps" | "any" | "none";
+  /** Each request takes one from this budget of its source. */
+  budget?: BudgetName | undefined;
   /** Answers on hosts of no instance too (decisions B1). */
   anyHost?: true;
   handle: (request: WebRequest, at: WebContext) => Awaitable<WebAnswer>;
@@ -66,8 +70,9 @@ export function webServer(ports: {
   instances: InstanceReader;
   externalUrl: URL;
   logger: Logger;
+  budgets: Pick<Budgets, "spend">;
 }): ServeWeb {
-  const { instances, externalUrl, logger } = ports;
+  const { instances, externalUrl, logger, budgets } = ports;
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     const domain = hostName(exchange.host);
@@ -99,6 +104,7 @@ export function webServer(ports: {
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {

@@ -7,13 +7,15 @@ import type { Endpoint } from "../api/endpoint.ts";
 import { createEndpoints } from "../api/endpoints.ts";
 import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
-import { resolveOrigin } from "../api/proxy.ts";
+import { resolveOrigin, trustedIn } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
+import { createBudgets } from "../authz/budgets.ts";
+import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
@@ -73,6 +75,15 @@ export async function startApp(
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
+  const budgets = createBudgets({
+    guesses: config.budgetGuesses,
+    messages: config.budgetMessages,
+    recipientMessages: config.budgetRecipientMessages,
+    senderMessages: config.budgetSenderMessages,
+    registrations: config.budgetRegistrations,
+    flows: config.budgetFlows,
+    connections: config.budgetConnections,
+  });
   const deps: Deps = {
     db,
     events,
@@ -92,6 +103,7 @@ export async function startApp(
       historyDefault: config.historyLimitDefault,
       historyMax: config.historyLimitMax,
     },
+    budgets,
     proveDomain: createDomainProof(outside),
     egress: outside,
     federation: createFederation({ egress: outside, now }),
@@ -123,6 +135,11 @@ export async function startApp(
   });
   kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
   executor.measure(metrics);
+  metrics.counter(
+    "idsvc_budget_refusals_total",
+    "What was refused because one source had used up its budget, by budget.",
+    () => [...budgets.refusals()].map(([budget, value]) => ({ labels: { budget }, value })),
+  );
   const ofStore = clientPorts({ ...deps, features });
   const ports: Ports = {
     instances: instanceReader(db),
@@ -163,7 +180,7 @@ export async function startApp(
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const serveWeb = webServer(ports);
+  const serveWeb = webServer({ ...ports, budgets });
   const call = createCallService(bindings, ports.validator, callDefaults);
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
@@ -181,14 +198,15 @@ export async function startApp(
     const own = [...documents(config, metrics, endpoints), logoPage(db)];
     return webHandler([...own, ...oidc.pages, ...pages], serveWeb);
   });
+  const proxies = config.trustedProxies.map(parseNetwork).filter((each) => each !== undefined);
+  const isProxy = trustedIn(proxies);
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
     tls: certificateOf(config),
     maxConnections: connectionLimit(config.maxConnections),
-    resolveOrigin: resolveOrigin(
-      config.trustedProxies.map(parseNetwork).filter((network) => network !== undefined),
-    ),
+    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders),
+    mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
     logger,
     ...dispatcher({
       endpoints,

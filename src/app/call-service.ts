@@ -54,7 +54,7 @@ export function createCallService(
 
 function scopeOf(
   method: DescMethodUnary,
-  { instanceId, issuer, requestId, as, organizationId, isWithinOrganizations }: InnerCaller,
+  { instanceId, issuer, requestId, source, as, organizationId, isWithinOrganizations }: InnerCaller,
   defaults: { timeoutMs: number; maxBodyBytes: number },
 ): Scope {
   const { policy, path } = methodRule(method, defaults);
@@ -76,6 +76,7 @@ function scopeOf(
         : { type: "organization", organizationId },
     policy,
     requestId,
+    source,
     method: path.slice(1),
     acceptLanguage: undefined,
     body: undefined,

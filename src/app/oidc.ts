@@ -23,8 +23,8 @@ export function oidcEndpoints(
     provider.endpoints
       .filter((endpoint) => endpoint.caller === caller)
       .map((endpoint) => {
-        const { path, methods, crossOrigin } = endpoint;
-        return { path, methods, crossOrigin, ...mount(endpoint) };
+        const { path, methods, crossOrigin, budget } = endpoint;
+        return { path, methods, crossOrigin, budget, ...mount(endpoint) };
       });
 
   const forClients = (endpoint: Endpoint): Handling => ({
@@ -52,7 +52,7 @@ function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainErro
     case "resourceExhausted":
       if (httpStatus === 413) return new OAuthError("invalid_request", message, { status: 413 });
       return new OAuthError("temporarily_unavailable", message, {
-        status: 503,
+        status: kind === "unavailable" ? 503 : 429,
         headers: { "retry-after": String(retryAfterSeconds ?? 1) },
       });
     case "internal":
@@ -60,6 +60,8 @@ function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainErro
       return new OAuthError("server_error", message, { status: 500 });
     case "aborted":
       return new OAuthError("temporarily_unavailable", message, { status: 503 });
+    case "deadlineExceeded":
+      return new OAuthError("invalid_request", message, { status: httpStatus ?? 408 });
     default:
       return new OAuthError("invalid_request", message);
   }

@@ -97,6 +97,8 @@ export type Scope = {
   readonly context: RequestedContext;
   readonly policy: ObjectPolicy;
   readonly requestId: string;
+  /** Whom budgets count the call for (`source.ts`); what the service does by itself has no source. */
+  readonly source: string | undefined;
   /** Full name of the service and the method: `<package>.<Service>/<Method>`. */
   readonly method: string;
   /** The languages that the caller reads (`Accept-Language`), as they were sent. */
@@ -120,6 +122,7 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     service: scope.method.slice(0, scope.method.indexOf("/")),
     clientId: clientOf(caller),
     requestId: scope.requestId,
+    ...(scope.source === undefined ? {} : { source: scope.source }),
     ...(scope.guard === undefined ? {} : { guard: scope.guard }),
     ...(scope.signal === undefined ? {} : { signal: scope.signal }),
   };

@@ -95,6 +95,8 @@ export type InnerCaller = {
   instanceId: string;
   issuer: string;
   requestId: string;
+  /** Whose request it is, where the service acts for somebody. */
+  source?: string;
   /** A user, who may do what he may do to himself; or the service, which may do everything in an instance. */
   as: { userId: string; organizationId: string } | { system: string };
   /** The organization that the call is about; the caller's own where it needs one and none is said. */

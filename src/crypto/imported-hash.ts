@@ -36,11 +36,15 @@ export function checkImportedHash(encoded: string, field: string): void {
  * @throws INTERNAL PASSWORD_HASH_BROKEN for a hash that `checkImportedHash` refuses
  * @throws UNAVAILABLE PASSWORD_HASHING_BUSY
  */
-export async function verifyImportedHash(password: string, encoded: string): Promise<boolean> {
+export async function verifyImportedHash(
+  password: string,
+  encoded: string,
+  source?: string,
+): Promise<boolean> {
   try {
     readImportedHash(encoded);
   } catch (cause) {
     throw internal("PASSWORD_HASH_BROKEN", "a stored password hash cannot be read", { cause });
   }
-  return passwordPool.run({ op: "verifyImported", password, encoded });
+  return passwordPool.run({ op: "verifyImported", password, encoded }, source);
 }

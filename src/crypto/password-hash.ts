@@ -17,13 +17,17 @@ export type PasswordVerdict = "wrong" | "right" | "outdated";
 /**
  * Hashes a password with argon2id (19 MiB, 2 passes, 1 lane) under the pepper; every call has its own salt.
  *
- * The work runs in the password pool, like that of all functions here.
+ * The work runs in the password pool, like that of all functions here, in turn with that of other sources.
  * The password is taken in NFC, so that one typed on another keyboard layout or system is still the same.
  * @throws UNAVAILABLE PASSWORD_HASHING_BUSY
  */
-export async function hashPassword(password: string, pepper: Pepper): Promise<PasswordHash> {
+export async function hashPassword(
+  password: string,
+  pepper: Pepper,
+  source?: string,
+): Promise<PasswordHash> {
   return {
-    phc: await hash(password, pepper),
+    phc: await hash(password, pepper, source),
     pepperKeyId: pepper.keyId,
   };
 }
@@ -39,6 +43,7 @@ export async function verifyPassword(
   password: string,
   stored: PasswordHash,
   peppers: readonly Pepper[],
+  source?: string,
 ): Promise<PasswordVerdict> {
   const pepper = peppers.find(({ keyId }) => keyId === stored.pepperKeyId);
   if (!pepper)
@@ -49,18 +54,22 @@ export async function verifyPassword(
     );
   const atPolicy = meetsPolicy(stored.phc);
   const work = { op: "verify", phc: stored.phc, password: peppered(password, pepper.key) } as const;
-  if (!(await passwordPool.run(work))) return "wrong";
+  if (!(await passwordPool.run(work, source))) return "wrong";
   return atPolicy && pepper === peppers[0] ? "right" : "outdated";
 }
 
 /** Takes the time of a wrong password, for a user who does not exist or has none: both must answer alike. */
-export async function spendPasswordCheck(password: string, pepper: Pepper): Promise<"wrong"> {
-  await hash(password, pepper);
+export async function spendPasswordCheck(
+  password: string,
+  pepper: Pepper,
+  source?: string,
+): Promise<"wrong"> {
+  await hash(password, pepper, source);
   return "wrong";
 }
 
-const hash = (password: string, { key }: Pepper): Promise<string> =>
-  passwordPool.run({ op: "hash", password: peppered(password, key) });
+const hash = (password: string, { key }: Pepper, source?: string): Promise<string> =>
+  passwordPool.run({ op: "hash", password: peppered(password, key) }, source);
 
 // Base64 because the library verifies text only.
 function peppered(password: string, key: Uint8Array): string {

@@ -31,6 +31,8 @@ export type WriteContext = {
   service: string;
   clientId: string;
   requestId: string;
+  /** Whose request it is (`authz/source.ts`); the service's own work has none. */
+  source?: string;
   signal?: AbortSignal;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: (tx: Transaction) => Promise<void>;
@@ -54,6 +56,8 @@ export type Written = { id: string; sequence: bigint; changeDate: Date; owner: O
 /** One decision over any number of objects. Everything it loads must still be so when it commits. */
 export interface Transaction {
   readonly now: Date;
+  /** On whose behalf it decides. */
+  readonly at: WriteContext;
   /** The state of an object; the same one however often it is asked for, with what was recorded meanwhile. */
   load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
   /** Reads many objects at once, so that `load` of each finds it here. */
@@ -204,6 +208,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
 
   const transaction: Transaction = {
     now: createdAt,
+    at,
     async load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string) {
       const known = loads.get(`${aggregate.type}/${id}`);
       // One aggregate type has one state type: what was loaded or begun under it before is of the type asked for.

@@ -142,6 +142,8 @@ export type Answer = {
   baseUrl: string;
   parameters: ReadonlyMap<string, string>;
   header: (name: string) => string | null;
+  /** Where the request came from: work for one source waits for that of others, not for all of its own. */
+  source?: string | undefined;
 };
 
 /** One protocol over one configuration. */

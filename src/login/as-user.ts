@@ -1,13 +1,15 @@
 import type { InnerCaller } from "../authz/service.ts";
+import { sourceOf } from "../authz/source.ts";
 import type { Visit } from "./visit.ts";
 
 /** The service calls itself as a user, who may do to himself what users may: a proof or a code is asked of him. */
 export const asUser = (
-  { at: { instanceId, issuer, requestId } }: Visit,
+  { at: { instanceId, issuer, requestId, peer } }: Visit,
   user: { id: string; organizationId: string },
 ): InnerCaller => ({
   instanceId,
   issuer,
   requestId,
+  source: sourceOf(peer),
   as: { userId: user.id, organizationId: user.organizationId },
 });

@@ -57,7 +57,7 @@ export const loginErrors = (parts: Parts): LoginErrors => ({
     const isOurs = code === "INTERNAL";
     const detail = isOurs ? {} : { detail: `${reason}: ${message}` };
     const shown = await showError(parts, request, at, { code, status, ...detail });
-    if (status !== 503) return shown;
+    if (status !== 503 && status !== 429) return shown;
     const headers = { ...shown.headers, "retry-after": String(retryAfterSeconds) };
     return { ...shown, headers };
   },
@@ -92,7 +92,9 @@ function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: n
     case "resourceExhausted":
       return httpStatus === 413
         ? { code: "REQUEST_INVALID", status: 413 }
-        : { code: "UNAVAILABLE", status: 503 };
+        : { code: "RATE_LIMITED", status: 429 };
+    case "deadlineExceeded":
+      return { code: "REQUEST_INVALID", status: httpStatus ?? 408 };
     // An execution does not let it pass.
     case "permissionDenied":
     case "failedPrecondition":

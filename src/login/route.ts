@@ -1,3 +1,4 @@
+import { sourceOf } from "../authz/source.ts";
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
 import type { IdpIntents } from "../resources/idpintent/index.ts";
@@ -100,9 +101,10 @@ function codeOf(reason: string): ProblemCode {
 }
 
 /** On whose behalf the login writes by itself. */
-export const writing = ({ at: { instanceId, requestId } }: Visit, editorId: string) => ({
+export const writing = ({ at: { instanceId, requestId, peer } }: Visit, editorId: string) => ({
   instanceId,
   requestId,
+  source: sourceOf(peer),
   editorId,
   service: "login",
   clientId: "",

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { InnerCaller } from "../authz/service.ts";
+import { sourceOf } from "../authz/source.ts";
 import {
   type Agent,
   agentCookie,
@@ -88,6 +89,13 @@ export async function openVisit(
   const form = request.method === "POST" ? await readForm(request) : new Map<string, string>();
   const known = await parts.agents.load(at.instanceId, cookies, isTls);
   if (request.method === "POST") requireOwnForm(request, at, known, form);
+  let isCounted = false;
+  /** A browser that comes without a cookie, or begins a flow, makes the service keep something. */
+  function count(): void {
+    if (!isCounted) parts.deps.budgets.spend("flows", sourceOf(at.peer));
+    isCounted = true;
+  }
+  if (known === undefined) count();
   let agent = known ?? (await parts.agents.create(at.instanceId));
   let isNew = known === undefined;
 
@@ -142,8 +150,10 @@ export async function openVisit(
       return flow !== undefined;
     },
     async save(data) {
-      if (flow === undefined) flow = await parts.flows.create(at.instanceId, agent.id, data);
-      else flow = await parts.flows.save(at.instanceId, flow, data);
+      if (flow === undefined) {
+        count();
+        flow = await parts.flows.create(at.instanceId, agent.id, data);
+      } else flow = await parts.flows.save(at.instanceId, flow, data);
       return flow;
     },
     async renew(sessionIds) {
@@ -193,6 +203,7 @@ export async function openVisit(
       instanceId: at.instanceId,
       issuer: at.issuer,
       requestId: at.requestId,
+      source: sourceOf(at.peer),
       as: { system: "login" },
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),

@@ -6,6 +6,7 @@ import type {
   MembershipReader,
   OrganizationReader,
 } from "../authz/ports.ts";
+import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
@@ -51,6 +52,8 @@ export type Deps = {
   egress: Pick<EgressClient, "call">;
   /** Logins with identity providers, by the guarded way out. */
   federation: Federation;
+  /** What one source may cost. */
+  budgets: Budgets;
   /** Which features are on. */
   features: FeatureReader;
   /** What the running process serves: execution conditions are checked against it. */

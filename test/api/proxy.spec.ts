@@ -25,16 +25,31 @@ describe("X-Forwarded-* and Forwarded", () => {
       peer: "1.2.3.4",
     });
   });
-  it("are read as RFC 7239 writes them, which wins over the older headers", () => {
+  it("are read as RFC 7239 writes them, where nothing else is there", () => {
+    const said = { forwarded: 'for="[2001:db8::1]:4711";host="id.test:8443";proto=https' };
+    const origin = { host: "id.test:8443", scheme: "https", peer: "2001:db8::1" } as const;
+    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), origin);
+    assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), origin);
+  });
+  it("finding 8: count as the proxy writes them, whatever the client sent of the other kind", () => {
     const said = {
-      forwarded: 'for=1.2.3.4;host="id.test:8443";proto=https',
-      "x-forwarded-host": "no.test",
+      forwarded: "for=6.6.6.6;host=evil.test;proto=https",
+      "x-forwarded-for": "1.2.3.4",
     };
-    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), {
-      host: "id.test:8443",
+    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), { ...seen, peer: "1.2.3.4" });
+    assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), {
+      host: "evil.test",
       scheme: "https",
-      peer: "1.2.3.4",
+      peer: "6.6.6.6",
     });
+  });
+  it("tell the nearest address that is no trusted proxy", () => {
+    const chain = { "x-forwarded-for": "6.6.6.6, 1.2.3.4, 10.9.9.9" };
+    assert.equal(resolveOrigin([network])(seen, headers(chain)).peer, "1.2.3.4");
+    const hops = { forwarded: "for=6.6.6.6, for=1.2.3.4:80, for=10.9.9.9" };
+    assert.equal(resolveOrigin([network])(seen, headers(hops)).peer, "1.2.3.4");
+    const only = { "x-forwarded-for": "10.9.9.9" };
+    assert.equal(resolveOrigin([network])(seen, headers(only)).peer, "10.1.2.3");
   });
   it("count only as the nearest hop tells them", () => {
     const said = {

@@ -107,6 +107,16 @@ describe("a peer that takes its time", { concurrency: true }, () => {
     assert.match(told, /^HTTP\/1\.1 504 /);
     between(seconds, 29, 36);
   });
+  it("for a form, a byte now and then, gets 408 after 30 s (J12a)", async () => {
+    const { seconds, told } = await livesOf(async (socket) => {
+      const type = "Content-Type: application/x-www-form-urlencoded\r\n";
+      socket.write(`POST /oauth/v2/token HTTP/1.1\r\n${host}${type}Content-Length: 1000\r\n\r\n`);
+      await drip(socket, "a");
+    });
+    assert.match(told, /^HTTP\/1\.1 408 /);
+    assert.match(told, /"error":"invalid_request"/);
+    between(seconds, 29, 42);
+  });
   it("on a connection of HTTP/2 without a stream is told to go after 300 s", async () => {
     const session = http2.connect(`http://127.0.0.1:${app.port}`);
     session.on("error", () => {});

@@ -3,36 +3,21 @@ import { after, it } from "node:test";
 import { passwordPool } from "../../src/crypto/password-pool.ts";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { assertRefused, basic, paths, startOidc } from "../support/oidc.ts";
-import { userAgent } from "../support/user-agent.ts";
+import { type Shown, userAgent } from "../support/user-agent.ts";
 
-const service = await startOidc();
+// What one source may do is tried elsewhere (test/authority/budgets.spec.ts).
+const service = await startOidc({ env: { IDSVC_BUDGET_GUESSES: "0", IDSVC_BUDGET_FLOWS: "0" } });
 const { send, post } = service;
+const web = await service.addClient();
 after(() => service[Symbol.asyncDispose]());
 
 // More than may wait for a thread on any machine that runs this.
 const many = 64 * 20;
 
 it("F22: a flood of passwords and secrets is refused in words, and everything else goes on", async () => {
-  const web = await service.addClient();
   const alice = await addPersonNamed(service);
   const { access_token: token } = await service.tokensFor(web, alice.id);
-  const agent = userAgent(service.issuer);
-  await agent.open(authorizeUrl(service, web));
-  await agent.submit({ login_name: alice.loginName });
-  // The queue of the threads, which are those of this process, is full for the page: what is done makes room for another.
-  let isFull = true;
-  const hash = async (): Promise<void> => {
-    const isDone = await passwordPool.run({ op: "hash", password }).then(
-      () => true,
-      () => false,
-    );
-    if (isDone && isFull) await hash();
-  };
-  const hashes = Array.from({ length: many }, hash);
-  const shown = await agent.submit({ password }).finally(() => {
-    isFull = false;
-  });
-  await Promise.all(hashes);
+  const shown = await whileFull("127.0.0.1", () => signInAs(alice.loginName));
 
   const checks = { user: { user_id: alice.id }, password: { password } };
   // Each another name, so that nobody is throttled; what does not exist is hashed for as well.
@@ -66,3 +51,35 @@ it("F22: a flood of passwords and secrets is refused in words, and everything el
   assert.equal((await post("/sessions", { checks })).status, 201);
   assert.equal((await service.userinfo(token)).status, 200);
 });
+
+it("J12a: a flood of one source keeps nobody else waiting", async () => {
+  const bob = await addPersonNamed(service);
+  const shown = await whileFull("203.0.113.9", () => signInAs(bob.loginName));
+  assert.ok(shown.left?.searchParams.has("code"), shown.html.slice(0, 2500));
+});
+
+async function signInAs(loginName: string): Promise<Shown> {
+  const agent = userAgent(service.issuer);
+  await agent.open(authorizeUrl(service, web));
+  await agent.submit({ login_name: loginName });
+  return agent.submit({ password });
+}
+
+/** Does something while the queue of the threads, which are those of this process, is full of what one source wants. */
+async function whileFull<T>(source: string, act: () => Promise<T>): Promise<T> {
+  let isFull = true;
+  // What is done makes room for another.
+  const hash = async (): Promise<void> => {
+    const isDone = await passwordPool.run({ op: "hash", password }, source).then(
+      () => true,
+      () => false,
+    );
+    if (isDone && isFull) await hash();
+  };
+  const hashes = Array.from({ length: many }, hash);
+  const done = await act().finally(() => {
+    isFull = false;
+  });
+  await Promise.all(hashes);
+  return done;
+}

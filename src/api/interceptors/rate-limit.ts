@@ -1,10 +1,7 @@
+import { createBuckets } from "../../authz/buckets.ts";
 import { resourceExhausted } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
-
-const maxCallers = 100_000;
-
-type Bucket = { tokens: number; at: number };
 
 /** Counts one call of somebody, or refuses it. */
 export type RateLimiter = (who: string) => void;
@@ -16,19 +13,10 @@ export type RateLimiter = (who: string) => void;
  * @throws RESOURCE_EXHAUSTED RATE_LIMITED
  */
 export function createRateLimiter(callsPerSecond: number): RateLimiter {
-  const buckets = new Map<string, Bucket>();
+  const buckets = createBuckets([{ size: callsPerSecond, seconds: 1 }]);
   return (who) => {
-    const now = performance.now();
-    const bucket = buckets.get(who) ?? { tokens: callsPerSecond, at: now };
-    const gained = ((now - bucket.at) / 1000) * callsPerSecond;
-    const tokens = Math.min(callsPerSecond, bucket.tokens + gained);
-    const isAllowed = tokens >= 1;
-    // Last used last, so that what is dropped is who has been quiet the longest.
-    buckets.delete(who);
-    buckets.set(who, { tokens: isAllowed ? tokens - 1 : tokens, at: now });
-    if (buckets.size > maxCallers) dropFirst(buckets);
-    if (isAllowed) return;
-    const wait = Math.max(1, Math.ceil((1 - tokens) / callsPerSecond));
+    const wait = buckets.take(who);
+    if (wait === 0) return;
     throw resourceExhausted(
       "RATE_LIMITED",
       `a caller may make ${callsPerSecond} calls a second: try again in ${wait} s`,
@@ -45,9 +33,4 @@ export const rateLimit =
   };
 
 const callerOf = ({ instanceId, caller }: Call): string =>
-  `${instanceId}/${caller?.kind === "user" ? caller.userId : `system:${caller?.name ?? ""}`}`;
-
-function dropFirst(buckets: Map<string, Bucket>): void {
-  const [first] = buckets.keys();
-  if (first !== undefined) buckets.delete(first);
-}
+  `${instanceId}/${caller?.kind === "user" ? `user:${caller.userId}` : `system:${caller?.name ?? ""}`}`;

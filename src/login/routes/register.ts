@@ -1,4 +1,5 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { sourceOf } from "../../authz/source.ts";
 import { DomainError } from "../../errors.ts";
 import { instanceFacts } from "../../resources/instance/index.ts";
 import { tellNews } from "../../resources/user/index.ts";
@@ -77,6 +78,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
     } as const;
     const authenticators = { password: { type: { case: "password", value: password } } } as const;
     const begun = { loginName: username, isChosen: true, mustVerifyEmail: true };
+    deps.budgets.spend("registrations", sourceOf(visit.at.peer));
     try {
       const described = { username, organization_id: organizationId, data, email };
       const keep = await functions.creating(visit.at, described);

@@ -21,6 +21,7 @@ const codeLength = 8;
 export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
   metadata: "device_authorization_endpoint",
   path: deviceAuthorizationPath,
+  budget: "flows",
   methods: ["POST"],
   caller: "client",
   crossOrigin: "none",

@@ -36,6 +36,7 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
   return {
     metadata: "end_session_endpoint",
     path: endSessionPath,
+    budget: "flows",
     methods: ["GET", "POST"],
     caller: "browser",
     crossOrigin: "none",

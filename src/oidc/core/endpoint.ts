@@ -11,5 +11,7 @@ export type Endpoint = {
   caller: "client" | "browser";
   /** Which pages of other origins may read its answers (decisions A3). */
   crossOrigin: "apps" | "any" | "none";
+  /** Whoever calls it makes the service keep something: each request takes one from the budget of its source. */
+  budget?: "flows";
   handle(request: OidcRequest, at: At): Promise<OidcAnswer>;
 };

@@ -58,10 +58,18 @@ export type IdpIntents = ReturnType<typeof createIdpIntents>;
 export function createIdpIntents(
   deps: Pick<
     Deps,
-    "db" | "events" | "secrets" | "now" | "newId" | "features" | "federation" | "organizations"
+    | "db"
+    | "events"
+    | "secrets"
+    | "now"
+    | "newId"
+    | "features"
+    | "federation"
+    | "organizations"
+    | "budgets"
   >,
 ) {
-  const { db, events, secrets, now, newId, federation } = deps;
+  const { db, events, secrets, now, newId, federation, budgets } = deps;
   const t = db.table(idpIntents);
   const idps = idpReader(db, deps.features);
   const secretOf = idpSecretReader(db, secrets);
@@ -265,7 +273,8 @@ export function createIdpIntents(
         const { provider } = await requireIdp(at.instanceId, organizationId, row.idpId);
         // An instance may have many addresses: the provider knows the one that it was asked from.
         const { baseUrl = at.issuer } = row.kept;
-        const identity = await federation.finish(provider, { ...answer, baseUrl }, row.kept);
+        const told = { ...answer, baseUrl, source: at.source };
+        const identity = await federation.finish(provider, told, row.kept);
         return await conclude(at, row, provider.config.type, identity);
       } catch (error) {
         return failed(at, row.id, error);
@@ -285,8 +294,10 @@ export function createIdpIntents(
       const { provider } = await requireIdp(at.instanceId, organizationId, idpId);
       const { config } = provider;
       if (config.type !== "ldap") throw notLdap();
+      budgets.spend("guesses", at.source);
       const identity = await federation.lookUp({ ...provider, config }, tried);
       if (identity === undefined) return undefined;
+      budgets.giveBack("guesses", at.source);
       const id = newId();
       await add(at, wanted, { id, stateDigest: "", kept: {} });
       try {

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { Budgets } from "../../authz/budgets.ts";
 import { invalidField } from "../../errors.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -8,6 +9,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, table, text } from "../../storage/table.ts";
 import type { CodeKind } from "./code-kinds.ts";
+import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
 
 /**
@@ -45,6 +47,7 @@ export type Codes = {
    * made when it is sent (`renew`), so that none lies about in clear and none arrives dead; until then nothing counts.
    *
    * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the instance or an allowed host
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `MessageBudget.take`
    */
   issue(
     tx: Transaction,
@@ -61,19 +64,23 @@ export type Codes = {
   ): Promise<string | undefined>;
   /**
    * Spends a code: it counts once, for the subject it was made for, until it expires or was missed ten times. A wrong
-   * one is counted by the same unit, so the caller must let the unit commit before he refuses.
+   * one is counted by the same unit, so the caller must let the unit commit before they refuse. It is counted against the
+   * source of the request too, unless that was done (`isCounted`).
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong ones came from the source
    */
   spend(
     tx: Transaction,
     user: UserRef,
     kind: CodeKind,
-    tried: { code: string; subject: string },
+    tried: { code: string; subject: string; isCounted?: true },
   ): Promise<boolean>;
   /** Everything a user has: it goes with him. */
   removeAll(user: UserRef): RowChange;
 };
 
 export type CodesParts = {
+  /** Absent where no request is served. */
+  budgets?: Budgets | undefined;
   db: Database;
   secrets: SecretStore;
   newId: () => string;
@@ -81,8 +88,9 @@ export type CodesParts = {
   isLinkHost(instanceId: string, address: string): Promise<boolean>;
 };
 
-export function createCodes({ db, secrets, newId, isLinkHost }: CodesParts): Codes {
+export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesParts): Codes {
   const t = db.table(oneTimeCodes);
+  const messages = budgets && createMessageBudget({ db, secrets, budgets });
   const place = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
     instanceId,
     userId,
@@ -113,6 +121,10 @@ export function createCodes({ db, secrets, newId, isLinkHost }: CodesParts): Cod
           "must lead to a domain of the instance, or to one of allowed_link_hosts of its security settings",
         );
       }
+      const isAllowed =
+        delivery === "returned" || ((await messages?.take(tx, user.userId, subject)) ?? true);
+      // The code before stays.
+      if (!isAllowed) return undefined;
       const code = newCode(kind);
       const { now } = tx;
       // One that waits for its mail must outlive the tries to send it.
@@ -154,7 +166,9 @@ export function createCodes({ db, secrets, newId, isLinkHost }: CodesParts): Cod
       return code;
     },
 
-    async spend(tx, user, kind, { code, subject }) {
+    async spend(tx, user, kind, { code, subject, isCounted }) {
+      const guesses = isCounted ? undefined : budgets;
+      guesses?.spend("guesses", tx.at.source);
       const where = place(user, kind);
       const row = await find(user, kind);
       if (row === undefined || row.expiresAt <= tx.now || row.attempts >= mostAttempts)
@@ -164,6 +178,7 @@ export function createCodes({ db, secrets, newId, isLinkHost }: CodesParts): Cod
       tx.expectRows(oneTimeCodes, { ...where, attempts, digest }, 1);
       const given = await digestOf(user, kind, code.trim().toUpperCase());
       const isRight = row.subject === subject && digest === given;
+      if (isRight) guesses?.giveBack("guesses", tx.at.source);
       tx.write(
         isRight
           ? deleteRows(oneTimeCodes, where)

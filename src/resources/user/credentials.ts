@@ -36,7 +36,13 @@ export function createCredentials(deps: Deps): Credentials {
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
-    codes: createCodes({ db, secrets, newId: deps.newId, isLinkHost: linkHosts(db) }),
+    codes: createCodes({
+      db,
+      secrets,
+      newId: deps.newId,
+      budgets: deps.budgets,
+      isLinkHost: linkHosts(db),
+    }),
     attempts,
     authenticators,
     passwords,

@@ -9,6 +9,7 @@ import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
+import { messageBudgets } from "./message-budget.ts";
 import { contactHandlers } from "./contact-handlers.ts";
 import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
 import { tokenConcerns } from "./concerns.ts";
@@ -100,7 +101,7 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 export const userModule: Module = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
-  state: [oneTimeCodes, attemptCounts, webAuthNChallenges],
+  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, messageBudgets],
   claimErrors: {
     [usernameClaim]: () =>
       alreadyExists(
@@ -147,5 +148,6 @@ export const userModule: Module = {
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
-  sweeps: (deps) => [oneTimeCodes, webAuthNChallenges].map((rows) => sweepExpiredRows(deps, rows)),
+  sweeps: (deps) =>
+    [oneTimeCodes, webAuthNChallenges, messageBudgets].map((rows) => sweepExpiredRows(deps, rows)),
 };

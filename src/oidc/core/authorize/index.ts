@@ -134,6 +134,7 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       metadata: "authorization_endpoint",
       path: authorizePath,
       methods: ["GET", "POST"],
+      budget: "flows",
       caller: "browser",
       crossOrigin: "none",
       handle: (http, at) =>

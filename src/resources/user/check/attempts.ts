@@ -48,6 +48,7 @@ export type Attempts = {
    * limit allows.
    *
    * What nobody can guess is not counted: then `counter` is undefined.
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong attempts came from the source
    * @param userId undefined where nobody was found by the name
    */
   judge<J extends Judgement>(
@@ -86,7 +87,7 @@ const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 const nobody = "";
 
 export function createAttempts(
-  { db, events, organizations }: Deps,
+  { db, events, organizations, budgets }: Deps,
   loginOf: LoginPolicyReader,
 ): Attempts {
   const rowOf = rowByKey(db, attemptCounts);
@@ -151,10 +152,13 @@ export function createAttempts(
 
   return {
     async judge(at, userId, counter, judge) {
+      // Taken before anything is looked at: neither the answer nor its time tells anything else then.
+      if (counter !== undefined) budgets.spend("guesses", at.source);
       const judgement =
         userId === undefined
           ? undefined
           : await inTurn(`${at.instanceId}/${userId}`, () => judged(at, userId, counter, judge));
+      if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       return judgement ?? spend(at);
     },
     forgivePassword: (ref) => updateRows(attemptCounts, ref, noPasswords),

@@ -56,7 +56,7 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
         async (tx, state, row) => {
           const chosen = choose(state, channel);
           if (chosen === undefined) return undefined;
-          const tried = { code, subject: chosen.id };
+          const tried = { code, subject: chosen.id, isCounted: true as const };
           const isRight = await codes.spend(tx, row, otpLogin(channel), tried);
           return { isRight, happened: [checked(channel, isRight)] };
         },

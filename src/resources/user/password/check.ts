@@ -31,10 +31,10 @@ export function createPasswordCheck(
   const policyOf = passwordPolicyReader(deps.db);
 
   return async (at, userId, password) => {
-    const { instanceId } = at;
+    const { instanceId, source } = at;
     // A decision that is taken anew needs the hash no second time.
-    const verify = remembered((stored) => passwords.verify(instanceId, password, stored));
-    const renew = remembered(() => passwords.hash(instanceId, password));
+    const verify = remembered((stored) => passwords.verify(instanceId, password, stored, source));
+    const renew = remembered(() => passwords.hash(instanceId, password, source));
 
     const judgement = await attempts.judge(at, userId, "password", async (tx, state, row) => {
       const ref = { instanceId, userId: row.userId };
@@ -60,7 +60,7 @@ export function createPasswordCheck(
     });
     if (judgement === undefined) {
       // As long as a wrong one takes.
-      await passwords.spend(instanceId, password);
+      await passwords.spend(instanceId, password, source);
       return { isRight: false };
     }
     return judgement.isRight

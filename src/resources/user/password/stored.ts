@@ -15,14 +15,20 @@ export type StoredPassword = PasswordHash | { imported: string };
 type UserRef = { instanceId: string; userId: string };
 
 export type PasswordStore = {
-  hash(instanceId: string, password: string): Promise<StoredPassword>;
+  /** `source` is whose request it is: sources take turns. */
+  hash(instanceId: string, password: string, source?: string): Promise<StoredPassword>;
   /** The row that keeps it, in the place of the one before. */
   put(user: UserRef, stored: StoredPassword, createdAt: Date): Promise<RowChange>;
   read(user: UserRef): Promise<StoredPassword | undefined>;
   /** A right password whose hash was imported is outdated. */
-  verify(instanceId: string, password: string, stored: StoredPassword): Promise<PasswordVerdict>;
+  verify(
+    instanceId: string,
+    password: string,
+    stored: StoredPassword,
+    source?: string,
+  ): Promise<PasswordVerdict>;
   /** Takes as long as a wrong password. */
-  spend(instanceId: string, password: string): Promise<void>;
+  spend(instanceId: string, password: string, source?: string): Promise<void>;
   remove(user: UserRef): RowChange;
 };
 
@@ -41,21 +47,22 @@ export function createPasswordStore(secrets: SecretStore): PasswordStore {
   }
 
   return {
-    hash: async (instanceId, password) => hashPassword(password, await pepper(instanceId)),
+    hash: async (instanceId, password, source) =>
+      hashPassword(password, await pepper(instanceId), source),
     put: (user, stored, createdAt) =>
       secrets.put(ref(user), Buffer.from(JSON.stringify(stored)), createdAt),
     async read(user) {
       const bytes = await secrets.open(ref(user));
       return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString("utf8"));
     },
-    async verify(instanceId, password, stored) {
+    async verify(instanceId, password, stored, source) {
       if ("imported" in stored) {
-        return (await verifyImportedHash(password, stored.imported)) ? "outdated" : "wrong";
+        return (await verifyImportedHash(password, stored.imported, source)) ? "outdated" : "wrong";
       }
-      return verifyPassword(password, stored, [await pepper(instanceId)]);
+      return verifyPassword(password, stored, [await pepper(instanceId)], source);
     },
-    async spend(instanceId, password) {
-      await spendPasswordCheck(password, await pepper(instanceId));
+    async spend(instanceId, password, source) {
+      await spendPasswordCheck(password, await pepper(instanceId), source);
     },
     remove: (user) => secrets.remove(ref(user)),
   };

@@ -1,0 +1,59 @@
+import { BlockList, isIP } from "node:net";
+
+/**
+ * Whom budgets count as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has whole. What is no address
+ * (a proxy may send anything) is one source for all.
+ *
+ * @param address as the socket or a trusted proxy gives it
+ */
+export function sourceOf(address: string): string {
+  const [plain = ""] = address.split("%", 1);
+  if (isIP(plain) === 4) return plain;
+  if (isIP(plain) !== 6) return "unknown";
+  const groups = groupsOf(plain);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return ipv4Of(groups);
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
+}
+
+/** Whether a source is on this machine or in a private network: most likely a proxy that nobody configured. */
+export function isNearby(source: string): boolean {
+  if (source.endsWith("/64")) return nearby.check(source.slice(0, -3), "ipv6");
+  return isIP(source) === 4 && nearby.check(source, "ipv4");
+}
+
+// RFC 1918, RFC 6598, RFC 3927; RFC 4291, RFC 4193. `::` stands for the /64 of ::1.
+const nearby = new BlockList();
+nearby.addSubnet("127.0.0.0", 8, "ipv4");
+nearby.addSubnet("10.0.0.0", 8, "ipv4");
+nearby.addSubnet("172.16.0.0", 12, "ipv4");
+nearby.addSubnet("192.168.0.0", 16, "ipv4");
+nearby.addSubnet("100.64.0.0", 10, "ipv4");
+nearby.addSubnet("169.254.0.0", 16, "ipv4");
+nearby.addAddress("::", "ipv6");
+nearby.addSubnet("fe80::", 10, "ipv6");
+nearby.addSubnet("fc00::", 7, "ipv6");
+
+const ipv4Of = (groups: readonly number[]): string =>
+  [6, 7].flatMap((at) => [(groups[at] ?? 0) >> 8, (groups[at] ?? 0) & 0xff]).join(".");
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [front = "", back] = address.split("::", 2);
+  const head = parts(front);
+  const tail = back === undefined ? [] : parts(back);
+  const gap = back === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array.from({ length: gap }, () => 0), ...tail];
+}
+
+function parts(text: string): number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((part) => {
+    if (!part.includes(".")) return [Number.parseInt(part, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}

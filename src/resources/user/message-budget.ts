@@ -1,0 +1,81 @@
+import type { Budgets } from "../../authz/budgets.ts";
+import { resourceExhausted } from "../../errors.ts";
+import type { SecretStore } from "../../eventstore/secret-store.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { putRow } from "../../storage/row-change.ts";
+import { instant, int, table, text } from "../../storage/table.ts";
+
+/** How many codes and mails went to one recipient, and how many one sender had sent, in the hour that began at `since`. */
+export const messageBudgets = table(
+  "message_budgets",
+  { instanceId: text(), key: text(), count: int(), since: instant(), expiresAt: instant() },
+  { key: ["instanceId", "key"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
+const hourMs = 3_600_000;
+
+export type MessageBudget = {
+  /**
+   * Whether a message may go to the address now; it is counted in the unit. Only what people have sent for their own account
+   * is counted, or by the pages of the login, where anybody may ask. What administrators send is theirs to answer for.
+   *
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many came from the source; or, to people who ask over the API, when too
+   * many went to the recipient, or were asked for by them. Pages must not tell, since there the asker may be a stranger:
+   * they are answered false
+   */
+  take(tx: Transaction, userId: string, address: string): Promise<boolean>;
+};
+
+export function createMessageBudget(parts: {
+  db: Database;
+  secrets: SecretStore;
+  budgets: Budgets;
+}): MessageBudget {
+  const { db, secrets, budgets } = parts;
+  const t = db.table(messageBudgets);
+
+  /** Counts one more; or the seconds after which there is room again. */
+  async function count(tx: Transaction, key: string, most: number): Promise<number> {
+    const { instanceId } = tx.at;
+    const [row] = await db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.key, key)));
+    const isOver = row === undefined || row.expiresAt <= tx.now;
+    if (!isOver && row.count >= most) {
+      return Math.ceil((row.expiresAt.getTime() - tx.now.getTime()) / 1000);
+    }
+    const seen = row === undefined ? {} : { count: row.count, since: row.since };
+    tx.expectRows(messageBudgets, { instanceId, key, ...seen }, row === undefined ? 0 : 1);
+    const since = isOver ? tx.now : row.since;
+    const expiresAt = new Date(since.getTime() + hourMs);
+    const values = { count: isOver ? 1 : row.count + 1, since, expiresAt };
+    tx.write(putRow(messageBudgets, { instanceId, key, ...values }));
+    return 0;
+  }
+
+  return {
+    async take(tx, userId, address) {
+      const { instanceId, editorId, source } = tx.at;
+      const isPage = editorId === "system:login";
+      if (source === undefined || (!isPage && editorId !== userId)) return true;
+      budgets.spend("messages", source);
+      const { recipientMessages, senderMessages } = budgets.ofPeople;
+      // An address is not kept in clear.
+      const recipient = `to:${await secrets.digest(instanceId, `recipient:${address}`)}`;
+      const waits = [
+        recipientMessages === 0 ? 0 : await count(tx, recipient, recipientMessages),
+        isPage || senderMessages === 0 ? 0 : await count(tx, `by:${editorId}`, senderMessages),
+      ];
+      const retryAfterSeconds = Math.max(...waits);
+      if (retryAfterSeconds === 0) return true;
+      if (isPage) return false;
+      throw resourceExhausted("BUDGET_SPENT", "too many codes were sent: try again later", {
+        metadata: { budget: "messages" },
+        retryAfterSeconds,
+      });
+    },
+  };
+}
