@@ -124,19 +124,19 @@ describe("a session that does not satisfy the login settings (authority J11)", (
     const machine = { token: app.token };
     const demand = (value: object) =>
       peer.rest("PATCH", path, { force_mfa_administrators: value as JsonObject }, machine);
-    const [before, after] = [await logIn(plain), await logIn(administrator)];
+    const [withoutRole, withRole] = [await logIn(plain), await logIn(administrator)];
     bodyOf(await demand({ set: true }));
     try {
-      bodyOf(await post("/users/_search", [], { token: before.token }));
-      assertRefused((await post("/users/_search", [], { token: after.token })).refusal, mfa);
-      assert.deepEqual((await show(after.id)).lacks, ["second_factor_setup"]);
-      assert.deepEqual((await show(before.id)).lacks ?? [], []);
+      bodyOf(await post("/users/_search", [], { token: withoutRole.token }));
+      assertRefused((await post("/users/_search", [], { token: withRole.token })).refusal, mfa);
+      assert.deepEqual((await show(withRole.id)).lacks, ["second_factor_setup"]);
+      assert.deepEqual((await show(withoutRole.id)).lacks ?? [], []);
       // The machine user of the first start is an owner, and its token is no session.
       bodyOf(await post("/users/_search", [], machine));
     } finally {
       bodyOf(await demand({ reset: true }));
     }
-    bodyOf(await post("/users/_search", [], { token: after.token }));
+    bodyOf(await post("/users/_search", [], { token: withRole.token }));
   });
 
   it("is one again when what was proven or the session itself is too old", async () => {
