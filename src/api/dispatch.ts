@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
-import { invalidArgument, unimplemented } from "../errors.ts";
+import { type DomainError, invalidArgument, invalidField, unimplemented } from "../errors.ts";
 import { allowPreflight, type CrossOrigin, isPreflight, openTo } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -110,6 +110,11 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
 
   return {
     serve(exchange) {
+      const wrong = wrongHost(exchange, parts.probes.has(exchange.path));
+      if (wrong !== undefined) {
+        respondRestError(exchange, wrong);
+        return true;
+      }
       const origin = exchange.headers.get("origin");
       if (origin === undefined) return serveCall(exchange);
       const methods = callsAt(exchange.path);
@@ -138,6 +143,21 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
       );
     },
   };
+}
+
+/**
+ * A request says once which host it is for (RFC 9112 section 3.2, RFC 9113 section 8.3.1): of several, whatever stands before us
+ * may have looked at another one.
+ */
+function wrongHost({ headers, host }: Exchange, isProbe: boolean): DomainError | undefined {
+  const count = headers.count("host") + headers.count(":authority");
+  if (count === 1 || (count === 2 && headers.get("host") === headers.get(":authority"))) {
+    return undefined;
+  }
+  if (count > 1) return invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
+  // Probes of old load balancers speak HTTP/1.0.
+  if (host !== "" || isProbe) return undefined;
+  return invalidField("host", "HOST_MISSING", "the Host header must be sent");
 }
 
 function serveProbe(exchange: Exchange, probe: () => Answer): void {

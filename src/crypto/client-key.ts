@@ -1,6 +1,8 @@
 import { createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 
+// A modulus with a factor as small as these was made by a broken generator, or to be factored.
+const smallPrimes = [3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n, 41n, 43n, 47n, 53n];
 const rsaBits = { made: 2048, least: 2048, most: 8192 };
 const leastExponent = 3n;
 const curves: readonly (string | undefined)[] = ["prime256v1", "secp384r1", "secp521r1"];
@@ -35,14 +37,17 @@ export function readClientKey(pem: string): string | undefined {
   return isStrong(key) ? key.export({ type: "spki", format: "pem" }).toString() : undefined;
 }
 
-function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+function isStrong(key: KeyObject): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails } = key;
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = asymmetricKeyDetails ?? {};
   switch (asymmetricKeyType) {
     case "rsa":
       return (
         modulusLength >= rsaBits.least &&
         modulusLength <= rsaBits.most &&
-        publicExponent >= leastExponent
+        publicExponent >= leastExponent &&
+        publicExponent % 2n === 1n &&
+        isSoundModulus(key)
       );
     case "ec":
       return curves.includes(namedCurve);
@@ -51,4 +56,11 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boole
     default:
       return false;
   }
+}
+
+/** Whether the modulus is a product of two large primes, as far as that can be seen: odd, and without a small factor. */
+function isSoundModulus(key: KeyObject): boolean {
+  const { n = "" } = key.export({ format: "jwk" });
+  const modulus = BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`);
+  return modulus % 2n === 1n && smallPrimes.every((prime) => modulus % prime !== 0n);
 }

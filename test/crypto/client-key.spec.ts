@@ -23,6 +23,16 @@ describe("a new pair of client keys", () => {
   });
 });
 
+const base64url = (value: bigint) => {
+  const hex = value.toString(16);
+  return Buffer.from(hex.padStart(hex.length + (hex.length % 2), "0"), "hex").toString("base64url");
+};
+const rsaOf = (n: bigint, e = 65_537n) =>
+  createPublicKey({ key: { kty: "RSA", n: base64url(n), e: base64url(e) }, format: "jwk" });
+const modulus = BigInt(
+  `0x${Buffer.from(String(publicKey.export({ format: "jwk" }).n), "base64url").toString("hex")}`,
+);
+
 describe("reading a client key", () => {
   const good: [string, KeyObject][] = [
     ["RSA of 2048 bits", publicKey],
@@ -50,6 +60,9 @@ describe("reading a client key", () => {
     ["a private key", privateKey.export({ type: "pkcs8", format: "pem" }).toString()],
     ["a private key of PKCS#1", privateKey.export({ type: "pkcs1", format: "pem" }).toString()],
     ["a key that is cut short", spki(publicKey).slice(0, 200)],
+    ["RSA with an even modulus", spki(rsaOf((1n << 2047n) + 2n))],
+    ["RSA with a modulus that three divides", spki(rsaOf(3n * ((1n << 2047n) + 1n)))],
+    ["RSA with an even exponent", spki(rsaOf(modulus, 65_536n))],
     ["text", "key"],
     ["nothing", ""],
   ];

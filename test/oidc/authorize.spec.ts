@@ -105,14 +105,17 @@ describe("redirect_uri and client_id (RFC 6749 section 4.1.2.1, RFC 9700 section
   });
 
   it("that does not fit the type of the app works in development mode only", async () => {
-    const http = { redirect_uris: ["http://rp.test/cb"], app_type: "OIDC_APP_TYPE_USER_AGENT" };
+    const http = {
+      redirect_uris: ["http://localhost:4200/cb"],
+      app_type: "OIDC_APP_TYPE_USER_AGENT",
+    };
     const none = { ...http, auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE" };
     const strict = await peer.addClient(none);
-    const refused = await ask({ redirect_uri: "http://rp.test/cb" }, strict);
+    const refused = await ask({ redirect_uri: "http://localhost:4200/cb" }, strict);
     assert.equal(errorOf(refused), "REDIRECT_URI_INVALID");
     assert.match(refused.html, /compliance problems/);
     const developed = await peer.addClient({ ...none, dev_mode: true });
-    const more = { redirect_uri: "http://rp.test/cb", prompt: "none", ...challenge };
+    const more = { redirect_uri: "http://localhost:4200/cb", prompt: "none", ...challenge };
     assert.equal(answerOf(await ask(more, developed)).get("error"), "login_required");
   });
 });

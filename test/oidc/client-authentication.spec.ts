@@ -219,6 +219,20 @@ describe("client assertions (RFC 7523 section 2.2)", () => {
     }
   });
 
+  it("finding 8: a jti is spent when its signature was good, whatever becomes of the grant (J18)", async () => {
+    for (const form of [
+      { grant_type: "authorization_code", code: "unknown", redirect_uri: "https://rp.test/cb" },
+      { grant_type: "refresh_token", refresh_token: "unknown" },
+      { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: "unknown" },
+    ]) {
+      const assertion = withAssertion(signed(key, claimsOf(jwtc)));
+      const failed = await send(paths.token, { ...form, ...assertion });
+      assert.equal(failed.status, 400, failed.text);
+      const again = { ...(await redeem(jwtc)), ...assertion };
+      assertRefused(await send(paths.token, again), 401, "invalid_client");
+    }
+  });
+
   it("D28: refuses a key past its date, a removed one, and that of a deactivated app", async () => {
     const app = await addClient({ auth_method_type: "OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT" });
     const expiration_date = new Date(service.now().getTime() + 60_000).toISOString();

@@ -1,6 +1,6 @@
 import { whenKnown } from "../../awaitable.ts";
 import { hostName, issuerOf } from "../../authz/host.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -8,7 +8,6 @@ import type { Ports } from "./index.ts";
  * Resolves the instance by the host of the request, port ignored (decisions B1).
  *
  * @throws NOT_FOUND INSTANCE_UNKNOWN_HOST
- * @throws INVALID_ARGUMENT HOST_REPEATED
  */
 export const instance =
   ({ instances, externalUrl }: Ports): InterceptorFactory =>
@@ -25,9 +24,6 @@ export const instance =
     };
     return {
       check(call) {
-        if (call.headers.count("host") > 1) {
-          throw invalidField("host", "HOST_REPEATED", "the Host header must be sent once");
-        }
         const domain = hostName(call.host);
         return whenKnown(instances.byDomain(domain), (owner) => enter(call, domain, owner));
       },

@@ -1,6 +1,11 @@
 import { invalidField } from "../../errors.ts";
 import type { GrantType, OidcConfig, ResponseType } from "./events.ts";
-import { redirectKind, requireOrigin, requireRedirectUri } from "./redirect-uri.ts";
+import {
+  redirectKind,
+  requireOrigin,
+  requireRedirectUri,
+  requireSafeRedirect,
+} from "./redirect-uri.ts";
 
 /**
  * What in a configuration does not fit the type of the app, in stable words (background 8.4). Such apps are stored; their
@@ -25,7 +30,12 @@ function redirectProblems(oidc: OidcConfig): string[] {
   const { redirectUris, grantTypes } = oidc;
   const redirects = grantTypes.includes("authorization_code") || grantTypes.includes("implicit");
   if (redirectUris.length === 0) return redirects ? ["NoRedirectUris"] : [];
-  const problems = redirectUris.flatMap((uri) => problemsOfRedirect(oidc, uri));
+  const isHttp = redirectUris.some((uri) => redirectKind(uri) === "http");
+  const problems = [
+    ...redirectUris.flatMap((uri) => problemsOfRedirect(oidc, uri)),
+    // Told only: those that are stored go on working.
+    ...(isHttp ? ["RedirectUris.HttpOnlyForDevMode"] : []),
+  ];
   const isMixed = usesCode(oidc) && usesImplicit(oidc);
   return isMixed && problems.length === 0 ? ["NotAllCombinationsAreAllowed"] : problems;
 }
@@ -65,13 +75,13 @@ const grantsFor: Record<ResponseType, readonly GrantType[]> = {
  * Refuses a configuration that could never be right: redirects that are dangerous, origins that are none, response types
  * without a grant type that they need (background 8.4, last rows).
  *
+ * @param before as it is stored: redirects that are there stay
  * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID, ORIGIN_INVALID, GRANT_TYPE_MISSING
  */
-export function requireSound(oidc: OidcConfig): void {
-  oidc.redirectUris.forEach((uri, i) => requireRedirectUri(uri, `app.oidc.redirect_uris[${i}]`));
-  oidc.postLogoutRedirectUris.forEach((uri, i) =>
-    requireRedirectUri(uri, `app.oidc.post_logout_redirect_uris[${i}]`),
-  );
+export function requireSound(oidc: OidcConfig, before?: OidcConfig): void {
+  requireRedirects(oidc, "redirect_uris", oidc.redirectUris, before?.redirectUris);
+  const { postLogoutRedirectUris: lastly } = oidc;
+  requireRedirects(oidc, "post_logout_redirect_uris", lastly, before?.postLogoutRedirectUris);
   oidc.additionalOrigins.forEach((origin, i) =>
     requireOrigin(origin, `app.oidc.additional_origins[${i}]`),
   );
@@ -87,4 +97,17 @@ export function requireSound(oidc: OidcConfig): void {
       { metadata: { response_type: type } },
     );
   }
+}
+
+function requireRedirects(
+  { devMode }: OidcConfig,
+  name: string,
+  uris: readonly string[],
+  stored: readonly string[] = [],
+): void {
+  uris.forEach((uri, i) => {
+    const field = `app.oidc.${name}[${i}]`;
+    requireRedirectUri(uri, field);
+    if (!stored.includes(uri)) requireSafeRedirect(uri, field, devMode);
+  });
 }

@@ -110,7 +110,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
         tx.record(app, loaded, patchApp(before, toPatch(patch)));
         const after = loaded.state;
         if (before === undefined || after === undefined) throw appNotFound();
-        if (patch.config.case !== undefined) requireAllowed(after.config);
+        if (patch.config.case !== undefined) requireAllowed(after.config, before.config);
         const by = await standing(scope, before.clientId);
         const { differs, isNew } = answersChanged(before, after);
         if (differs) {
@@ -172,9 +172,9 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     },
   };
 
-  function requireAllowed(config: App["config"]): void {
+  function requireAllowed(config: App["config"], before?: App["config"]): void {
     if (config.kind !== "oidc") return;
-    requireSound(config.oidc);
+    requireSound(config.oidc, before?.kind === "oidc" ? before.oidc : undefined);
     const { backChannelLogoutUri } = config.oidc;
     if (backChannelLogoutUri !== "") {
       checkUrl(backChannelLogoutUri, "app.oidc.back_channel_logout_uri");

@@ -42,6 +42,24 @@ function wrongWith(uri: string): string | undefined {
   return URL.canParse(uri) ? undefined : "must be a URI";
 }
 
+/**
+ * Refuses what must not be registered anew (authority J18): a private scheme without a dot, which belongs to nobody and may be a
+ * program of the system, and plain http that leaves the device, unless the app is in development mode.
+ *
+ * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID naming the field
+ */
+export function requireSafeRedirect(uri: string, field: string, isDevelopment: boolean): void {
+  const kind = redirectKind(uri);
+  if (kind === "custom" && !new URL(uri).protocol.includes(".")) {
+    const rule = "must be https, or of a private scheme with a dot such as com.example.app";
+    throw invalidField(field, "REDIRECT_URI_INVALID", rule);
+  }
+  if (kind === "http" && !isDevelopment) {
+    const rule = "must be https: plain http is for loopback, and for apps with dev_mode";
+    throw invalidField(field, "REDIRECT_URI_INVALID", rule);
+  }
+}
+
 const isWeb = (scheme: string): boolean => /^https?$/i.test(scheme);
 
 export type RedirectKind = "https" | "http" | "loopback" | "custom";

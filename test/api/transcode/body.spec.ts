@@ -292,8 +292,16 @@ describe("a request of path and query", () => {
         kind: "KIND_CALL",
       },
     ));
-  for (const body of ["{}", " ", "null"]) {
-    it(`takes no body, not even ${JSON.stringify(body)}`, () =>
+  it("takes the empty object that clients send without being asked, whatever its media type (A4)", () => {
+    for (const body of ["{}", " {}\n"]) {
+      assert.deepEqual(
+        bound("DeleteHook", { body, contentType: "text/plain", variables: [["hook_id", "1"]] }),
+        bound("DeleteHook", { variables: [["hook_id", "1"]] }),
+      );
+    }
+  });
+  for (const body of ['{"a":1}', "{ }x", " ", "null"]) {
+    it(`takes no other body, not even ${JSON.stringify(body)}`, () =>
       assertRefused(() => bound("DeleteHook", { body, variables: [["hook_id", "1"]] }), {
         kind: "invalidArgument",
         reason: "UNEXPECTED_BODY",

@@ -6,7 +6,7 @@ import { assertRefused } from "../../support/refusal.ts";
 import { startAppPeer } from "./app-peer.ts";
 
 const service = await startAppPeer();
-const { post, appOf, addProject, eventCount } = service;
+const { post, patch, appOf, addProject, eventCount } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const projectId = await addProject();
@@ -143,10 +143,13 @@ describe("what does not fit the type of an app (background 8.4)", () => {
   };
   const [https, http, local] = ["https://rp.test/", "http://rp.test/", "http://localhost:1/"];
   const custom = "com.example.app:/callback";
+  // Plain http that leaves the device is registered for development only, and told of.
+  const toHttp = (...uris: string[]) => ({ ...to(...uris), dev_mode: true });
+  const told = "RedirectUris.HttpOnlyForDevMode";
 
   const rows: [string, JsonObject, string[]][] = [
     ["web, code, https", { ...web, ...to(https) }, []],
-    ["web, code, http", { ...web, ...to(http, local) }, []],
+    ["web, code, http", { ...web, ...toHttp(http, local) }, [told]],
     ["web, code, custom", { ...web, ...to(custom) }, ["Code.RedirectUris.CustomOnlyForNative"]],
     ["web, no redirect", web, ["NoRedirectUris"]],
     ["web, implicit, no redirect", { ...web, ...implicit }, ["NoRedirectUris"]],
@@ -173,7 +176,11 @@ describe("what does not fit the type of an app (background 8.4)", () => {
       [],
     ],
     ["user agent, code, https", { ...spa, ...to(https) }, []],
-    ["user agent, code, http", { ...spa, ...to(http) }, ["Code.RedirectUris.HttpOnlyForWeb"]],
+    [
+      "user agent, code, http",
+      { ...spa, ...toHttp(http) },
+      ["Code.RedirectUris.HttpOnlyForWeb", told],
+    ],
     ["user agent, code, localhost", { ...spa, ...to(local) }, ["Code.RedirectUris.HttpOnlyForWeb"]],
     [
       "user agent, secret",
@@ -186,17 +193,21 @@ describe("what does not fit the type of an app (background 8.4)", () => {
       { ...native, ...to(local, "http://127.0.0.1/", "http://[::1]:3/") },
       [],
     ],
-    ["native, code, http", { ...native, ...to(http) }, ["Native.RedirectUris.MustBeHttpLocalhost"]],
+    [
+      "native, code, http",
+      { ...native, ...toHttp(http) },
+      ["Native.RedirectUris.MustBeHttpLocalhost", told],
+    ],
     [
       "native, code, a host that only begins like the loopback",
-      { ...native, ...to("http://localhost.evil.test/", "http://127.0.0.1.evil.test/") },
-      ["Native.RedirectUris.MustBeHttpLocalhost"],
+      { ...native, ...toHttp("http://localhost.evil.test/", "http://127.0.0.1.evil.test/") },
+      ["Native.RedirectUris.MustBeHttpLocalhost", told],
     ],
     ["native, secret", { ...type("NATIVE"), ...to(https) }, ["Native.AuthMethodType.NotNone"]],
     [
       "web, implicit, http",
-      { ...web, ...implicit, ...to(http) },
-      ["Implicit.RedirectUris.HttpNotAllowed"],
+      { ...web, ...implicit, ...toHttp(http) },
+      ["Implicit.RedirectUris.HttpNotAllowed", told],
     ],
     [
       "web, implicit, custom",
@@ -216,8 +227,8 @@ describe("what does not fit the type of an app (background 8.4)", () => {
     ["native, implicit, loopback", { ...native, ...implicit, ...to(local) }, []],
     [
       "native, implicit, http",
-      { ...native, ...implicit, ...to(http) },
-      ["Native.RedirectUris.MustBeHttpLocalhost"],
+      { ...native, ...implicit, ...toHttp(http) },
+      ["Native.RedirectUris.MustBeHttpLocalhost", told],
     ],
     [
       "code and implicit, https",
@@ -226,10 +237,11 @@ describe("what does not fit the type of an app (background 8.4)", () => {
     ],
     [
       "user agent, code and implicit, http, secret",
-      { ...type("USER_AGENT"), ...both, ...to(http) },
+      { ...type("USER_AGENT"), ...both, ...toHttp(http) },
       [
         "Code.RedirectUris.HttpOnlyForWeb",
         "Implicit.RedirectUris.HttpNotAllowed",
+        told,
         "UserAgent.AuthMethodType.NotNone",
       ],
     ],
@@ -241,4 +253,35 @@ describe("what does not fit the type of an app (background 8.4)", () => {
       assert.deepEqual((await appOf(details.id))["compliance_problems"], problems);
     });
   }
+});
+
+describe("redirects that must not be registered anew (finding 8, J18)", () => {
+  const invalid = { code: 3, reason: "REDIRECT_URI_INVALID" };
+  const unsafe = [
+    "ms-msdt:/id",
+    "search-ms:query",
+    "tel:911",
+    "http://rp.test/",
+    "http://10.0.0.7/",
+  ];
+  for (const uri of unsafe) {
+    for (const field of ["redirect_uris", "post_logout_redirect_uris"]) {
+      it(`${field}: ${uri} is refused, at creation and by a patch`, async () => {
+        const created = await create({ redirect_uris: ["https://rp.test/"], [field]: [uri] });
+        assertRefused(created.refusal, invalid);
+        const { details } = bodyOf(await create({ redirect_uris: ["https://rp.test/"] }), 201);
+        const patched = await patch(`/apps/${details.id}`, { oidc: { [field]: [uri] } });
+        assertRefused(patched.refusal, invalid);
+      });
+    }
+  }
+  it("those that are stored stay, beside new ones", async () => {
+    const http = "http://rp.test/";
+    const { details } = bodyOf(await create({ redirect_uris: [http], dev_mode: true }), 201);
+    bodyOf(await patch(`/apps/${details.id}`, { oidc: { dev_mode: false } }));
+    const both = { oidc: { redirect_uris: [http, "https://rp.test/"] } };
+    bodyOf(await patch(`/apps/${details.id}`, both));
+    const more = { oidc: { redirect_uris: [http, "http://other.test/"] } };
+    assertRefused((await patch(`/apps/${details.id}`, more)).refusal, invalid);
+  });
 });

@@ -5,6 +5,7 @@ import { readForm, required } from "../form.ts";
 import { json } from "../http.ts";
 import { tokenPath } from "../paths.ts";
 import type { Grant, TokenParts } from "./grant.ts";
+import { usedUpAnyway } from "./used-up.ts";
 import { authorizationCode } from "./grants/authorization-code.ts";
 import { clientCredentials } from "./grants/client-credentials.ts";
 import { deviceCode } from "./grants/device-code.ts";
@@ -43,9 +44,12 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
       return json(200, await grant.handle(parts, { request, form, at }));
     const credentials = readCredentials(request, form);
     const { client, spend } = await authenticateClient(parts, at, credentials);
-    if (!client.grantTypes.includes(grant.appGrant)) {
-      throw new OAuthError("unauthorized_client", `the client has no grant ${name}`);
-    }
-    return json(200, await grant.handle(parts, { request, form, at, client, spend }));
+    const { appGrant, handle } = grant;
+    return usedUpAnyway(parts.tokens, at, spend, async () => {
+      if (!client.grantTypes.includes(appGrant)) {
+        throw new OAuthError("unauthorized_client", `the client has no grant ${name}`);
+      }
+      return json(200, await handle(parts, { request, form, at, client, spend }));
+    });
   },
 });

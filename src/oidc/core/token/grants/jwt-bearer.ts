@@ -7,6 +7,7 @@ import { tokenPath } from "../../paths.ts";
 import { readScope } from "../../scope.ts";
 import type { Grant } from "../grant.ts";
 import { fieldsOf } from "../outcome.ts";
+import { usedUpAnyway } from "../used-up.ts";
 
 /**
  * RFC 7523 section 2.1: a machine user signs about himself with his own key, and stands for himself. An assertion counts
@@ -30,16 +31,18 @@ export const jwtBearer: Grant = {
     if (verified?.subject !== user.id || verified.issuer !== user.id) throw invalid();
     const { jti = verified.digest, expiresAt } = verified;
     const clientId = user.id;
-    const issued = await issueTokens(parts, at, {
-      ...{ user, clientId, client: undefined, scope },
-      audience: await targetsOfMachine(parts, at, user, scope),
-      access: undefined,
-      session: undefined,
-      accessToken: formOf(user),
-      idToken: scope.includes("openid"),
-      refreshToken: false,
-      spend: [{ kind: "assertion", issuer: `user:${user.id}`, jti, expiresAt }],
-    });
+    const spend = [{ kind: "assertion" as const, issuer: `user:${user.id}`, jti, expiresAt }];
+    const issued = await usedUpAnyway(parts.tokens, at, spend, async () =>
+      issueTokens(parts, at, {
+        ...{ user, clientId, client: undefined, scope, spend },
+        audience: await targetsOfMachine(parts, at, user, scope),
+        access: undefined,
+        session: undefined,
+        accessToken: formOf(user),
+        idToken: scope.includes("openid"),
+        refreshToken: false,
+      }),
+    );
     if (issued.outcome === "spent") throw invalid();
     return fieldsOf(issued);
   },

@@ -10,6 +10,7 @@ import { chain, requireMayActFor } from "../exchange/impersonation.ts";
 import { accessTokenType, idTokenType, jwtType, type Party, readParty } from "../exchange/party.ts";
 import type { Grant, TokenAnswer, TokenParts } from "../grant.ts";
 import { activeUser, fieldsOf } from "../outcome.ts";
+import { usedUpAnyway } from "../used-up.ts";
 
 const requestable: readonly string[] = [accessTokenType, jwtType, idTokenType];
 // Deeper than anybody delegates; each parent is looked at whenever the token is used.
@@ -29,48 +30,50 @@ export const tokenExchange: Grant = {
     const given = tokensOf(form);
     const asked = grantedScope(client, readScope(required(form, "scope")));
     const subject = await readParty(parts, at, client, "subject_token", given.subject);
-    const actor = given.actor && (await readParty(parts, at, client, "actor_token", given.actor));
-    if (actor === undefined && subject.needsActor) {
-      throw invalidRequest("this type of subject_token needs an actor_token");
-    }
-    if (actor !== undefined) await requireMayActFor(parts, at, actor.user, subject.user);
-    const user = await activeUser(parts, at, client, subject.user.id);
-    const own = await parts.settings.ownProjectId(at);
-    const access = await accessOf(parts, at, client, subject, actor);
-    const all = audienceOf(form.get("audience"), subject, actor);
-    const audience = all.filter(({ kind }) => kind !== "api" || access !== undefined);
-    const reachesApi = has(audience, { kind: "api", id: own });
-    const scope = asked.filter((word) => reachesApi || !isOwnApi(word, own));
-    requireWithin(scope, subject.scope ?? actor?.scope ?? []);
-    const session = sessionOf(subject, actor, {
-      ...{ issuer: at.issuer, clientId: client.clientId, audience, scope },
-      access: reachesApi ? access : undefined,
+    return usedUpAnyway(parts.tokens, at, subject.spend, async () => {
+      const actor = given.actor && (await readParty(parts, at, client, "actor_token", given.actor));
+      if (actor === undefined && subject.needsActor) {
+        throw invalidRequest("this type of subject_token needs an actor_token");
+      }
+      if (actor !== undefined) await requireMayActFor(parts, at, actor.user, subject.user);
+      const user = await activeUser(parts, at, client, subject.user.id);
+      const own = await parts.settings.ownProjectId(at);
+      const access = await accessOf(parts, at, client, subject, actor);
+      const all = audienceOf(form.get("audience"), subject, actor);
+      const audience = all.filter(({ kind }) => kind !== "api" || access !== undefined);
+      const reachesApi = has(audience, { kind: "api", id: own });
+      const scope = asked.filter((word) => reachesApi || !isOwnApi(word, own));
+      requireWithin(scope, subject.scope ?? actor?.scope ?? []);
+      const session = sessionOf(subject, actor, {
+        ...{ issuer: at.issuer, clientId: client.clientId, audience, scope },
+        access: reachesApi ? access : undefined,
+      });
+      const asIdToken = wanted === idTokenType;
+      const issued = await issueTokens(parts, at, {
+        ...{ user, client, clientId: client.clientId, scope },
+        ...{ audience: session.audience, access: session.access },
+        session: { open: session },
+        accessToken: asIdToken ? undefined : wanted === jwtType ? "jwt" : "opaque",
+        idToken: asIdToken || scope.includes("openid"),
+        refreshToken: !asIdToken && scope.includes("offline_access"),
+        spend: [...spend, ...subject.spend],
+        impersonation:
+          actor === undefined || session.actor === undefined ? undefined : { actor: session.actor },
+      });
+      if (issued.outcome === "spent" && subject.spend.length > 0 && spend.length === 0) {
+        throw invalidRequest("the subject_token was used before");
+      }
+      const { id_token: idToken, ...fields } = fieldsOf(issued);
+      return (
+        asIdToken
+          ? { ...fields, access_token: idToken, token_type: "N_A", issued_token_type: wanted }
+          : {
+              ...fields,
+              issued_token_type: wanted,
+              ...(idToken === undefined ? {} : { id_token: idToken }),
+            }
+      ) satisfies TokenAnswer;
     });
-    const asIdToken = wanted === idTokenType;
-    const issued = await issueTokens(parts, at, {
-      ...{ user, client, clientId: client.clientId, scope },
-      ...{ audience: session.audience, access: session.access },
-      session: { open: session },
-      accessToken: asIdToken ? undefined : wanted === jwtType ? "jwt" : "opaque",
-      idToken: asIdToken || scope.includes("openid"),
-      refreshToken: !asIdToken && scope.includes("offline_access"),
-      spend: [...spend, ...subject.spend],
-      impersonation:
-        actor === undefined || session.actor === undefined ? undefined : { actor: session.actor },
-    });
-    if (issued.outcome === "spent" && subject.spend.length > 0 && spend.length === 0) {
-      throw invalidRequest("the subject_token was used before");
-    }
-    const { id_token: idToken, ...fields } = fieldsOf(issued);
-    return (
-      asIdToken
-        ? { ...fields, access_token: idToken, token_type: "N_A", issued_token_type: wanted }
-        : {
-            ...fields,
-            issued_token_type: wanted,
-            ...(idToken === undefined ? {} : { id_token: idToken }),
-          }
-    ) satisfies TokenAnswer;
   },
 };
 
