@@ -45,6 +45,7 @@ import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
+import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
@@ -53,7 +54,12 @@ import { diskReserve } from "./reserve.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
-export type App = AsyncDisposable & { port: number; endpoints: Endpoint[] };
+export type App = AsyncDisposable & {
+  port: number;
+  /** The port of the metrics, where they have one of their own. */
+  metricsPort: number | undefined;
+  endpoints: Endpoint[];
+};
 
 const lastWordMs = 50;
 const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
@@ -220,6 +226,7 @@ export async function startApp(
       web,
     }),
   });
+  const ownMetrics = await listenForMetrics(metrics, config);
   const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
@@ -240,6 +247,7 @@ export async function startApp(
   readiness.set(true);
   return {
     port: listening.port,
+    metricsPort: ownMetrics.port,
     endpoints,
     async [Symbol.asyncDispose]() {
       readiness.set(false);
@@ -248,7 +256,7 @@ export async function startApp(
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
         listening.stop(config.shutdownTimeoutMs),
-        ...[jobs, sweeper, ...background].map((each) => each[Symbol.asyncDispose]()),
+        ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
       await executing[Symbol.asyncDispose]();
@@ -265,14 +273,7 @@ function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): Web
   let openApi: string | undefined;
   const document = { methods: ["GET"], crossOrigin: "none", anyHost: true } as const;
   return [
-    {
-      ...document,
-      path: "/metrics",
-      async handle() {
-        const { contentType, body } = await metrics.render();
-        return { status: 200, headers: { "content-type": contentType }, body };
-      },
-    },
+    metricsEndpoint(metrics, config),
     {
       ...document,
       path: "/openapi.json",

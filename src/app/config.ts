@@ -84,6 +84,8 @@ export function loadConfig(input: ConfigInput): Config {
     historyLimitDefault: read(options.historyLimitDefault),
     historyLimitMax: read(options.historyLimitMax),
     rateLimit: read(options.rateLimit),
+    metricsPort: read(options.metricsPort),
+    metricsToken: read(options.metricsToken),
     proxyHeaders: read(options.proxyHeaders),
     budgetGuesses: read(options.budgetGuesses),
     budgetMessages: read(options.budgetMessages),

@@ -214,6 +214,21 @@ export const options = {
     unit: "connections",
     why: "Connections of one source open at once; more are closed. A trusted proxy has no such limit.",
   },
+  metricsPort: {
+    env: "IDSVC_METRICS_PORT",
+    type: type.int(0, 65_535),
+    absent: "no port of its own",
+    why: "A port for /metrics with the counts of all tenants, for those who run the service alone; 0 takes a free one.",
+  },
+  metricsToken: {
+    env: "IDSVC_METRICS_TOKEN",
+    type: type.secretText(
+      /^[A-Za-z0-9._~+/-]{16,200}=*$/,
+      "16 to 200 characters of a bearer token (letters, digits, - . _ ~ + /)",
+    ),
+    absent: "/metrics on the one port tells of the process alone",
+    why: "Bearer token for which /metrics tells the counts of all tenants; where set, the port of its own asks for it too.",
+  },
   maxMessageBytes: {
     env: "IDSVC_MAX_MESSAGE_BYTES",
     type: type.bytes(1024, 1024 ** 3),

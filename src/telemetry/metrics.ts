@@ -26,8 +26,8 @@ export type Metrics = {
   counter(name: string, help: string, read: Read): void;
   /** Times that another part measures. */
   histogram(name: string, help: string, read: () => Timed[]): void;
-  /** All values in the text format of Prometheus. */
-  render(): Promise<{ contentType: string; body: string }>;
+  /** The values in the text format of Prometheus: all, or those of the process alone, which tell nothing of tenants. */
+  render(what: "all" | "process"): Promise<{ contentType: string; body: string }>;
 };
 
 const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest"]);
@@ -62,7 +62,7 @@ export function createMetrics(sets: LabelSets): Metrics {
   const counters = new Map<string, CountCall>();
   const events = new Map<string, number>();
   const others: [name: string, help: string, type: string, read: Read][] = [];
-  let registry: Promise<Registry> | undefined;
+  let registries: Promise<{ ofProcess: Registry; ofService: Registry }> | undefined;
 
   function counterOf(service: string, method: string): CountCall {
     const byOutcome = new Map<string, CallSeries>();
@@ -81,10 +81,11 @@ export function createMetrics(sets: LabelSets): Metrics {
     };
   }
 
-  async function load(): Promise<Registry> {
+  async function load(): Promise<{ ofProcess: Registry; ofService: Registry }> {
     const { collectDefaultMetrics, Registry: PromRegistry } = await import("prom-client");
-    const made = new PromRegistry();
-    collectDefaultMetrics({ register: made });
+    const ofProcess = new PromRegistry();
+    const ofService = new PromRegistry();
+    collectDefaultMetrics({ register: ofProcess });
     const add = (
       name: string,
       help: string,
@@ -93,13 +94,13 @@ export function createMetrics(sets: LabelSets): Metrics {
     ): void => {
       // A metric is to the registry whatever gives these; its types know only the classes of the library.
       const metric = { name, get: async () => ({ name, help, type, values: await values() }) };
-      made.registerMetric(metric as unknown as Counter);
+      ofService.registerMetric(metric as unknown as Counter);
     };
     add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
       [...events].map(([type, value]) => ({ labels: { type }, value })),
     );
     for (const other of others) add(...other);
-    return made;
+    return { ofProcess, ofService };
   }
 
   return {
@@ -120,10 +121,13 @@ export function createMetrics(sets: LabelSets): Metrics {
     histogram(name, help, read) {
       others.push([name, help, "histogram", () => read().flatMap((one) => histogram(name, one))]);
     },
-    async render() {
-      const loaded = await (registry ??= load());
-      const body = `${await loaded.metrics()}\n${writeCalls(series)}`;
-      return { contentType: loaded.contentType, body };
+    async render(what) {
+      const { ofProcess, ofService } = await (registries ??= load());
+      const { contentType } = ofProcess;
+      const process = await ofProcess.metrics();
+      if (what === "process") return { contentType, body: process };
+      const body = `${process}\n${await ofService.metrics()}\n${writeCalls(series)}`;
+      return { contentType, body };
     },
   };
 }

@@ -13,6 +13,7 @@ import { startActionPeer } from "../resources/action/action-peer.ts";
 import { pathOf, restPlaceOf } from "../support/protocols.ts";
 import { assertRefused, connectRefusal, grpcRefusal, restRefusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
+import { metricsHeaders } from "../support/app.ts";
 import { unharmed } from "./abuse.ts";
 
 // A short limit of calls, so that its end can be waited for; the default is 30 s.
@@ -171,7 +172,11 @@ describe("a gRPC call", () => {
   it("D80: stops its work within 100 ms when the caller cancels", () =>
     unharmed(action, async () => {
       const cancelled = async () => {
-        const { body } = await peer.send({ method: "GET", path: "/metrics" });
+        const { body } = await peer.send({
+          method: "GET",
+          path: "/metrics",
+          headers: metricsHeaders,
+        });
         const line = /idsvc_rpc_calls_total\{[^}]*SearchTargets[^}]*code="cancelled"[^}]*\} (\d+)/;
         return Number(line.exec(body.toString())?.[1] ?? 0);
       };

@@ -10,7 +10,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { addCaller, startTestApp } from "../support/app.ts";
+import { addCaller, metricsHeaders, startTestApp } from "../support/app.ts";
 import {
   type CallOptions,
   connectPeer,
@@ -154,7 +154,7 @@ const countedAs = (protocol: Protocol): string => protocol.replace(/-(text|json|
 
 /** Calls that the running service has counted, by method and protocol. */
 async function callsCounted(): Promise<Map<string, number>> {
-  const { body } = await peer.send({ method: "GET", path: "/metrics" });
+  const { body } = await peer.send({ method: "GET", path: "/metrics", headers: metricsHeaders });
   const counted = new Map<string, number>();
   for (const line of body.toString().split("\n")) {
     if (!line.startsWith("idsvc_rpc_calls_total{")) continue;

@@ -130,7 +130,7 @@ describe("the endpoints of the process", () => {
     ["/debug/healthz", /^text\/plain/, /^ok$/],
     ["/readyz", /^application\/json/, /"ready"/],
     ["/debug/ready", /^application\/json/, /"ready"/],
-    ["/metrics", /^text\/plain/, /idsvc_rpc_calls_total/],
+    ["/metrics", /^text\/plain/, /process_cpu_seconds_total/],
     ["/openapi.json", /^application\/json/, /"openapi":"3\.1/],
   ];
   for (const [path, type, body] of documents) {

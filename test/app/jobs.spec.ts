@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { enqueue, handle, jobKind } from "../../src/jobs/job.ts";
 import type { Module } from "../../src/projection/module.ts";
-import { startTestApp } from "../support/app.ts";
+import { metricsHeaders, startTestApp } from "../support/app.ts";
 
 const greet = jobKind<{ name: string }>("test.greet");
 
@@ -37,7 +37,7 @@ describe("the jobs of a slice", () => {
       changes: [change],
     });
     await isBegun;
-    const metrics = await (await fetch(`${app.url}/metrics`)).text();
+    const metrics = await (await fetch(`${app.url}/metrics`, { headers: metricsHeaders })).text();
     goOn();
     await app[Symbol.asyncDispose]();
     assert.match(metrics, /^idsvc_jobs\{kind="test.greet",state="open"\} 1$/m);

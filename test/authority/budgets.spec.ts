@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
-import { startTestApp } from "../support/app.ts";
+import { metricsHeaders, startTestApp } from "../support/app.ts";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
@@ -164,7 +164,9 @@ describe("what one source may cost (authority J12)", () => {
   });
 
   it("is counted, by budgets and never by sources", async () => {
-    const metrics = await (await fetch(`${peer.issuer}/metrics`)).text();
+    const metrics = await (
+      await fetch(`${peer.issuer}/metrics`, { headers: metricsHeaders })
+    ).text();
     assert.match(metrics, /idsvc_budget_refusals_total\{budget="guesses"\} [1-9]/);
     assert.doesNotMatch(metrics, /203\.0\.113/);
   });

@@ -9,6 +9,7 @@ import { createExecutor } from "../../src/executor/index.ts";
 import { membershipReader } from "../../src/resources/membership/index.ts";
 import { depsTold } from "../support/deps.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
+import { metricsHeaders } from "../support/app.ts";
 import { startExecutorPeer } from "./executor-peer.ts";
 
 const told = depsTold();
@@ -21,7 +22,7 @@ const metricsText = async () => {
   const { body } = await peer.peer.send({
     method: "GET",
     path: "/metrics",
-    headers: { host: "localhost" },
+    headers: { host: "localhost", ...metricsHeaders },
   });
   return body.toString();
 };

@@ -29,10 +29,15 @@ export type TestApp = AsyncDisposable & {
   token: string;
 };
 
+const metricsToken = "a-token-for-the-metrics-of-tests";
+/** For whoever reads `/metrics` whole. */
+export const metricsHeaders = { authorization: `Bearer ${metricsToken}` };
+
 export type TestOptions = {
   env?: Record<string, string>;
   now?: () => Date;
   dataDir?: string;
+  withoutMetricsToken?: true;
   moreModules?: Module[];
   /** What names lead to, in the place of the DNS. */
   resolver?: NameResolver;
@@ -78,6 +83,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       IDSVC_DATA_DIR: dataDir,
       IDSVC_PORT: "0",
       IDSVC_EXTERNAL_URL: "http://localhost:8080",
+      ...(options.withoutMetricsToken ? {} : { IDSVC_METRICS_TOKEN: metricsToken }),
       ...(await storeEnv(dataDir)),
       ...options.env,
     },

@@ -8,7 +8,8 @@ const sets = {
 };
 const service = "idsvc.ActionService";
 
-const render = async (metrics: ReturnType<typeof createMetrics>) => (await metrics.render()).body;
+const render = async (metrics: ReturnType<typeof createMetrics>) =>
+  (await metrics.render("all")).body;
 
 describe("counting calls", () => {
   it("counts and times them by service, method, code and protocol", async () => {
@@ -64,7 +65,7 @@ describe("counting calls", () => {
   });
 
   it("shows the process beside them", async () => {
-    const { contentType, body } = await createMetrics(sets).render();
+    const { contentType, body } = await createMetrics(sets).render("all");
     assert.match(contentType, /^text\/plain; version=0\.0\.4/);
     assert.match(body, /process_resident_memory_bytes /);
     assert.match(body, /nodejs_eventloop_lag_seconds /);
