@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createInterface } from "node:readline";
@@ -9,6 +10,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { startBrowser } from "./support/browser.ts";
+import { makeCertificate } from "./support/certificate.ts";
 import { freePort } from "./support/free-port.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -16,18 +18,31 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
 
 let service: TestApp;
-before(async () => {
-  // The issuer is where the service is, as for a reader.
+/** Where it is, and what the tools of a reader are told to trust. */
+let url: string;
+let trust: Record<string, string> = {};
+
+const folder = mkdtempSync(join(tmpdir(), "idsvc-readme-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The issuer is where the service is, as for a reader. */
+async function serve(scheme: "http" | "https"): Promise<void> {
   const port = String(await freePort());
-  const url = `http://localhost:${port}`;
-  service = await startTestApp({ env: { IDSVC_PORT: port, IDSVC_EXTERNAL_URL: url } });
-});
-after(() => service[Symbol.asyncDispose]());
+  url = `${scheme}://localhost:${port}`;
+  let env: Record<string, string> = {};
+  if (scheme === "https") {
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    makeCertificate(cert, key);
+    env = { IDSVC_TLS_CERT: cert, IDSVC_TLS_KEY: key };
+    trust = { CURL_CA_BUNDLE: cert, NODE_EXTRA_CA_CERTS: cert, SSL_CERT_FILE: cert };
+  }
+  service = await startTestApp({ env: { IDSVC_PORT: port, IDSVC_EXTERNAL_URL: url, ...env } });
+}
 
 let appPort: number;
 let forgePort: number;
 
-// Run one after another in one shell, as a reader would type them; only port and folder are those of this test.
+// Run one after another in one shell, as a reader would type them; only address and folder are those of this test.
 async function typed(): Promise<string[]> {
   [appPort, forgePort] = [await freePort(), await freePort()];
   const stdout = await inShell(blocks.map((block) => `${block}\necho; echo ----`).join("\n"));
@@ -36,11 +51,16 @@ async function typed(): Promise<string[]> {
 
 async function inShell(lines: string): Promise<string> {
   const script = lines
-    .replaceAll("localhost:8080", `localhost:${service.port}`)
+    .replaceAll("http://localhost:8080", url)
+    // Under TLS it is agreed on.
+    .replaceAll("--http2-prior-knowledge ", url.startsWith("https:") ? "" : "$&")
     .replaceAll("localhost:3000", `localhost:${appPort}`)
     .replaceAll("localhost:4000", `localhost:${forgePort}`)
     .replaceAll("data/bootstrap.json", join(service.kernel.config.dataDir, "bootstrap.json"));
-  const { stdout } = await promisify(execFile)("bash", ["-euc", script], { cwd: root });
+  const { stdout } = await promisify(execFile)("bash", ["-euc", script], {
+    cwd: root,
+    env: { ...process.env, ...trust },
+  });
   return stdout;
 }
 
@@ -52,65 +72,70 @@ const answers = (printed: string): any[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-describe("the examples of the README", () => {
-  it("work as printed, one after another", async () => {
-    const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
-    const [offer = "", history = "", provider = "", mail = "", ...more] = rest;
-    const [listener = "", heard = "", settings = "", grpc = ""] = more;
-    const [created, found] = answers(targets);
-    assert.match(created.details.id, /^\d+$/);
-    assert.match(created.signing_key, /^idsvc_sk_/);
-    assert.equal(found.result[0].target.name, "audit");
-    const [set] = answers(execution);
-    assert.match(set.details.id, /^request\.idsvc\.resources\.user/);
-    assert.equal(answers(refusal)[0].code, 3);
+for (const scheme of ["http", "https"] as const)
+  describe(`the examples of the README, over ${scheme}`, () => {
+    before(() => serve(scheme));
+    after(() => service[Symbol.asyncDispose]());
 
-    const [role, app, grant] = answers(offer);
-    for (const { details } of [role, app, grant]) assert.match(details.id, /^\d+$/);
-    assert.match(app.client_secret, /^idsvc_cs_/);
-    const [users, grants, log, ...watched] = answers(history);
-    assert.deepEqual(users.result[0].user.login_names, ["ada@acme.localhost"]);
-    assert.deepEqual(grants.result[0].user_grant.role_keys, ["buyer"]);
-    assert.equal(log.result[0].type, "user.grant.added");
-    assert.deepEqual(
-      watched.map(({ event }) => event?.type),
-      [undefined, "instance.added", "instance.domain.added"],
-    );
-    const [linked, preview, , off, , inherited] = answers(provider);
-    assert.deepEqual(preview.organizations.total, "1");
-    const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
-    const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
-    assert.deepEqual(states, [
-      [inactive, active],
-      [active, active],
-    ]);
-    assert.match(answers(mail)[0].details.id, /^\d+$/);
-    assert.equal(answers(listener)[0].details.id, "event.org.*");
-    const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
-    assert.match(globex.details.id, /^\d+$/);
-    assert.ok(told.some(({ event_type }) => event_type === "org.added"));
-    assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
+    it("work as printed, one after another", async () => {
+      const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] =
+        await typed();
+      const [offer = "", history = "", provider = "", mail = "", ...more] = rest;
+      const [listener = "", heard = "", settings = "", grpc = ""] = more;
+      const [created, found] = answers(targets);
+      assert.match(created.details.id, /^\d+$/);
+      assert.match(created.signing_key, /^idsvc_sk_/);
+      assert.equal(found.result[0].target.name, "audit");
+      const [set] = answers(execution);
+      assert.match(set.details.id, /^request\.idsvc\.resources\.user/);
+      assert.equal(answers(refusal)[0].code, 3);
 
-    const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
-    assert.deepEqual(longer.settings.min_length, { value: "14" });
-    const year = {
-      value: "31536000s",
-      owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
-    };
-    for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
-    assert.deepEqual(back.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
+      const [role, app, grant] = answers(offer);
+      for (const { details } of [role, app, grant]) assert.match(details.id, /^\d+$/);
+      assert.match(app.client_secret, /^idsvc_cs_/);
+      const [users, grants, log, ...watched] = answers(history);
+      assert.deepEqual(users.result[0].user.login_names, ["ada@acme.localhost"]);
+      assert.deepEqual(grants.result[0].user_grant.role_keys, ["buyer"]);
+      assert.equal(log.result[0].type, "user.grant.added");
+      assert.deepEqual(
+        watched.map(({ event }) => event?.type),
+        [undefined, "instance.added", "instance.domain.added"],
+      );
+      const [linked, preview, , off, , inherited] = answers(provider);
+      assert.deepEqual(preview.organizations.total, "1");
+      const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
+      const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
+      assert.deepEqual(states, [
+        [inactive, active],
+        [active, active],
+      ]);
+      assert.match(answers(mail)[0].details.id, /^\d+$/);
+      assert.equal(answers(listener)[0].details.id, "event.org.*");
+      const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
+      assert.match(globex.details.id, /^\d+$/);
+      assert.ok(told.some(({ event_type }) => event_type === "org.added"));
+      assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
 
-    const names = JSON.parse(grpc).result.map(
-      (each: { target: { name: string } }) => each.target.name,
-    );
-    assert.deepEqual(names, ["listener", "audit"]);
-    await using running = await startExamples(clientId);
-    await logsIn(running.page);
-    const org = users.result[0].details.resource_owner.id;
-    const forge = off.result[0].details.id;
-    await logsInWithTheForge({ ada: linked.details.id, org, forge }, running);
+      const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
+      assert.deepEqual(longer.settings.min_length, { value: "14" });
+      const year = {
+        value: "31536000s",
+        owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
+      };
+      for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
+      assert.deepEqual(back.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
+
+      const names = JSON.parse(grpc).result.map(
+        (each: { target: { name: string } }) => each.target.name,
+      );
+      assert.deepEqual(names, ["listener", "audit"]);
+      await using running = await startExamples(clientId);
+      await logsIn(running.page);
+      const org = users.result[0].details.resource_owner.id;
+      const forge = off.result[0].details.id;
+      await logsInWithTheForge({ ada: linked.details.id, org, forge }, running);
+    });
   });
-});
 
 type Running = AsyncDisposable & { page: Page; newPage(): Promise<Page> };
 
@@ -124,18 +149,18 @@ async function startExamples(clientId: string): Promise<Running> {
     const started = spawn(process.execPath, [command(name)], {
       cwd: root,
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...trust, ...env },
     });
     const [printed] = await once(createInterface(started.stdout), "line");
     assert.equal(printed, says);
     return started;
   };
-  const env = { CLIENT_ID: clientId, ISSUER: service.url, PORT: String(appPort) };
+  const env = { CLIENT_ID: clientId, ISSUER: url, PORT: String(appPort) };
   const app = await start("log-in", env, `open http://localhost:${appPort}/`);
   const says = `the forge is at http://localhost:${forgePort}`;
   const forge = await start("forge", { PORT: String(forgePort) }, says);
   const browser = await startBrowser();
-  const newPage = async () => (await browser.visit()).page;
+  const newPage = async () => (await browser.visit({ ignoreHTTPSErrors: true })).page;
   return {
     ...{ newPage, page: await newPage() },
     async [Symbol.asyncDispose]() {

@@ -78,6 +78,7 @@ export async function startApp(
     userAgent: `idsvc/${version}`,
   });
   const organizations = organizationReader(db);
+  const memberships = membershipReader(db);
   const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
   const validator = protovalidate();
@@ -104,6 +105,7 @@ export async function startApp(
       byId: current(db, organizations.byId),
       byDomain: current(db, organizations.byDomain),
     },
+    memberships,
     newId: kernel.newId,
     version,
     now,
@@ -125,7 +127,6 @@ export async function startApp(
       services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
     },
   };
-  const memberships = membershipReader(db);
   const executor = createExecutor(deps, {
     ...{ db, outside, logger, memberships },
     methodOf: (path) => methods.get(path),
@@ -165,7 +166,7 @@ export async function startApp(
     stepUp: stepUp({ db, organizations, now }),
     features,
     tokens: [
-      sessionTokens({ db, secrets, organizations, now }),
+      sessionTokens({ db, secrets, organizations, memberships, now }),
       oidcAccessTokens({ ...ofStore, db }),
       personalAccessTokens({ db, secrets, organizations, now, noteUse: uses.note }),
       systemCallers(config.systemCallers, now),

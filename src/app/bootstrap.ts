@@ -90,7 +90,7 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     .transact(by, async (tx) => {
       const wanted = { name, domains, defaultLanguage: "en", organizationName: name, webKey };
       await createInstance(kernel, tx, ids, wanted);
-      await addHumanOwner(kernel, tx, ids, {
+      await addHumanOwner(kernel, tx, ids, host, {
         ...admin,
         userId: made.admin.user_id,
         password: made.admin.password,

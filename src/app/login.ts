@@ -1,7 +1,9 @@
+import { whenKnown } from "../awaitable.ts";
 import type { CallService } from "../authz/service.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
+import { demandReader } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
@@ -10,6 +12,7 @@ import { securitySettingsReader } from "../settings/security/index.ts";
 import { textReader } from "../settings/text/index.ts";
 import { createLogin, type LoginFunctions } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
+import { user } from "../resources/user/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 
 export { pathOfNotice, recoverPath } from "../login/index.ts";
@@ -32,6 +35,7 @@ export function openLogin(
   const languages = languageReader(db);
   const ownTexts = textReader(db);
   const apps = appReader(db);
+  const demanded = demandReader(deps);
   const instance = instanceFacts(db);
 
   return createLogin({
@@ -40,6 +44,11 @@ export function openLogin(
     devices: parts.devices,
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),
+    demandOf: (instanceId, who) =>
+      whenKnown(demanded(instanceId, who), async (demand) => {
+        const { state } = await events.load(user, instanceId, who.id);
+        return state?.owesSecondFactor === true ? { ...demand, forceMfa: true } : demand;
+      }),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
       return passwords(instanceId, home);

@@ -65,8 +65,8 @@ export async function makeRecoveryLink(
         "the login settings of the organization take no passwords (allow_username_password), and the link would set one",
       );
     }
-    for (const id of owners)
-      tellNews(tx, newId, { instanceId, userId: id }, "recovery.link", userId);
+    const about = { news: "recovery.link", accountId: userId } as const;
+    for (const id of owners) tellNews(tx, newId, { instanceId, userId: id }, about);
     return made;
   });
   const issuer = issuerOf(new URL(config.externalUrl), await primaryDomainReader(db)(instanceId));

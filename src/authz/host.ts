@@ -4,6 +4,10 @@ export function hostName(host: string): string {
   return (end > 0 ? host.slice(0, end) : host).toLowerCase();
 }
 
+/** Whether a host without port is the machine itself, for whoever asks. */
+export const isLoopback = (host: string): boolean =>
+  host === "[::1]" || /^(?:.+\.)?localhost$|^127\.\d+\.\d+\.\d+$/.test(host);
+
 /** Scheme and port of the external URL with the domain that matched: the issuer of tokens (decisions B1). */
 export const issuerOf = (externalUrl: URL, domain: string): string =>
   `${externalUrl.protocol}//${domain}${externalUrl.port === "" ? "" : `:${externalUrl.port}`}`;

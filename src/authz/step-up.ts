@@ -9,6 +9,10 @@ export const strengths: readonly Strength[] = ["passkey", "mfa", "password", "pr
 /** What an authentication of a strength is called in `acr_values` and in the claim `acr`. */
 export const acrOf = (strength: Strength): string => `urn:idsvc:acr:${strength}`;
 
+/** What a value of `acr_values` asks for; undefined for one that is not ours. */
+export const strengthOf = (acr: string): Strength | undefined =>
+  strengths.find((each) => acrOf(each) === acr);
+
 /** How a request bears on step-up: not at all, it needs it, or it gives the password, which its handler checks. */
 export type StepUpNeed = "none" | "proven" | "passwordGiven";
 

@@ -104,6 +104,8 @@ idsvc serves on ${issuer}
                 (of the machine user ${machine.login_name}, an IAM_OWNER)
 
 The secrets are shown this once; they are also in ${bootstrapFile(dataDir)} (readable by you only).
+Keep a way back in: let the administrator set up a second factor and keep its recovery codes, or make
+somebody else an IAM_OWNER too. Without either, \`idsvc recover\` on this machine is the only one.
 Try it:
 
   curl -sS ${issuer}/resources/v3alpha/targets \\

@@ -1,7 +1,9 @@
+import type { Strength } from "../authz/step-up.ts";
 import type { Missing } from "../oidc/core/ports.ts";
 import { idpScope, valuesOf } from "../oidc/core/scope.ts";
 import type { Consents } from "../resources/consent/index.ts";
 import type { AccountLink } from "./account-link.ts";
+import { dueLevel } from "./level.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
 import type { NoticeCode } from "./page.ts";
@@ -25,6 +27,8 @@ export type Advance = {
   sessionOf(visit: Visit): Promise<LoginSession | undefined>;
   /** How far the flow is. */
   progressOf(visit: Visit): Promise<Progress>;
+  /** How strongly the user still has to prove themselves for what the application asks; undefined for no more. */
+  dueOf(visit: Visit): Promise<Strength | undefined>;
   /** What the flow needs next. */
   stepOf(visit: Visit): Promise<Step>;
   /** Leads the browser to the next step, with a notice for its page; at the end back to who waits. */
@@ -68,8 +72,9 @@ export function createAdvance(parts: Parts): Advance {
 
   async function progressFor(visit: Visit, session: LoginSession | undefined): Promise<Progress> {
     const { at, flow, place } = visit;
-    const organizationId = session?.user.organizationId ?? place.organizationId;
-    const policy = await parts.policyOf({ instanceId: at.instanceId, organizationId });
+    const policy = await (session === undefined
+      ? parts.policyOf({ instanceId: at.instanceId, organizationId: place.organizationId })
+      : parts.demandOf(at.instanceId, session.user));
     return {
       policy,
       proofs: session?.proofs,
@@ -82,11 +87,24 @@ export function createAdvance(parts: Parts): Advance {
     };
   }
 
-  async function stepWith(visit: Visit, session: LoginSession | undefined): Promise<Step> {
+  async function stepWith(visit: Visit, session: LoginSession | undefined) {
     const { data } = visit.flow;
     const isConsentDue = await asksConsent(visit.at.instanceId, session, data.request);
-    const facts = { isConsentDue, begin: beginningOf(data) };
-    return nextStep(data, await progressFor(visit, session), facts);
+    const due = await dueFor(visit, session);
+    const facts = { isConsentDue, begin: beginningOf(data), due };
+    return { step: nextStep(data, await progressFor(visit, session), facts), due };
+  }
+
+  async function dueFor(
+    { at, flow }: Visit,
+    session: LoginSession | undefined,
+  ): Promise<Strength | undefined> {
+    const { request, freshSince, isWithoutPasskey } = flow.data;
+    if (session === undefined || request?.acr === undefined) return undefined;
+    const policy = await parts.demandOf(at.instanceId, session.user);
+    const held = await people.strengths(at.instanceId, session.user.id, policy);
+    const due = dueLevel(request, session, held, freshSince);
+    return due === "passkey" && isWithoutPasskey === true ? undefined : due;
   }
 
   async function asksConsent(
@@ -108,8 +126,8 @@ export function createAdvance(parts: Parts): Advance {
       await visit.save(rest);
       return visit.go(paths.loginName, { problem: "SESSION_ENDED" });
     }
-    const step = await stepWith(visit, session);
-    const idp = providerFor(visit, step, session);
+    const { step, due } = await stepWith(visit, session);
+    const idp = due === "password" ? undefined : providerFor(visit, step, session);
     if (idp !== undefined) return visit.go(paths.provider, { idp });
     return step === "done" && session !== undefined
       ? finish(visit, session)
@@ -143,7 +161,8 @@ export function createAdvance(parts: Parts): Advance {
   return {
     sessionOf,
     progressOf: async (visit) => progressFor(visit, await sessionOf(visit)),
-    stepOf: async (visit) => stepWith(visit, await sessionOf(visit)),
+    dueOf: async (visit) => dueFor(visit, await sessionOf(visit)),
+    stepOf: async (visit) => (await stepWith(visit, await sessionOf(visit))).step,
     next,
     async deny(visit, session) {
       await keep(visit, session);

@@ -22,6 +22,8 @@ export type FlowData = {
   freshSince?: number;
   /** An account was chosen or typed, so that nobody is asked again. */
   isChosen?: boolean;
+  /** Goes on without the passkey that the application asks for. */
+  isWithoutPasskey?: boolean;
   /** The password is right and must be changed. */
   mustChangePassword?: boolean;
   /** The address that was given at registration. */

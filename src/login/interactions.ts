@@ -4,6 +4,7 @@ import type { Consents } from "../resources/consent/index.ts";
 import { agentCookie, type Agents } from "./agents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
+import { dueLevel } from "./level.ts";
 import { plainPage } from "./errors.ts";
 import { pageHeaders } from "./headers.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
@@ -55,7 +56,7 @@ export function loginInteractions(parts: Parts): {
     async missing(at, request, session) {
       const { instanceId } = at;
       const { user } = session;
-      const policy = await parts.policyOf({ instanceId, organizationId: user.organizationId });
+      const policy = await parts.demandOf(instanceId, user);
       const proven = await sessions.find(instanceId, session.id);
       const missing = missingProof({
         policy,
@@ -65,6 +66,10 @@ export function loginInteractions(parts: Parts): {
         now: now(),
       });
       if (missing !== undefined) return "login";
+      // What is only wished for is no reason to ask a person whom nobody may ask.
+      const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
+      const held = isWanted ? await people.strengths(instanceId, user.id, policy) : [];
+      if (proven !== undefined && dueLevel(request, proven, held) !== undefined) return "login";
       const app = await parts.appOf(instanceId, request.clientId);
       if (app === undefined) return undefined;
       return (await consents.isDue(instanceId, user, app, request)) ? "consent" : undefined;

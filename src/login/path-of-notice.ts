@@ -22,6 +22,7 @@ export function pathOfNotice({
       return at(paths.forgotPassword, {});
     case "domain.claimed":
     case "recovery.link":
+    case "owners.ending":
       return paths.begin;
     case "otp":
     case "phone.verification":

@@ -1,3 +1,4 @@
+import type { Strength } from "../authz/step-up.ts";
 import type { Deps } from "../projection/module.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import { organizationNames } from "../resources/org/index.ts";
@@ -10,7 +11,8 @@ import {
   userNamesReader,
   verifiedContactReader,
 } from "../resources/user/index.ts";
-import type { SecondFactor } from "../settings/login/index.ts";
+import { strengthsHeld } from "../resources/session/index.ts";
+import type { LoginPolicy, SecondFactor } from "../settings/login/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import type { Account } from "./parts/account.ts";
 
@@ -53,6 +55,8 @@ export type People = {
     userId: string,
     allowed: readonly SecondFactor[],
   ): Promise<readonly Factor[]>;
+  /** How strongly they can prove themselves, as the settings let them. */
+  strengths(instanceId: string, userId: string, policy: LoginPolicy): Promise<readonly Strength[]>;
   /** Who has registered a passkey or a key. */
   byCredential(instanceId: string, credentialId: string): Promise<string | undefined>;
 };
@@ -136,6 +140,10 @@ export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">
       // Recovery codes alone are no second factor: they stand in for one.
       const others = found.filter(({ factor }) => factor !== "recovery");
       return others.length === 0 ? [] : found.map(({ factor }) => factor);
+    },
+
+    async strengths(instanceId, userId, policy) {
+      return strengthsHeld(await authenticators.ofUser(instanceId, userId), policy);
     },
 
     async byCredential(instanceId, credentialId) {

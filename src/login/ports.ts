@@ -4,6 +4,7 @@ import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { FoundApp } from "../resources/app/index.ts";
+import type { DemandReader } from "../resources/session/index.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
@@ -34,6 +35,8 @@ export type LoginPorts = Pick<
   deps: Deps;
   call: CallService;
   policyOf(place: Place): Promise<LoginPolicy>;
+  /** The same for a user, with what is demanded of them beyond the settings. */
+  demandOf: DemandReader;
   passwordRulesOf(place: Place): Promise<PasswordRules>;
   brandingOf(place: Place): Promise<Branding>;
   languagesOf(place: Place): Promise<{ allowed: readonly Language[]; default: Language }>;

@@ -41,7 +41,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const outcome = await checks.idpIntent(at, userId, { id: intentId, flowId: visit.flow.id });
     if (!outcome.isRight) throw new PageRefused("NOT_ALLOWED", 403);
     const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = visit.flow.data;
-    const proof = { kind: "intent", idpId: outcome.idpId } as const;
+    const { idpId, isSecondFactor } = outcome;
+    const proof = { kind: "intent", idpId, isSecondFactor } as const;
     const { sessionLifetimeMs } = await policyOf(visit.place);
     const own = await advance.sessionOf(visit);
     let sessionId = own?.user.id === userId ? before : undefined;

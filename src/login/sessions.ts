@@ -1,10 +1,12 @@
 import type { OrganizationReader } from "../authz/ports.ts";
+import { acrOf } from "../authz/step-up.ts";
 import type { BrowserSession } from "../oidc/core/ports.ts";
 import type { Deps } from "../projection/module.ts";
 import type { IdpIntents } from "../resources/idpintent/index.ts";
 import {
   firstFactorAt,
   isLiving,
+  levelsOf,
   methodsOf,
   type Proofs,
   proofsOf,
@@ -65,5 +67,6 @@ export function loginSessions({
 /** The session as the provider sees it; undefined while nothing of its user is proven. */
 export function toBrowserSession({ id, user, proofs }: LoginSession): BrowserSession | undefined {
   const authTime = firstFactorAt(proofs);
-  return authTime && { id, user, authTime, amr: methodsOf(proofs) };
+  const levels = levelsOf(proofs).map(acrOf);
+  return authTime && { id, user, authTime, amr: methodsOf(proofs), levels };
 }

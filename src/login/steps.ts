@@ -1,3 +1,4 @@
+import type { Strength } from "../authz/step-up.ts";
 import type { Missing } from "../oidc/core/ports.ts";
 import { missingProof, type Progress } from "../resources/session/index.ts";
 import type { FlowData } from "./flow.ts";
@@ -22,7 +23,7 @@ export type Step =
 export function nextStep(
   flow: FlowData,
   progress: Progress,
-  facts: { isConsentDue: boolean; begin: Missing },
+  facts: { isConsentDue: boolean; begin: Missing; due: Strength | undefined },
 ): Step {
   const { sessionId, loginName, isChosen = false } = flow;
   if (sessionId === undefined && loginName === undefined) {
@@ -30,6 +31,8 @@ export function nextStep(
     return facts.begin === "select_account" && !isChosen ? "accounts" : "loginName";
   }
   if (flow.mustChangePassword === true) return "changePassword";
+  // A passkey stands for both factors: a password before it would be asked for in vain.
+  if (facts.due === "passkey") return "mfa";
   switch (missingProof(progress)) {
     case "firstFactor":
       return loginName === undefined && sessionId === undefined ? "loginName" : "password";
@@ -39,6 +42,8 @@ export function nextStep(
       return "setup";
     default:
   }
+  if (facts.due === "mfa") return "mfa";
+  if (facts.due === "password") return "password";
   if (flow.mustVerifyEmail === true) return "verifyEmail";
   return facts.isConsentDue && flow.hasConsented !== true ? "consent" : "done";
 }

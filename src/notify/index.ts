@@ -85,9 +85,9 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
       logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
     };
     if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
-    const { domain, account, user } = due;
+    const { domain, account, endsAt, user } = due;
     const link = await linkOf(due, issuer);
-    const values = { loginName: user.loginName, code, link, domain, account };
+    const values = { loginName: user.loginName, code, link, domain, account, endsAt };
     return writeEmail({ t, language, look }, topic, values);
   }
 

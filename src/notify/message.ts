@@ -19,6 +19,7 @@ export type MessageValues = {
   link?: string | undefined;
   domain?: string | undefined;
   account?: string | undefined;
+  endsAt?: Date | undefined;
 };
 
 const keys: Record<NoticeTopic | "test", string> = {
@@ -32,6 +33,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   registered: "registered",
   "domain.claimed": "domainClaimed",
   "recovery.link": "recoveryLink",
+  "owners.ending": "ownersEnding",
   test: "test",
 };
 
@@ -49,6 +51,7 @@ const unasked: ReadonlySet<string> = new Set([
   "password.changed",
   "domain.claimed",
   "recovery.link",
+  "owners.ending",
   "test",
 ]);
 
@@ -56,11 +59,12 @@ const unasked: ReadonlySet<string> = new Set([
 export function writeEmail(
   { t, language, look }: { t: Translate; language: Language; look: Look },
   topic: NoticeTopic | "test",
-  { loginName, code, link, domain = "", account = "" }: MessageValues,
+  { loginName, code, link, domain = "", account = "", endsAt }: MessageValues,
 ): Pick<Message, "subject" | "text" | "html"> {
   const product = look.productName;
   const subject = t(keyOf(topic, "subject"), { product, account });
-  const text = t(keyOf(topic, "text"), { loginName, product, domain, account });
+  const date = endsAt === undefined ? "" : written(endsAt, language);
+  const text = t(keyOf(topic, "text"), { loginName, product, domain, account, date });
   const shownCode = withoutCode.has(topic) ? undefined : code;
   const ignore = unasked.has(topic) ? undefined : t("message.ignore");
   const lines = [text, link, shownCode && t("message.code", { code: shownCode }), ignore];
@@ -82,6 +86,12 @@ ${ignore !== undefined && html`<p style="margin:24px 0 0;font-size:14px;line-hei
 `;
   return { subject, text: lines.filter(Boolean).join("\n\n"), html: page.toString() };
 }
+
+/** A time as the language writes it; nobody knows the time zone of who reads it. */
+const written = (date: Date, language: Language): string =>
+  new Intl.DateTimeFormat(language, {
+    ...{ dateStyle: "long", timeStyle: "long", timeZone: "UTC" },
+  }).format(date);
 
 /** A message to a phone: one line. */
 export const writeSms = (

@@ -3,6 +3,7 @@ import type {
   DomainChallenge,
   DomainProof,
   FeatureReader,
+  MembershipReader,
   NoteUse,
   OrganizationReader,
   SessionMakers,
@@ -29,6 +30,8 @@ export type Deps = {
   secrets: SecretStore;
   /** The organizations that live. */
   organizations: OrganizationReader;
+  /** What users are members of, as far as they have accepted it. */
+  memberships: MembershipReader;
   newId: () => string;
   /** Of the running service. */
   version: string;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Secret, TOTP } from "otpauth";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { user, userEvents } from "../../src/resources/user/index.ts";
@@ -10,7 +11,7 @@ import { goodPassword } from "../resources/user/user-peer.ts";
 import { startSessionPeer } from "../resources/session/session-peer.ts";
 
 const service = await startSessionPeer();
-const { app, peer, post, put, get, remove, pass, open, show } = service;
+const { app, peer, post, put, patch, get, remove, pass, open, show } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const mfa = { code: 7, reason: "MFA_REQUIRED" };
@@ -83,6 +84,59 @@ describe("a session that does not satisfy the login settings (authority J11)", (
       ]);
     });
     assertRefused((await post(`/users/${id}/totp`, undefined, { token })).refusal, mfa);
+  });
+
+  it("adds what it lacks by itself, and nothing else", async () => {
+    const id = await personUnder(forced);
+    const { totp_id, secret } = bodyOf(await post(`/users/${id}/totp`));
+    const codes = new TOTP({ secret: Secret.fromBase32(secret) });
+    const code = (steps: number) => codes.generate({ timestamp: Date.now() + steps });
+    bodyOf(await post(`/users/${id}/totp/${totp_id}/_verify`, code(0)));
+    const [session, other] = [await logIn(id), await logIn(id)];
+    const own = { token: session.token };
+    const path = `/sessions/${session.id}`;
+    assertRefused((await post("/users/_search", [], own)).refusal, mfa);
+    const missing = { code: 7, reason: "PERMISSION_MISSING" };
+    for (const more of [{ lifetime: "864000s" }, { metadata: { a: "cmVk" } }]) {
+      assertRefused((await patch(path, { checks: {}, ...more }, own)).refusal, missing);
+    }
+    const check = { checks: { totp: { code: code(30_000) } } };
+    const elsewhere = await patch(`/sessions/${other.id}`, check, own);
+    assertRefused(elsewhere.refusal, mfa);
+    const { session_token: token } = bodyOf(await patch(path, check, own));
+    bodyOf(await post("/users/_search", [], { token }));
+    // A finished session may prove itself again, too, but no other one.
+    bodyOf(await patch(path, { checks: { password: { password: goodPassword } } }, { token }));
+    const pat = bodyOf(await post(`/users/${await service.addMachine()}/personal_access_tokens`));
+    for (const stranger of [{ token: pat.token }, { token: other.token }]) {
+      const refused = (await patch(path, check, stranger)).refusal;
+      assertRefused(refused, stranger.token === other.token ? mfa : missing);
+    }
+    assert.deepEqual((await show(session.id)).lacks ?? [], []);
+  });
+
+  it("force_mfa_administrators demands a second factor of every person with a role", async () => {
+    const [plain, administrator] = [await personUnder({}), await personUnder({})];
+    const ctx = { org_id: app.made.organization_id };
+    const roles = ["ORG_SETTINGS_MANAGER"];
+    bodyOf(await post("/memberships", { ctx, user_id: administrator, roles }), 201);
+    const path = "/settings/v3alpha/login";
+    const machine = { token: app.token };
+    const demand = (value: object) =>
+      peer.rest("PATCH", path, { force_mfa_administrators: value as JsonObject }, machine);
+    const [withoutRole, withRole] = [await logIn(plain), await logIn(administrator)];
+    bodyOf(await demand({ set: true }));
+    try {
+      bodyOf(await post("/users/_search", [], { token: withoutRole.token }));
+      assertRefused((await post("/users/_search", [], { token: withRole.token })).refusal, mfa);
+      assert.deepEqual((await show(withRole.id)).lacks, ["second_factor_setup"]);
+      assert.deepEqual((await show(withoutRole.id)).lacks ?? [], []);
+      // The machine user of the first start is an owner, and its token is no session.
+      bodyOf(await post("/users/_search", [], machine));
+    } finally {
+      bodyOf(await demand({ reset: true }));
+    }
+    bodyOf(await post("/users/_search", [], { token: withRole.token }));
   });
 
   it("is one again when what was proven or the session itself is too old", async () => {

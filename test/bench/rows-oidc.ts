@@ -200,7 +200,7 @@ async function codesOf(
       ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
       ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
       ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-      ...{ authTime: now, amr: ["pwd"], redirectUri, codeChallenge: sentChallenge },
+      ...{ authTime: now, amr: ["pwd"], acr: undefined, redirectUri, codeChallenge: sentChallenge },
     };
     const until = new Date(now.getTime() + codeLifeMs);
     while (made.length < count) {

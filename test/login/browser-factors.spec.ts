@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { TOTP } from "otpauth";
+import type { Page } from "playwright-core";
 import { addPersonNamed, password } from "../support/login.ts";
 import { loginPages, settingsPath } from "../support/login-pages.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
@@ -33,6 +34,23 @@ async function withTotp(more: JsonObject = {}) {
   };
   bodyOf(await peer.post(`/users/${person.id}/totp/${started.totp_id}/_verify`, next()));
   return { ...person, next };
+}
+
+/** Has the device of a browser make a passkey or key of somebody. */
+async function register(page: Page, id: string): Promise<void> {
+  const { peer } = journeys;
+  const started = bodyOf(await peer.post(`/users/${id}/webauthn`, { domain: "localhost" }));
+  const options = started.public_key_credential_creation_options;
+  // A page that asks for no passkey itself.
+  await page.goto(`${peer.issuer}/ui/dev/mail`);
+  const made = await page.evaluate(async (json) => {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json);
+    const credential = await navigator.credentials.create({ publicKey });
+    return (credential as PublicKeyCredential).toJSON();
+  }, options);
+  const verified = `/users/${id}/webauthn/${started.web_auth_n_id}/_verify`;
+  const named = { public_key_credential: Object(made), web_auth_n_name: "key" };
+  bodyOf(await peer.post(verified, named));
 }
 
 /** A password and a code: two factors (RFC 8176). */
@@ -117,18 +135,7 @@ describe("the second factor in a browser", () => {
     const { page } = journey;
     const key = { transport: "usb", hasResidentKey: false, hasUserVerification: false };
     await addAuthenticator(journey, { ...key, isUserVerified: false });
-    const started = bodyOf(await peer.post(`/users/${alice.id}/webauthn`, { domain: "localhost" }));
-    const options = started.public_key_credential_creation_options;
-    // A page that asks for no passkey itself.
-    await page.goto(`${peer.issuer}/ui/dev/mail`);
-    const made = await page.evaluate(async (json) => {
-      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json);
-      const credential = await navigator.credentials.create({ publicKey });
-      return (credential as PublicKeyCredential).toJSON();
-    }, options);
-    const verified = `/users/${alice.id}/webauthn/${started.web_auth_n_id}/_verify`;
-    const named = { public_key_credential: Object(made), web_auth_n_name: "key" };
-    bodyOf(await peer.post(verified, named));
+    await register(page, alice.id);
     await page.goto(app.login());
     await journey.signIn(alice.loginName);
     await journey.at("/ui/login/mfa", "mfa-key");
@@ -145,6 +152,42 @@ describe("the second factor in a browser", () => {
     await journey.at("/ui/login/passkey");
     await journey.submit();
     assert.equal((await journey.home()).claims?.sub, alice.id);
+  });
+});
+
+describe("a passkey that the app asks for, in a browser", () => {
+  it("is asked for instead of a password; who has it not at hand goes on without", async () => {
+    const { peer, app } = journeys;
+    const alice = await withTotp();
+    await using journey = await journeys.begin({ viewport: phone });
+    const { page } = journey;
+    await journey.signIn(alice.loginName);
+    await journey.at("/ui/login/mfa/totp");
+    await journey.submit({ code: alice.next() });
+    const acr = "urn:idsvc:acr:passkey";
+    assert.equal((await journey.home()).claims?.["acr"], "urn:idsvc:acr:mfa");
+    await addAuthenticator(journey);
+    await register(page, alice.id);
+    peer.pass(301_000);
+    const asked = app.login({ acr_values: acr, max_age: "300" });
+    await page.goto(asked);
+    await journey.at("/ui/login/mfa", "mfa-passkey");
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/passkey");
+    await journey.submit();
+    assert.equal((await journey.home()).claims?.["acr"], acr);
+
+    peer.pass(301_000);
+    await page.goto(asked);
+    await journey.at("/ui/login/mfa");
+    await page.getByText("Continue without a passkey").click();
+    await journey.at("/ui/login/password");
+    await journey.submit({ password });
+    await journey.at("/ui/login/mfa");
+    await page.getByText("Authenticator app").click();
+    await journey.at("/ui/login/mfa/totp");
+    await journey.submit({ code: alice.next() });
+    assert.equal((await journey.home()).claims?.["acr"], "urn:idsvc:acr:mfa");
   });
 });
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { addPersonNamed, password, signIn } from "../support/login.ts";
+import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { errorOf } from "../support/user-agent.ts";
@@ -260,6 +260,35 @@ describe("a login with a provider", () => {
     } finally {
       await world.pages.change("login", { force_mfa: { reset: true } });
     }
+  });
+
+  it("counts as two factors where its option says so, in tokens too", async () => {
+    const options = { is_auto_creation: true, is_second_factor: true };
+    const idpId = await world.addForgeB({ options });
+    await world.pages.change("login", { force_mfa: { set: true } });
+    try {
+      const { amr } = await world.claimsOf(await world.logIn(idpId));
+      assert.deepEqual(amr, ["ext", "mfa"]);
+    } finally {
+      await world.pages.change("login", { force_mfa: { reset: true } });
+    }
+  });
+
+  it("leads to the password of who has one, where the app asks for that much", async () => {
+    const username = uniqueName("both").replace(" ", "-");
+    const { id, loginName } = await addPersonNamed(world.peer, { username });
+    const idpId = await world.addForgeB();
+    const { sub } = world.fake.script.user;
+    const link = { idp_id: idpId, user_id: sub, username };
+    bodyOf(await world.peer.post(`/users/${id}/idps`, { link }));
+    const agent = await world.begin();
+    const { acr } = await world.claimsOf(await world.through(agent, idpId));
+    assert.equal(acr, "urn:idsvc:acr:provider");
+    const asked = { acr_values: "urn:idsvc:acr:password", max_age: "300" };
+    await agent.open(authorizeUrl(world.peer, world.app, asked));
+    assert.equal(pathOf(agent.last), "/ui/login/password", loginName);
+    const shown = await agent.submit({ password });
+    assert.equal((await world.claimsOf(shown)).acr, asked.acr_values);
   });
 
   it("that the user cancels leads back to the first page, which says so", async () => {

@@ -123,6 +123,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         ],
       }),
     ],
+    ["mfa-passkey", mfaPage(page(), { account, factors: ["passkey"], isPasskeyAsked: true })],
     ["mfa", mfaPage(page(), { account, factors: ["totp", "passkey", "email", "sms", "recovery"] })],
     ["totp", totpPage(page(), code)],
     ["totp-wrong", totpPage(wrong({ code: "CODE_INVALID", field: "code" }), code)],
@@ -140,6 +141,10 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "setup",
       setupPage(page(), { account, factors: ["totp", "passkey", "email", "sms"], canSkip: true }),
+    ],
+    [
+      "setup-owner",
+      setupPage(page(), { account, factors: ["totp", "passkey"], isOwner: true, canSkip: false }),
     ],
     [
       "setup-totp",

@@ -67,6 +67,7 @@ describe("the texts of a language", () => {
         "address",
         "app",
         "code",
+        "date",
         "domain",
         "host",
         "loginName",

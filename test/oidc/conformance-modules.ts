@@ -214,10 +214,13 @@ export function commonModules(suite: () => Conformance): void {
     await verified(await logIn(agent(), { claims_locales: "se" }));
   });
 
-  it("oidcc-ensure-request-with-acr-values-succeeds: is accepted", async () => {
-    const { agent, logIn, verified } = suite();
+  it("oidcc-ensure-request-with-acr-values-succeeds: is accepted, and acr is one of those that were asked for", async () => {
+    const { agent, logIn, verified, peer } = suite();
     const { acr } = await verified(await logIn(agent(), { acr_values: "1 2" }));
-    assert.ok(acr === undefined || (typeof acr === "string" && acr !== ""));
+    assert.ok(typeof acr === "string" && acr !== "");
+    const supported = peer.ports.acrValues;
+    const asked = await verified(await logIn(agent(), { acr_values: supported.join(" ") }));
+    assert.ok(supported.includes(String(asked["acr"])));
   });
 
   it("oidcc-ensure-registered-redirect-uri: another one gets an error page and no redirect", async () => {

@@ -34,7 +34,7 @@ async function approve(userCode: string, userId: string): Promise<boolean> {
     ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
     ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
     ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-    ...{ authTime: service.now(), amr: ["pwd"] },
+    ...{ authTime: service.now(), amr: ["pwd"], acr: undefined },
   });
 }
 

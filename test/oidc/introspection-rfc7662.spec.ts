@@ -21,9 +21,10 @@ describe("introspection (RFC 7662)", () => {
   it("tells everything that the specification names (4.3.3), to the APIs of the project", async () => {
     const { access_token: token } = await tokensFor(web, user, { scope });
     const seen = await introspect(token, api);
-    const { exp, iat, nbf, jti, ...rest } = seen;
+    const { exp, iat, nbf, jti, auth_time, ...rest } = seen;
     assert.ok(Math.abs(iat - seconds()) <= 2);
     assert.equal(nbf, iat);
+    assert.ok(Math.abs(auth_time - seconds()) <= 2);
     assert.equal(exp - iat, 43_200);
     assert.match(jti, /^\d+$/);
     const names = await service.get(`/users/${user}`);

@@ -20,7 +20,7 @@ import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
-import { membership } from "../../src/resources/membership/index.ts";
+import { membership, ownerWarning } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
 import { project } from "../../src/resources/project/index.ts";
@@ -83,7 +83,17 @@ type AnyAggregate = Aggregate<unknown, any>;
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
-    ...[instance, limits, organization, membership, project, role, projectGrant, userGrant],
+    ...[
+      instance,
+      limits,
+      organization,
+      membership,
+      ownerWarning,
+      project,
+      role,
+      projectGrant,
+      userGrant,
+    ],
     ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
     ...[
       featureSettings.aggregate,

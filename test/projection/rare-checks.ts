@@ -1,7 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
 import type { Deps } from "../../src/projection/module.ts";
-import { addRecoveryLink, recoveryLinks, userChecks } from "../../src/resources/user/index.ts";
+import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/index.ts";
+import {
+  addRecoveryLink,
+  recoveryLinks,
+  user as userStream,
+  userChecks,
+  userEvents,
+} from "../../src/resources/user/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import { Authenticator } from "../support/authenticator.ts";
 
@@ -23,12 +30,24 @@ export async function rareChecks(
   const user = { instanceId, userId: id };
   for (const password of ["wrong", "correct horse"]) await checks.password(at, id, password);
 
+  await deps.events.transact(at, async (tx) => {
+    const demanded = userEvents["human.mfa.setup.demanded"]({});
+    tx.record(userStream, await tx.load(userStream, id), [demanded]);
+  });
+
   const lost = await make("/users", { ...person, username: name() });
   const { code: ofLink } = await deps.events.transact(at, (tx) =>
     addRecoveryLink(deps, tx, { instanceId, userId: lost }),
   );
   const link = { userId: lost, code: ofLink, password: "Correct horse 4 battery!" };
   await recoveryLinks(deps).follow(at, link);
+
+  await deps.events.transact(at, async (tx) => {
+    const loaded = await tx.load(ownerWarning, instanceId);
+    const warned = { days: 30, endsAt: "2030-01-01T00:00:00.000Z" };
+    const owner = { type: "instance", id: instanceId } as const;
+    tx.record(ownerWarning, loaded, [ownerWarningEvents["owners.warned"](warned)], owner);
+  });
 
   const begun = Object(await create(`/users/${id}/totp`));
   const app = new TOTP({ secret: Secret.fromBase32(String(begun.secret)) });

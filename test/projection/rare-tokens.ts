@@ -25,7 +25,7 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
   const actor = { iss: at.issuer, sub: other };
   const session = (id: string, more: Partial<OidcSession> = {}): OidcSession => ({
     ...{ id, clientId, userId: user.id, organizationId: user.organizationId, sessionId: "" },
-    ...{ scope, nonce: undefined, authTime: now(), amr: ["pwd"] },
+    ...{ scope, nonce: undefined, authTime: now(), amr: ["pwd"], acr: undefined },
     audience: [{ kind: "client", id: clientId }],
     ...{ access: undefined, claims: undefined, actor: undefined, parents: [] },
     ...more,
@@ -37,10 +37,10 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
   ) => {
     const [value, refresh] = [newSecret("access_token"), newSecret("refresh_token")];
     const from = of !== undefined && "open" in of ? of.open : session(of?.id ?? "");
-    const { userId, audience, authTime, amr, claims, sessionId, parents } = from;
+    const { userId, audience, authTime, amr, acr, claims, sessionId, parents } = from;
     const token = {
       ...{ id: newId(), clientId, userId, oidcSessionId: from.id, scope, audience, isJwt: false },
-      ...{ authTime, amr, actor: from.actor, claims, sessionId, parents, access: undefined },
+      ...{ authTime, amr, acr, actor: from.actor, claims, sessionId, parents, access: undefined },
       ...{ issuedAt: now(), expiresAt: after(hour) },
     };
     const issued = await tokens.issue(at, {

@@ -33,9 +33,10 @@ const places = [
  *
  * It is driven from a process of its own: Playwright makes functions of texts, which the process of the tests may not.
  *
+ * @param here names of hosts that are this machine to it
  * @throws Error when no browser is installed
  */
-export async function startBrowser(): Promise<TestBrowser> {
+export async function startBrowser(here: readonly string[] = []): Promise<TestBrowser> {
   const path = process.env["IDSVC_TEST_BROWSER"] ?? places.find((place) => existsSync(place));
   if (path === undefined) {
     throw new Error(
@@ -43,7 +44,10 @@ export async function startBrowser(): Promise<TestBrowser> {
     );
   }
   const script = join(import.meta.dirname, "browser-process.ts");
-  const driver = spawn(process.execPath, [script, path], { stdio: ["pipe", "pipe", "inherit"] });
+  const rules = `--host-resolver-rules=${here.map((host) => `MAP ${host} 127.0.0.1`).join(",")}`;
+  const driver = spawn(process.execPath, [script, path, rules], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const ended = once(driver, "exit");
   const endpoint = await Promise.race([
     once(createInterface(driver.stdout), "line"),

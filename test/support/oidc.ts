@@ -185,7 +185,7 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
         // As if the person had allowed everything on the page.
         ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
         ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-        ...{ authTime: now(), amr: ["pwd"], redirectUri, codeChallenge: undefined },
+        ...{ authTime: now(), amr: ["pwd"], acr: undefined, redirectUri, codeChallenge: undefined },
         ...more,
       };
       const expiresAt = new Date(now().getTime() + 60_000);

@@ -18,7 +18,7 @@ export const sessionPolicy = (): InterceptorFactory => (rule) => {
       const { unfinished, userId, authentication } = caller;
       const { id } = (request ?? {}) as unknown as { id?: string };
       // Of what its user may do, only what everybody may do to their own account.
-      if (rule.unfinishedSession !== "ownSession") call.permissions = noPermissions;
+      call.permissions = noPermissions;
       switch (rule.unfinishedSession) {
         case "ownSession":
           if (id === authentication?.sessionId) return;

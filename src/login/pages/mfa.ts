@@ -3,7 +3,7 @@ import type { Page } from "../page.ts";
 import { html } from "../../html.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { choice, choices } from "../parts/choice.ts";
-import { form } from "../parts/form.ts";
+import { button, form } from "../parts/form.ts";
 import type { IconName } from "../parts/icon.ts";
 import { paths } from "../paths.ts";
 
@@ -17,10 +17,17 @@ export const factorIcons: Record<Factor, IconName> = {
   recovery: "lifebuoy",
 };
 
-export type MfaView = { account: Account; factors: readonly Factor[] };
+export type MfaView = {
+  account: Account;
+  factors: readonly Factor[];
+  /** The application asks for a passkey; whoever cannot use theirs goes on without. */
+  isPasskeyAsked?: boolean;
+};
 
-/** Lets choose a second factor. Sends `factor`: choosing may send a message, so it is no link. */
-export function mfaPage(page: Page, { account, factors }: MfaView): string {
+/**
+ * Lets choose a second factor. Sends `factor`, or `without` for no passkey: choosing may send a message, so it is no link.
+ */
+export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }: MfaView): string {
   const { t } = page;
   const rows = factors.map((factor) =>
     choice({
@@ -33,8 +40,12 @@ export function mfaPage(page: Page, { account, factors }: MfaView): string {
   );
   return layout(
     page,
-    { title: t("mfa.title"), lead: t("mfa.text") },
+    { title: t("mfa.title"), lead: t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text") },
     html`${accountLine(account)}
-${form(page, { action: paths.mfa }, choices(rows))}`,
+${form(
+  page,
+  { action: paths.mfa },
+  html`${choices(rows)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
+)}`,
   );
 }

@@ -10,12 +10,17 @@ import { type Factor, factorIcons } from "./mfa.ts";
 export type SetupView = {
   account: Account;
   factors: readonly Exclude<Factor, "recovery">[];
+  /** They own the instance: they are told why, and to have a second owner. */
+  isOwner?: boolean;
   /** False where a second factor is demanded. */
   canSkip: boolean;
 };
 
 /** Lets choose a second factor to set up. Sends `factor`, or `skip`. */
-export function setupPage(page: Page, { account, factors, canSkip }: SetupView): string {
+export function setupPage(
+  page: Page,
+  { account, factors, isOwner = false, canSkip }: SetupView,
+): string {
   const { t } = page;
   const rows = factors.map((factor) =>
     choice({
@@ -28,7 +33,7 @@ export function setupPage(page: Page, { account, factors, canSkip }: SetupView):
   );
   return layout(
     page,
-    { title: t("setup.title"), lead: t("setup.text") },
+    { title: t("setup.title"), lead: t(isOwner ? "setup.ownerText" : "setup.text") },
     html`${accountLine(account)}
 ${form(
   page,

@@ -111,7 +111,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
     const user = { instanceId, userId: owner };
     if (!(await mayTell(user, "registered"))) return;
     await deps.events.transact(writing(visit, "login"), async (tx) =>
-      tellNews(tx, deps.newId, user, "registered"),
+      tellNews(tx, deps.newId, user, { news: "registered" }),
     );
   }
 

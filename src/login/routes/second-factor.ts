@@ -1,3 +1,4 @@
+import { UserVerificationRequirement } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
 import { evenly } from "../../resources/user/index.ts";
 import { hostName } from "../../authz/host.ts";
 import { emailCodePage } from "../pages/email-code.ts";
@@ -13,6 +14,7 @@ import { PageRefused, type Shown, type Visit } from "../visit.ts";
 import { masked } from "../people.ts";
 import type { LoginAnswer } from "../web.ts";
 
+type OfferedFactors = { factors: readonly Factor[]; isPasskeyAsked: boolean };
 type CodeFactor = Exclude<Factor, "passkey">;
 
 const pathOf: Readonly<Record<Factor, string>> = {
@@ -28,14 +30,29 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   const { advance, people } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
-  async function begin(visit: Visit, { id }: LoginSession, factor: Factor): Promise<void> {
+  async function begin(
+    visit: Visit,
+    { id }: LoginSession,
+    factor: Factor,
+    isPasskeyDue = false,
+  ): Promise<void> {
     if (factor === "email") await challengeIn(parts, visit, id, { otpEmail: {} });
     if (factor === "sms") await challengeIn(parts, visit, id, { otpSms: {} });
     if (factor !== "passkey") return;
     const domain = hostName(new URL(visit.at.issuer).host);
-    const asked = await challengeIn(parts, visit, id, { webAuthN: { domain } });
+    // What asks for a passkey wants it to verify its user.
+    const { REQUIRED, UNSPECIFIED } = UserVerificationRequirement;
+    const userVerificationRequirement = isPasskeyDue ? REQUIRED : UNSPECIFIED;
+    const webAuthN = { domain, userVerificationRequirement };
+    const asked = await challengeIn(parts, visit, id, { webAuthN });
     const options = asked?.webAuthN?.publicKeyCredentialRequestOptions ?? {};
     await visit.save({ ...visit.flow.data, key: { options } });
+  }
+
+  /** What the page offers: the passkey alone where the application asks for one. */
+  async function offered(visit: Visit): Promise<OfferedFactors> {
+    const isPasskeyAsked = (await advance.dueOf(visit)) === "passkey";
+    return { factors: isPasskeyAsked ? ["passkey"] : await factorsOf(visit), isPasskeyAsked };
   }
 
   async function factorsOf(visit: Visit): Promise<readonly Factor[]> {
@@ -44,8 +61,9 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
 
   async function choose(visit: Visit, factor: Factor): Promise<LoginAnswer> {
     const session = await requireSession(parts, visit);
-    if (!(await factorsOf(visit)).includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    await begin(visit, session, factor);
+    const { factors, isPasskeyAsked } = await offered(visit);
+    if (!factors.includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    await begin(visit, session, factor, isPasskeyAsked);
     return visit.go(pathOf[factor]);
   }
 
@@ -98,21 +116,25 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
       path: paths.mfa,
       async get(visit) {
         const { user } = await requireSession(parts, visit);
-        const factors = await factorsOf(visit);
+        const { factors, isPasskeyAsked } = await offered(visit);
         const [only, ...others] = factors;
         // Codes that are sent are asked for by a form alone.
         if (only === "totp" && others.every((factor) => factor === "recovery")) {
           return visit.go(paths.totp);
         }
         const account = await people.account(visit.at.instanceId, user.id);
-        return visit.show((page) => mfaPage(page, { account, factors }), {
+        return visit.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
           ...problemsOf(visit),
           self: paths.mfa,
         });
       },
       async post(visit) {
+        if (valueOf(visit, "without") === "passkey") {
+          await visit.save({ ...visit.flow.data, isWithoutPasskey: true });
+          return advance.next(visit);
+        }
         const wanted = valueOf(visit, "factor");
-        const factor = (await factorsOf(visit)).find((one) => one === wanted);
+        const factor = (await offered(visit)).factors.find((one) => one === wanted);
         return factor === undefined ? visit.go(paths.mfa) : choose(visit, factor);
       },
     },

@@ -111,7 +111,9 @@ export function setupRoutes(parts: RouteParts): Route[] {
       async get(visit) {
         const { user } = await requireDue(visit);
         const account = await people.account(visit.at.instanceId, user.id);
-        const view = { account, factors: await offered(visit), canSkip: false };
+        const held = await parts.deps.memberships.ofUser(visit.at.instanceId, user.id);
+        const isOwner = held.some(({ roles }) => roles.includes("IAM_OWNER"));
+        const view = { account, factors: await offered(visit), isOwner, canSkip: false };
         return visit.show((page) => setupPage(page, view), { self: paths.setup });
       },
       async post(visit) {

@@ -36,7 +36,7 @@ export function deviceApproval(
       return client && { request: found.request, userCode: shownUserCode(found.userCode) };
     },
 
-    async approve(at, request, { id: sessionId, user, authTime, amr }) {
+    async approve(at, request, { id: sessionId, user, authTime, amr, levels }) {
       const { clientId } = request;
       const client = await clients.byId(at, clientId);
       if (client === undefined) return false;
@@ -45,7 +45,7 @@ export function deviceApproval(
       const asked = { scope: request.scope, access: power };
       return devices.approve(at, request.id, {
         ...(await targetsOf(ports, at, client, user, asked)),
-        ...{ clientId, sessionId, authTime, amr },
+        ...{ clientId, sessionId, authTime, amr, acr: levels[0] },
         userId: user.id,
         organizationId: user.organizationId,
         nonce: undefined,

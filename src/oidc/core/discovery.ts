@@ -22,6 +22,7 @@ const protocolClaims = [
     "iss",
     "auth_time",
     "nonce",
+    "acr",
     "amr",
     "at_hash",
     "azp",
@@ -57,6 +58,7 @@ export function discoveryEndpoint(
       algs: [...new Set(["RS256", ...published])],
       languages: await settings.uiLocales(at),
       grantNames: grants.filter((_, place) => on[place]).map(({ name }) => name),
+      acrValues: parts.acrValues,
     });
     const headers = { "content-type": "application/json", "cache-control": cached };
     return { status: 200, headers, body: JSON.stringify(body) };
@@ -89,7 +91,7 @@ const areSame = (one: Facts, other: Facts): boolean =>
 function document(
   issuer: string,
   endpoints: readonly Endpoint[],
-  facts: { algs: readonly string[]; languages: readonly string[]; grantNames: readonly string[] },
+  facts: Record<"algs" | "languages" | "grantNames" | "acrValues", readonly string[]>,
 ) {
   const addresses = endpoints
     .filter(({ metadata }) => metadata !== "")
@@ -120,7 +122,11 @@ function document(
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     ...(canLogin
-      ? { prompt_values_supported: prompts, authorization_response_iss_parameter_supported: true }
+      ? {
+          acr_values_supported: facts.acrValues,
+          prompt_values_supported: prompts,
+          authorization_response_iss_parameter_supported: true,
+        }
       : {}),
     ui_locales_supported: facts.languages,
     ...(canLogout

@@ -21,6 +21,7 @@ export type OAuthErrorCode =
   | "slow_down"
   | "temporarily_unavailable"
   | "unauthorized_client"
+  | "unmet_authentication_requirements"
   | "unsupported_grant_type"
   | "unsupported_response_type";
 

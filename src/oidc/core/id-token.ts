@@ -14,6 +14,7 @@ export type IdToken = {
   audience: readonly string[];
   authTime: Date | undefined;
   amr: readonly string[];
+  acr: string | undefined;
   actor: Actor | undefined;
   isExpired: boolean;
 };
@@ -45,7 +46,7 @@ export async function readIdToken(
   } catch {
     return undefined;
   }
-  const { sub, azp = "", aud, sid, exp, auth_time: authTime, amr, act } = payload;
+  const { sub, azp = "", aud, sid, exp, auth_time: authTime, amr, acr, act } = payload;
   if (typeof sub !== "string" || typeof azp !== "string" || typeof exp !== "number") {
     return undefined;
   }
@@ -56,6 +57,7 @@ export async function readIdToken(
     audience: [aud].flat().filter((each) => typeof each === "string"),
     authTime: typeof authTime === "number" ? new Date(authTime * 1000) : undefined,
     amr: Array.isArray(amr) ? amr.filter((each) => typeof each === "string") : [],
+    acr: typeof acr === "string" ? acr : undefined,
     actor: isActor(act) ? act : undefined,
     isExpired: exp <= seconds(now()),
   };

@@ -67,6 +67,9 @@ async function describe(
     scope: scope.join(" "),
     token_type: "Bearer",
     username: await parts.users.loginName(at, user.id),
+    // RFC 9470 section 6.2.
+    ...(token.authTime === undefined ? {} : { auth_time: seconds(token.authTime) }),
+    ...(token.acr === undefined ? {} : { acr: token.acr }),
     ...(token.actor === undefined ? {} : { act: token.actor }),
   };
   const context = { user, clientId: token.clientId, actor: token.actor, claims: told };

@@ -156,6 +156,7 @@ async function makeAccessToken(
     ...{ scope, audience, access, isJwt, issuedAt, expiresAt },
     authTime: session?.authTime,
     amr: session?.amr ?? [],
+    acr: session?.acr,
     actor: session?.actor,
     claims: session?.claims,
     parents: session?.parents ?? [],
@@ -173,6 +174,8 @@ async function makeAccessToken(
     )),
     ...{ iss: at.issuer, sub: user.id, aud, exp: seconds(expiresAt) },
     ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
+    // RFC 9068 section 2.2.1: what RFC 9470 lets resource servers ask for.
+    ...{ auth_time: authTimeOf(session), acr: token.acr },
     act: token.actor,
   };
   // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
@@ -181,6 +184,9 @@ async function makeAccessToken(
   const whole = await withFunction(parts, at, "preaccesstoken", context);
   return { value: await signJwt(signer, "at+jwt", whole), token };
 }
+
+const authTimeOf = (session: Pick<OidcSession, "authTime"> | undefined): number | undefined =>
+  session?.authTime === undefined ? undefined : seconds(session.authTime);
 
 async function makeIdToken(
   parts: IssueParts,
@@ -204,10 +210,11 @@ async function makeIdToken(
     azp: client?.clientId,
     exp: seconds(expiresAt),
     iat: seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0)),
-    auth_time: session?.authTime === undefined ? undefined : seconds(session.authTime),
+    auth_time: authTimeOf(session),
     nonce: session?.nonce,
     at_hash: accessToken === undefined ? undefined : halfHash(accessToken, signer.alg),
     amr: amr.length === 0 ? undefined : amr,
+    acr: session?.acr,
     sid: session?.sessionId === "" ? undefined : session?.sessionId,
     act: session?.actor,
   };

@@ -1,9 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import type { Awaitable } from "../../awaitable.ts";
 import type { ApiPower, ApiReach, AudienceRef, Consents } from "./api-ports.ts";
+import type { AcrRequest, Missing, Prompt } from "./authorize-ports.ts";
 import type { Devices } from "./device-ports.ts";
 import type { Functions } from "./functions.ts";
 import type { Settings } from "./settings-ports.ts";
+
+export type { AcrRequest, Missing, Prompt };
 
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
@@ -21,6 +24,8 @@ export type Ports = {
   interactions: Interactions;
   keys: Keys;
   settings: Settings;
+  /** What `acr` can say of a login, from the strongest down. */
+  acrValues: readonly string[];
   now: () => Date;
   newId: () => string;
   /** A new secret of at least 256 random bits, with the prefix of its kind. */
@@ -165,9 +170,10 @@ export type OidcSession = {
   access: ApiPower | undefined;
   nonce: string | undefined;
   claims: ClaimsRequest | undefined;
-  /** When and how the user proved himself (`auth_time`, `amr`). */
+  /** When and how the user proved himself (`auth_time`, `amr`, `acr`); sessions of earlier releases have no `acr`. */
   authTime: Date | undefined;
   amr: readonly string[];
+  acr: string | undefined;
   actor: Actor | undefined;
   /** What this came from by token exchange: whose end ends this. */
   parents: readonly Parent[];
@@ -194,6 +200,7 @@ export type AccessToken = {
   isJwt: boolean;
   authTime: Date | undefined;
   amr: readonly string[];
+  acr: string | undefined;
   actor: Actor | undefined;
   claims: ClaimsRequest | undefined;
   issuedAt: Date;
@@ -293,6 +300,8 @@ export type BrowserSession = {
   /** When he last proved himself, and how. */
   authTime: Date;
   amr: readonly string[];
+  /** All that `acr` could say of it, from the strongest down. */
+  levels: readonly string[];
 };
 
 export interface Browsers {
@@ -321,12 +330,9 @@ export type AuthorizationRequest = {
   organization: { id: string } | { primaryDomain: string } | undefined;
   codeChallenge: string | undefined;
   claims: ClaimsRequest | undefined;
+  /** Absent in requests that an earlier release has kept. */
+  acr?: AcrRequest | undefined;
 };
-
-export type Prompt = "none" | "login" | "consent" | "select_account" | "create";
-
-/** What the login must still do before the request can be answered. */
-export type Missing = "login" | "consent" | "select_account" | "create";
 
 /** A request that is kept while the login works on it, in the one browser that it began in. */
 export type KeptRequest = {

@@ -44,8 +44,8 @@ export function accessTokenReader(
       const times = { issuedAt: row.issuedAt, expiresAt: row.expiresAt };
       if (isMachine) return { ...own, ...times, ...standsForItself };
       if (of === undefined) return undefined;
-      const { sessionId, authTime, amr, actor, claims, parents } = of;
-      return { ...own, ...times, sessionId, authTime, amr, actor, claims, parents };
+      const { sessionId, authTime, amr, acr, actor, claims, parents } = of;
+      return { ...own, ...times, sessionId, authTime, amr, acr, actor, claims, parents };
     },
   );
 
@@ -82,7 +82,7 @@ export function accessTokenReader(
 }
 
 const standsForItself = {
-  ...{ sessionId: "", authTime: undefined, amr: [], actor: undefined },
+  ...{ sessionId: "", authTime: undefined, amr: [], acr: undefined, actor: undefined },
   ...{ claims: undefined, parents: [] },
 };
 

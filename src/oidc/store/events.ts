@@ -17,6 +17,7 @@ export type OidcSessionAdded = {
   access?: ApiPower;
   authTime?: string;
   amr: readonly string[];
+  acr?: string;
   actor?: Actor;
   parents: readonly Parent[];
   /** From when nothing of it can live. */

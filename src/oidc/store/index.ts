@@ -1,4 +1,5 @@
 import type { FeatureReader } from "../../authz/ports.ts";
+import { acrOf, strengths } from "../../authz/step-up.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import type { Ports } from "../core/ports.ts";
@@ -60,6 +61,7 @@ export function clientPorts(
   const devices = deviceStore(deps);
   return {
     ...{ clients, consents, users, tokens, devices, keys, settings, now, newId },
+    acrValues: strengths.map(acrOf),
     newSecret: (kind) => newSecret(kind, now()),
   };
 }

@@ -162,13 +162,14 @@ function open(
   { logoutIssuer, idpId = "" }: { logoutIssuer: string | undefined; idpId: string | undefined },
 ): void {
   const { id, clientId, userId, sessionId, scope, amr, parents } = session;
-  const { authTime, actor, claims, access, audience: references } = session;
+  const { authTime, acr, actor, claims, access, audience: references } = session;
   const audience = references.map((each) => each.id);
   const added = oidcSessionEvents.added({
     ...{ clientId, userId, sessionId, scope, audience, references, amr, parents },
     ...(access === undefined ? {} : { access }),
     expirationDate: expiresAt.toISOString(),
     ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),
+    ...(acr === undefined ? {} : { acr }),
     ...(actor === undefined ? {} : { actor }),
     ...(logoutIssuer === undefined ? {} : { logoutIssuer }),
     ...(idpId === "" ? {} : { idpId }),

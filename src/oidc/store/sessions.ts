@@ -53,6 +53,7 @@ function toSession(row: Row<typeof oidcSessions>): Omit<OidcSession, "audience" 
     nonce: undefined,
     claims: row.claims === null || row.claims === "" ? undefined : JSON.parse(row.claims),
     authTime: row.authTime ?? undefined,
+    acr: row.acr ?? undefined,
     actor: row.actor ?? undefined,
   };
 }

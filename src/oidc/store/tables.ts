@@ -142,6 +142,7 @@ export const oidcSessions = table(
     claims: optionalText(),
     authTime: optionalInstant(),
     amr: json<string[]>(),
+    acr: optionalText(),
     actor: optionalJson<Actor>(),
     parents: json<Parent[]>(),
     /** Whether the user logged in for it with a session: what ends with a change of his password. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Permissions } from "../../authz/permissions.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { IdpEvent } from "./events.ts";
+import type { IdpEvent, IdpFacts, IdpOptions } from "./events.ts";
 import { idp } from "./idp.ts";
 
 type At = { instanceId: string; idpId: string };
@@ -22,25 +22,37 @@ export type LinkHolders = {
 /** What a configuration may change without anybody else answering for the provider; secrets are not in it. */
 const same: ReadonlySet<string> = new Set(["client_id", "scopes", "timeout"]);
 
-/** Whether somebody else may answer for the provider: its endpoints, keys, servers or mapping are others. */
-export const isAnsweredAnew = (before: JsonObject, after: JsonObject): boolean =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].some(
-    (name) => !same.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+/** What says who answers for a provider, and for how much. */
+export type Answering = {
+  config: JsonObject;
+  options: Pick<IdpOptions, "isSecondFactor">;
+};
+
+/**
+ * Whether somebody else may answer for the provider: its endpoints, keys, servers or mapping are others, or its word comes
+ * to count as a second factor.
+ */
+export const isAnsweredAnew = (before: Answering, after: Answering): boolean =>
+  (after.options.isSecondFactor === true && before.options.isSecondFactor !== true) ||
+  [...new Set([...Object.keys(before.config), ...Object.keys(after.config)])].some(
+    (name) =>
+      !same.has(name) && JSON.stringify(before.config[name]) !== JSON.stringify(after.config[name]),
   );
 
-/** Who last said who answers for a provider: the editor of its configuration. Undefined once it is gone. */
+/** Who last said who answers for a provider: the editor of its configuration and options. Undefined once it is gone. */
 export async function whoAnswersFor(
   { read }: Pick<EventStore, "read">,
   { instanceId, idpId }: At,
 ): Promise<string | undefined> {
-  let config: JsonObject = {};
+  let known: Answering = { config: {}, options: {} };
   let editorId: string | undefined;
   for (const event of await read({ instanceId, aggregate: { type: idp.type, id: idpId } })) {
     // The stream of a provider holds only events of providers.
     const { payload } = event as unknown as IdpEvent;
-    if (!("config" in payload) || payload.config === undefined) continue;
-    if (editorId === undefined || isAnsweredAnew(config, payload.config)) editorId = event.editorId;
-    config = payload.config;
+    const { config = known.config, options = known.options } = payload as Partial<IdpFacts>;
+    const now = { config, options };
+    if (editorId === undefined || isAnsweredAnew(known, now)) editorId = event.editorId;
+    known = now;
   }
   return editorId;
 }

@@ -19,6 +19,8 @@ export type IdpOptions = {
   isAutoCreation: boolean;
   isAutoUpdate: boolean;
   autoLinking: AutoLinking;
+  /** A login with it counts as two factors; absent in older events. */
+  isSecondFactor?: boolean;
 };
 
 /** `config` is the JSON of the type's message, with all its fields but the secret. */

@@ -12,6 +12,7 @@ const none: IdpOptions = {
   isAutoCreation: false,
   isAutoUpdate: false,
   autoLinking: "none",
+  isSecondFactor: false,
 };
 
 const autoLinking: Record<AutoLinkingOption, AutoLinking> = {
@@ -29,12 +30,13 @@ const autoLinkingNumbers: Record<AutoLinking, AutoLinkingOption> = {
 /** The options that a request gives. */
 export function givenOptions(options: Options | undefined): Partial<IdpOptions> {
   const { isLinkingAllowed, isCreationAllowed, isAutoCreation, isAutoUpdate } = options ?? {};
-  const linking = options?.autoLinking;
+  const { autoLinking: linking, isSecondFactor } = options ?? {};
   return {
     ...(isLinkingAllowed === undefined ? {} : { isLinkingAllowed }),
     ...(isCreationAllowed === undefined ? {} : { isCreationAllowed }),
     ...(isAutoCreation === undefined ? {} : { isAutoCreation }),
     ...(isAutoUpdate === undefined ? {} : { isAutoUpdate }),
+    ...(isSecondFactor === undefined ? {} : { isSecondFactor }),
     ...(linking === undefined ? {} : { autoLinking: autoLinking[linking] }),
   };
 }

@@ -10,10 +10,10 @@ import { toDetails } from "../object/details.ts";
 import { requireContext } from "../org/index.ts";
 import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
-import { isAnsweredAnew, type LinkHolders } from "./answers.ts";
+import { type Answering, isAnsweredAnew, type LinkHolders } from "./answers.ts";
 import { orderedConfig, patchedConfig } from "./config.ts";
 import { toTypedIdp } from "./convert.ts";
-import { idp, idpNotFound, patchIdp } from "./idp.ts";
+import { idp, idpNotFound, type IdpState, patchIdp } from "./idp.ts";
 import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
 import type { ProviderType } from "./provider-type.ts";
@@ -109,10 +109,7 @@ export function typedHandlers(
         secretChanged: secret !== undefined,
       });
       tx.record(idp, loaded, changed);
-      const isElse = isAnsweredAnew(
-        orderedConfig(type, state?.config ?? {}),
-        orderedConfig(type, loaded.state?.config ?? {}),
-      );
+      const isElse = isAnsweredAnew(answering(type, state), answering(type, loaded.state));
       const at = { instanceId: scope.instanceId, idpId: id };
       const suspended = isElse ? await holders.suspend(tx, at, scope.permissions) : 0;
       return [tx.written(loaded), suspended];
@@ -141,6 +138,11 @@ export function typedHandlers(
     return written();
   }
 }
+
+const answering = (type: IdpType, state: IdpState | undefined): Answering => ({
+  config: orderedConfig(type, state?.config ?? {}),
+  options: state?.options ?? {},
+});
 
 const ownerIn = ({ context, instanceId }: Scope): OwnerRef =>
   context.type === "organization"

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../authz/host.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import type { SigningKey } from "../../crypto/signing-key.ts";
@@ -14,6 +15,7 @@ import {
   passwordSecret,
   personalAccessTokenSecret,
   user,
+  userEvents,
 } from "../user/index.ts";
 import { addFirstWebKey } from "../webkey/index.ts";
 import { setFirstLanguage } from "../../settings/language/index.ts";
@@ -104,11 +106,17 @@ export type FirstHuman = {
   password: string | undefined;
 };
 
-/** A person who owns the instance. */
+/**
+ * A person who owns the instance. Where others can reach it, they set up a second factor and get recovery codes when they
+ * first log in (authority J21).
+ *
+ * @param domain of the instance
+ */
 export async function addHumanOwner(
   { newId, secrets }: Parts,
   tx: Transaction,
   ids: InstanceIds,
+  domain: string,
   human: FirstHuman & { userId: string },
 ): Promise<void> {
   const { username, givenName, familyName, displayName, email, password, userId } = human;
@@ -123,6 +131,9 @@ export async function addHumanOwner(
   tx.record(user, loaded, added, { type: "org", id: ids.organization });
   const proven = { address: email, isVerified: true, proof: "setup" } as const;
   tx.record(user, loaded, changeContact(loaded.state, "email", proven));
+  if (!isLoopback(domain)) {
+    tx.record(user, loaded, [userEvents["human.mfa.setup.demanded"]({})]);
+  }
   if (password !== undefined) {
     tx.record(user, loaded, changePassword(loaded.state, false));
     const at = { instanceId: ids.instance, userId };

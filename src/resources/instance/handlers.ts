@@ -59,7 +59,7 @@ export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
         }
         if (owner.case === "human") {
           const { password } = owner.value;
-          await addHumanOwner(deps, tx, ids, { ...owner.value, password, userId });
+          await addHumanOwner(deps, tx, ids, domain, { ...owner.value, password, userId });
         }
         return [created, {}] as const;
       });

@@ -1,10 +1,6 @@
 import type { Concern, Deps } from "../../projection/module.ts";
-import { eq } from "../../storage/drizzle.ts";
-import { organization } from "../org/index.ts";
-import { canLogIn, user } from "../user/index.ts";
-import { memberships } from "./projection.ts";
+import { canLogInUntil, ownersByInstance } from "./owners.ts";
 
-const owner = "IAM_OWNER";
 const monthMs = 30 * 24 * 3_600_000;
 const mostTold = 20;
 
@@ -14,24 +10,13 @@ export async function ownerConcerns({
   events,
   now,
 }: Pick<Deps, "db" | "events" | "now">): Promise<Concern[]> {
-  const t = db.table(memberships);
-  const rows = await db.read.select().from(t).where(eq(t.contextType, "instance"));
-  const owners = rows.filter(({ roles, isAccepted }) => isAccepted && roles.includes(owner));
-  const canRule = async (instanceId: string, userId: string, at: Date): Promise<boolean> => {
-    const { state } = await events.load(user, instanceId, userId);
-    if (state?.state !== "active" || !canLogIn(state, at)) return false;
-    const { state: of } = await events.load(organization, instanceId, state.organizationId);
-    return of?.state === "active";
-  };
-  const soon = new Date(now().getTime() + monthMs);
+  const soon = now().getTime() + monthMs;
   const [none, few]: [string[], string[]] = [[], []];
-  for (const [instanceId, all] of Map.groupBy(owners, (row) => row.instanceId)) {
-    const isRuled = async (at: Date) => {
-      for (const { userId } of all) if (await canRule(instanceId, userId, at)) return true;
-      return false;
-    };
-    if (!(await isRuled(now()))) none.push(instanceId);
-    else if (!(await isRuled(soon))) few.push(instanceId);
+  for (const [instanceId, owners] of await ownersByInstance(db)) {
+    const ends = await Promise.all(owners.map((id) => canLogInUntil(events, instanceId, id)));
+    const end = Math.max(...ends);
+    if (end <= now().getTime()) none.push(instanceId);
+    else if (end <= soon) few.push(instanceId);
   }
   return [
     {

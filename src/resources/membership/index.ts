@@ -13,6 +13,7 @@ import {
 import { ownerConcerns } from "./concerns.ts";
 import { lastOwnerStays } from "./last-owner.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
+import { ownerWarningEvents, sweepOwnerWarnings } from "./owner-warnings.ts";
 import { membershipProjection } from "./projection.ts";
 import { removeContentsOfMemberships } from "./remove-memberships.ts";
 
@@ -23,6 +24,7 @@ export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.t
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
 export { newPower } from "./new-power.ts";
+export { ownerWarning, ownerWarningEvents, warnOwners } from "./owner-warnings.ts";
 export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what (resources, Memberships). */
@@ -33,6 +35,7 @@ export const membershipModule: Module = {
     organizationMemberEvents,
     projectMemberEvents,
     grantMemberEvents,
+    ownerWarningEvents,
   ],
   projections: [membershipProjection],
   claimErrors: {
@@ -44,5 +47,6 @@ export const membershipModule: Module = {
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),
   ],
+  sweeps: (deps) => [sweepOwnerWarnings(deps)],
   contents: removeContentsOfMemberships,
 };

@@ -9,7 +9,7 @@ import type { Transaction, WriteContext } from "../../eventstore/transaction.ts"
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
 import { evenly, loginNameReader, user, type UserChecks } from "../user/index.ts";
-import { type SessionEvent, sessionEvents } from "./events.ts";
+import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userFixed, userMissing } from "./session.ts";
 
 /** What was right, to be recorded in the session. */
@@ -100,8 +100,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
     if (idpIntent !== undefined) {
       const { idpIntentId: intentId, idpIntentToken: token } = idpIntent;
       const outcome = await checks.idpIntent(at, who(), { id: intentId, token });
-      const idpId = outcome.isRight ? outcome.idpId : "";
-      take(outcome.isRight, sessionEvents["intent.checked"]({ idpId }));
+      take(outcome.isRight, intentChecked(outcome.isRight ? outcome : noProvider));
     }
     if (totp !== undefined) {
       take(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
@@ -152,6 +151,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
 
 const nothing: Checked = { user: undefined, isNamed: false, happened: [] };
 const unknown = { webAuthNId: "", isUserVerified: false };
+const noProvider = { idpId: "", isSecondFactor: false };
 
 const asksAnything = (wanted: Checks): boolean =>
   ChecksSchema.fields.some((each) => isFieldSet(wanted, each));

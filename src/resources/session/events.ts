@@ -20,6 +20,8 @@ const nothing = () => payload<Record<string, never>>();
 const subject = ({ userId }: Of, sessionId: string): string | Subject =>
   userId ?? { type: "session", id: sessionId };
 
+export type IntentChecked = { idpId: string; isSecondFactor?: true };
+
 export type Ending = "deleted" | "expired" | "user";
 
 /** Facts about a session. What tells of a person is encrypted (decisions C7). */
@@ -33,8 +35,8 @@ export const sessionEvents = defineEvents("session", {
   "password.checked": nothing(),
   "webauthn.challenged": payload<{ challengeId: string; domain: string }>(),
   "webauthn.checked": payload<{ webAuthNId: string; isUserVerified: boolean }>(),
-  /** Its user logged in with a provider. */
-  "intent.checked": payload<{ idpId: string }>(),
+  /** Its user logged in with a provider; `isSecondFactor` where that counted as two factors. */
+  "intent.checked": payload<IntentChecked>(),
   "totp.checked": nothing(),
   "otp.sms.challenged": nothing(),
   "otp.sms.checked": nothing(),
@@ -50,3 +52,13 @@ export const sessionEvents = defineEvents("session", {
 });
 
 export type SessionEvent = EventOf<typeof sessionEvents>;
+
+/** A login with a provider, as it counts. */
+export const intentChecked = ({
+  idpId,
+  isSecondFactor,
+}: {
+  idpId: string;
+  isSecondFactor: boolean;
+}): SessionEvent =>
+  sessionEvents["intent.checked"](isSecondFactor ? { idpId, isSecondFactor } : { idpId });

@@ -1,5 +1,8 @@
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import type {
+  PatchSessionRequest,
+  SessionService,
+} from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import type {
   PatchSession,
   Session as NewSession,
@@ -35,7 +38,7 @@ import {
   setToken,
   setUserAgent,
 } from "./session.ts";
-import { isTokenOf, newSessionToken } from "./token.ts";
+import { isTokenOf, newSessionToken, sessionTokenKind } from "./token.ts";
 
 type Service = typeof SessionService;
 
@@ -70,7 +73,11 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
   }
 
   return {
-    async patchSession({ id }, { instanceId }) {
+    async patchSession(request, scope) {
+      const { id } = request;
+      const { instanceId, policy, permissions } = scope;
+      const mayAll = permissions.holds(policy.act, { type: "instance" });
+      if (!mayAll && !isOwnProof(request, scope)) throw permissionMissing(policy.act);
       if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
     },
     getSession: (request, scope) =>
@@ -209,6 +216,14 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
   }
 }
+
+/** Whether a user checks more in the very session that they call with (authority J11). */
+const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, { caller }: Scope): boolean =>
+  caller.kind === "user" &&
+  caller.tokenKind === sessionTokenKind &&
+  caller.authentication?.sessionId === id &&
+  wanted?.lifetime === undefined &&
+  Object.keys(wanted?.metadata ?? {}).length === 0;
 
 const tokenInvalid = () =>
   invalidField(

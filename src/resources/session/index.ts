@@ -13,17 +13,18 @@ export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
   firstFactorAt,
+  levelsOf,
   methodsOf,
   type Proofs,
   proofsOf,
   secondFactorAt,
 } from "./proofs.ts";
 export { sessionMakers } from "./makers.ts";
-export { missingProof, type Progress } from "./policy.ts";
+export { type DemandReader, demandReader, missingProof, type Progress } from "./policy.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
-export { stepUp } from "./step-up.ts";
+export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */

@@ -1,5 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Unfinished } from "../../authz/context.ts";
+import type { MembershipReader } from "../../authz/ports.ts";
 import {
   type LoginPolicy,
   loginSettingsReader,
@@ -47,6 +48,7 @@ const allowed = (proofs: Proofs, policy: LoginPolicy): Proofs => ({
   ...proofs,
   password: policy.allowUsernamePassword ? proofs.password : undefined,
   provider: policy.allowExternalIdp ? proofs.provider : undefined,
+  twoFactorProvider: policy.allowExternalIdp ? proofs.twoFactorProvider : undefined,
   isUserVerified: proofs.isUserVerified && policy.passkeysAllowed,
 });
 
@@ -68,12 +70,34 @@ export type SessionJudge = (
   session: SessionRow,
 ) => Awaitable<Unfinished | undefined>;
 
-/** What a session lacks to act as its user, by the login settings of the user's organization. */
-export function sessionJudge({ db, now }: { db: Database; now: () => Date }): SessionJudge {
+type Demands = { db: Database; memberships: MembershipReader };
+
+/** The login settings of a user's organization, with what is demanded of the user beyond them. */
+export type DemandReader = (
+  instanceId: string,
+  user: { id: string; organizationId: string },
+) => Awaitable<LoginPolicy>;
+
+/** What is demanded of a person who logs in: `force_mfa_administrators` means whoever holds a role (authority J11). */
+export function demandReader({ db, memberships }: Demands): DemandReader {
   const policyOf = loginSettingsReader(db);
+  return (instanceId, { id, organizationId }) =>
+    whenKnown(policyOf(instanceId, organizationId), (policy) =>
+      policy.forceMfa || !policy.forceMfaAdministrators
+        ? policy
+        : whenKnown(memberships.ofUser(instanceId, id), (held) =>
+            held.length === 0 ? policy : { ...policy, forceMfa: true },
+          ),
+    );
+}
+
+/** What a session lacks to act as its user, by what is demanded of the user. */
+export function sessionJudge(parts: Demands & { now: () => Date }): SessionJudge {
+  const { db, now } = parts;
+  const demandOf = demandReader(parts);
   const authenticators = authenticatorReader(db);
   return (instanceId, session) =>
-    whenKnown(policyOf(instanceId, session.organizationId), (policy) =>
+    whenKnown(demandOf(instanceId, { ...session, id: session.userId }), (policy) =>
       whenKnown(authenticators.ofUser(instanceId, session.userId), (held) =>
         judge(session, policy, held, now()),
       ),

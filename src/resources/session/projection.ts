@@ -47,6 +47,8 @@ export const sessions = table(
     webAuthNCheckedAt: optionalInstant(),
     isUserVerified: bool(),
     intentCheckedAt: optionalInstant(),
+    /** The last login with a provider whose word counted as two factors. */
+    twoFactorIntentCheckedAt: optionalInstant(),
     /** The provider that its user logged in with last; empty where he did not. */
     idpId: text(),
     totpCheckedAt: optionalInstant(),
@@ -136,8 +138,11 @@ export const sessionProjection = projection(
       const { isUserVerified } = event.payload;
       return set(event, { webAuthNCheckedAt: event.createdAt, isUserVerified });
     },
-    "session.intent.checked": (event) =>
-      set(event, { intentCheckedAt: event.createdAt, idpId: event.payload.idpId }),
+    "session.intent.checked": (event) => {
+      const { idpId, isSecondFactor } = event.payload;
+      const both = isSecondFactor === true ? { twoFactorIntentCheckedAt: event.createdAt } : {};
+      return set(event, { intentCheckedAt: event.createdAt, idpId, ...both });
+    },
     "session.totp.checked": (event) => set(event, { totpCheckedAt: event.createdAt }),
     "session.otp.sms.challenged": (event) => set(event),
     "session.otp.sms.checked": (event) => set(event, { otpSmsCheckedAt: event.createdAt }),

@@ -1,4 +1,5 @@
 import type { Authentication, Strength } from "../../authz/context.ts";
+import { strengths } from "../../authz/step-up.ts";
 import type { SessionRow } from "./queries.ts";
 
 /** What a user proved in a session, and when. */
@@ -9,8 +10,11 @@ export type Proofs = {
   isUserVerified: boolean;
   /** A one-time password or a recovery code. */
   otp: Date | undefined;
+  recoveryCode: Date | undefined;
   /** A login with an identity provider, which stands alone as a password does. */
   provider: Date | undefined;
+  /** One with a provider whose word counts as two factors (option `is_second_factor`). */
+  twoFactorProvider: Date | undefined;
 };
 
 export function proofsOf(row: SessionRow): Proofs {
@@ -20,7 +24,9 @@ export function proofsOf(row: SessionRow): Proofs {
     key: row.webAuthNCheckedAt ?? undefined,
     isUserVerified: row.isUserVerified,
     otp: latest([...codes, row.recoveryCodeCheckedAt]),
+    recoveryCode: row.recoveryCodeCheckedAt ?? undefined,
     provider: row.intentCheckedAt ?? undefined,
+    twoFactorProvider: row.twoFactorIntentCheckedAt ?? undefined,
   };
 }
 
@@ -38,13 +44,15 @@ export const firstFactorAt = ({
 }: Proofs): Date | undefined => latest([password, isUserVerified ? key : undefined, provider]);
 
 /** When they last proved it by a second factor, or by one that is both. */
-export const secondFactorAt = ({ otp, key }: Proofs): Date | undefined => latest([otp, key]);
+export const secondFactorAt = ({ otp, key, twoFactorProvider }: Proofs): Date | undefined =>
+  latest([otp, key, twoFactorProvider]);
 
 /**
  * How the user proved who they are, in the words of RFC 8176: `pwd`, `otp`, `hwk` (a key), `user` (the key verified its
  * user), `mfa`; and `ext`, which it has no word for: at an identity provider.
  */
-export function methodsOf({ password, key, isUserVerified, otp, provider }: Proofs): string[] {
+export function methodsOf(proofs: Proofs): string[] {
+  const { password, key, isUserVerified, otp, provider, twoFactorProvider } = proofs;
   const one = [
     ...(password === undefined ? [] : ["pwd"]),
     ...(provider === undefined ? [] : ["ext"]),
@@ -55,18 +63,31 @@ export function methodsOf({ password, key, isUserVerified, otp, provider }: Proo
   // Password and provider stand for the same factor.
   const isMfa =
     verified ||
+    twoFactorProvider !== undefined ||
     one.filter((each) => each !== "ext").length > 1 ||
     (provider !== undefined && (otp ?? key) !== undefined);
   return [...one, ...(verified ? ["user"] : []), ...(isMfa ? ["mfa"] : [])];
 }
 
 /** When each strength was proven last: a factor proves its own strength and all below. */
-function strengthsOf(row: SessionRow): Record<Strength, Date | undefined> {
-  const { password, key, isUserVerified, otp, provider } = proofsOf(row);
-  const strongest = latest([isUserVerified ? key : undefined, row.recoveryCodeCheckedAt]);
-  const second = latest([strongest, key, otp]);
+function strengthsOf(proofs: Proofs): Record<Strength, Date | undefined> {
+  const { password, key, isUserVerified, recoveryCode, provider } = proofs;
+  const strongest = latest([isUserVerified ? key : undefined, recoveryCode]);
+  const second = latest([strongest, secondFactorAt(proofs)]);
   const first = latest([second, password]);
   return { passkey: strongest, mfa: second, password: first, provider: latest([first, provider]) };
+}
+
+/**
+ * What an authentication comes to, from the strongest down: what was proven no earlier than what `auth_time` tells, so
+ * that a token never tells of an old proof as if it were a new one.
+ *
+ * @param freshSince what was proven before counts for nothing (milliseconds since the epoch)
+ */
+export function levelsOf(proofs: Proofs, freshSince = 0): readonly Strength[] {
+  const since = Math.max(firstFactorAt(proofs)?.getTime() ?? Infinity, freshSince);
+  const proven = strengthsOf(proofs);
+  return strengths.filter((each) => (proven[each]?.getTime() ?? -1) >= since);
 }
 
 /**
@@ -82,10 +103,11 @@ export function authenticationOf(
   const isSame = issued?.authTime.getTime() === firstFactorAt(proofsOf(row))?.getTime();
   const until = issued === undefined ? undefined : isSame ? issued.at : issued.authTime;
   const counting = until === undefined ? row : upTo(row, until);
-  const proven = strengthsOf(counting);
+  const proofs = proofsOf(counting);
+  const proven = strengthsOf(proofs);
   const at = proven.passkey ?? proven.mfa ?? proven.password ?? proven.provider;
   if (at === undefined) return undefined;
-  return { sessionId: row.id, at, methods: methodsOf(proofsOf(counting)), proven };
+  return { sessionId: row.id, at, methods: methodsOf(proofs), proven };
 }
 
 function upTo(row: SessionRow, until: Date): SessionRow {
@@ -95,6 +117,7 @@ function upTo(row: SessionRow, until: Date): SessionRow {
     passwordCheckedAt: kept(row.passwordCheckedAt),
     webAuthNCheckedAt: kept(row.webAuthNCheckedAt),
     intentCheckedAt: kept(row.intentCheckedAt),
+    twoFactorIntentCheckedAt: kept(row.twoFactorIntentCheckedAt),
     totpCheckedAt: kept(row.totpCheckedAt),
     otpSmsCheckedAt: kept(row.otpSmsCheckedAt),
     otpEmailCheckedAt: kept(row.otpEmailCheckedAt),

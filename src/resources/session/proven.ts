@@ -2,7 +2,7 @@ import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
 import { user } from "../user/index.ts";
-import { type SessionEvent, sessionEvents } from "./events.ts";
+import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { addSession, nameUser, requireSession, session, setLifetime } from "./session.ts";
 
 /**
@@ -11,12 +11,12 @@ import { addSession, nameUser, requireSession, session, setLifetime } from "./se
  */
 export type Proof =
   | { kind: "totp" }
-  | { kind: "intent"; idpId: string }
+  | { kind: "intent"; idpId: string; isSecondFactor: boolean }
   | { kind: "webauthn"; webAuthNId: string; isUserVerified: boolean };
 
 const eventOf = (proof: Proof): SessionEvent => {
   if (proof.kind === "totp") return sessionEvents["totp.checked"]({});
-  if (proof.kind === "intent") return sessionEvents["intent.checked"]({ idpId: proof.idpId });
+  if (proof.kind === "intent") return intentChecked(proof);
   const { webAuthNId, isUserVerified } = proof;
   return sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified });
 };

@@ -38,14 +38,18 @@ export function stepUp(parts: {
 }
 
 /** The strongest factor of a person that the settings let them log in with. */
-function strongestOf(
-  held: readonly AuthenticatorRow[],
-  { passkeysAllowed, secondFactors }: LoginPolicy,
-): Strength {
-  const counting = held.filter(({ isVerified }) => isVerified).map(strengthOf);
-  return strengths.find((each) => counting.includes(each)) ?? "provider";
+const strongestOf = (held: readonly AuthenticatorRow[], policy: LoginPolicy): Strength =>
+  strengthsHeld(held, policy)[0] ?? "provider";
 
-  function strengthOf({ kind, isMarked: isPasskey }: AuthenticatorRow): Strength | undefined {
+/** How strongly a person can prove themselves as the settings let them, from the strongest down. */
+export function strengthsHeld(
+  held: readonly AuthenticatorRow[],
+  { passkeysAllowed, secondFactors }: Pick<LoginPolicy, "passkeysAllowed" | "secondFactors">,
+): readonly Strength[] {
+  const counting = held.filter(({ isVerified }) => isVerified).map(heldStrength);
+  return strengths.filter((each) => counting.includes(each));
+
+  function heldStrength({ kind, isMarked: isPasskey }: AuthenticatorRow): Strength | undefined {
     switch (kind) {
       case "web_authn":
         if (isPasskey && passkeysAllowed) return "passkey";

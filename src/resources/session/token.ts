@@ -1,5 +1,5 @@
 import { whenKnown } from "../../awaitable.ts";
-import type { OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
+import type { MembershipReader, OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
@@ -57,6 +57,7 @@ export function sessionTokens(parts: {
   db: Database;
   secrets: SecretStore;
   organizations: OrganizationReader;
+  memberships: MembershipReader;
   now: () => Date;
 }): TokenVerifier {
   const { db, secrets, now } = parts;

@@ -72,7 +72,7 @@ export const domainClaimJobs = ({
           userEvents["username.changed"](named),
           userEvents["domain.claimed"]({ domain, claimId }),
         ]);
-        tellNews(tx, newId, { instanceId, userId: row.id }, "domain.claimed");
+        tellNews(tx, newId, { instanceId, userId: row.id }, { news: "domain.claimed" });
       }
       const goesOn = isVoid ? undefined : last;
       await (goesOn === undefined ? job.finish(tx) : job.fence(tx));

@@ -78,6 +78,8 @@ export const userEvents = defineEvents("user", {
   /** All sessions of the user, and the tokens that came of them, end. */
   "sessions.ended": nothing(),
   /** A way back in was made on the machine that the service runs on (authority J21). */
+  /** They own a new instance outside loopback: the pages of the login have them set up a second factor. */
+  "human.mfa.setup.demanded": nothing(),
   "recovery.link.added": nothing(),
   /** It was followed: every other way into the account has ended. */
   "recovery.link.used": nothing(),

@@ -50,6 +50,8 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   domain?: string;
   /** The login name of the other user that the news are about. */
   account?: string;
+  /** When it ends what the news are about. */
+  endsAt?: Date;
 };
 
 export type NoticeSource = {
@@ -120,7 +122,7 @@ const coded: readonly Coded[] = [
 
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
-  const { db, events, organizations, secrets, newId } = deps;
+  const { db, events, organizations, secrets, newId, now } = deps;
   const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
   const names = userNamesReader(db);
 
@@ -166,6 +168,11 @@ export function noticeSource(deps: Deps): NoticeSource {
           const { accountId = userId } = about;
           const account = (await names.of(instanceId, accountId))?.loginName;
           return account === undefined ? undefined : { ...news, account };
+        }
+        const { endsAt } = about;
+        if (about.news === "owners.ending" && endsAt !== undefined) {
+          // Who could not be told until then learns nothing by it.
+          return new Date(endsAt) > now() ? { ...news, endsAt: new Date(endsAt) } : undefined;
         }
         if (about.news !== "domain.claimed") return news;
         return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };

@@ -5,10 +5,18 @@ import { enqueue, jobKind } from "../../jobs/job.ts";
 export type Channel = "email" | "sms";
 
 /** News without a code. */
-export type News = "password.changed" | "registered" | "domain.claimed" | "recovery.link";
+export type News =
+  | "password.changed"
+  | "registered"
+  | "domain.claimed"
+  | "recovery.link"
+  | "owners.ending";
 
-/** `accountId`: the user whom they are about, where that is another one than is told. */
-type AboutNews = { news: News; accountId?: string };
+/**
+ * `accountId`: the user whom they are about, where that is another one than is told. `endsAt`: when it ends what they are
+ * about.
+ */
+type AboutNews = { news: News; accountId?: string; endsAt?: string };
 
 /**
  * Something that a user is to be told, due from the unit in which it came about. It holds neither code nor address: both are
@@ -31,11 +39,9 @@ export function tellNews(
   tx: Transaction,
   newId: () => string,
   { instanceId, userId }: { instanceId: string; userId: string },
-  news: News,
-  accountId?: string,
+  about: AboutNews,
 ): void {
   const id = newId();
   const job = { instanceId, id, now: tx.now, key: `${instanceId}/${id}`, position: 0n };
-  const about = { news, ...(accountId === undefined ? {} : { accountId }) };
   tx.write(enqueue(noticeJob, job, { userId, channel: "email", about }));
 }

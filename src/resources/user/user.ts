@@ -30,6 +30,8 @@ export type User = {
   claim: { id: string; domain: string } | undefined;
   /** What he logs in with. */
   authenticators: readonly Authenticator[];
+  /** The pages of the login let them in with a second factor alone, whatever the settings say. */
+  owesSecondFactor?: true;
 };
 
 type State = User | undefined;
@@ -91,6 +93,8 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return { phone: { ...event.payload, isVerified: false } };
     case "user.human.phone.verified":
       return phone === undefined ? {} : { phone: proven(phone, event.payload) };
+    case "user.human.mfa.setup.demanded":
+      return { owesSecondFactor: true };
     case "user.human.email.verification.failed":
     case "user.human.email.code.added":
     case "user.human.initialization.code.added":

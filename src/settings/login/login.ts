@@ -13,6 +13,7 @@ export const builtInLogin = {
   allow_register: true,
   allow_external_idp: true,
   force_mfa: false,
+  force_mfa_administrators: false,
   passkeys_allowed: true,
   hide_password_reset: false,
   ignore_unknown_usernames: true,
@@ -30,7 +31,10 @@ export const loginSettings = defineSettings(
   "login",
   ["instance", "org"],
   Object.keys(builtInLogin),
-  ["validate_org_domains"],
+  {
+    ofInstance: ["validate_org_domains", "force_mfa_administrators"],
+    onceOfOrganizations: ["validate_org_domains"],
+  },
 );
 
 /** How people of an organization log in. */
@@ -39,6 +43,8 @@ export type LoginPolicy = {
   allowRegister: boolean;
   allowExternalIdp: boolean;
   forceMfa: boolean;
+  /** Of everybody who holds a role in the instance. */
+  forceMfaAdministrators: boolean;
   passkeysAllowed: boolean;
   hidePasswordReset: boolean;
   /** An unknown login name is answered like a known one. */
@@ -67,6 +73,7 @@ export const loginSettingsReader = (db: Database): LoginPolicyReader =>
       allowRegister: value("allow_register") === true,
       allowExternalIdp: value("allow_external_idp") === true,
       forceMfa: value("force_mfa") === true,
+      forceMfaAdministrators: value("force_mfa_administrators") === true,
       passkeysAllowed: value("passkeys_allowed") === true,
       hidePasswordReset: value("hide_password_reset") === true,
       ignoreUnknownUsernames: value("ignore_unknown_usernames") === true,

@@ -83,17 +83,25 @@ export type SettingsGroup = {
   ): SettingEvent[];
 };
 
+type Alone = "ofInstance" | "onceOfOrganizations";
+
 /**
  * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
- * last to the built-in value (decisions F3). Those of the instance alone no organization sets (authority J10). Each property has its own events: `<group>.<level>.<property>.set|reset`.
+ * last to the built-in value (decisions F3). Those of the instance alone no organization sets (authority J10), though
+ * older stores have events of those that organizations set once. Each property has its own events:
+ * `<group>.<level>.<property>.set|reset`.
  */
 export function defineSettings(
   name: string,
   levels: readonly OwnerRef["type"][],
   properties: readonly string[],
-  ofInstance: readonly string[] = [],
+  { ofInstance = [], onceOfOrganizations = [] }: Partial<Record<Alone, readonly string[]>> = {},
 ): SettingsGroup {
-  const places = levels.flatMap((level) => properties.map((property) => `${level}.${property}`));
+  const has = (level: OwnerRef["type"], property: string): boolean =>
+    level !== "org" || !ofInstance.includes(property) || onceOfOrganizations.includes(property);
+  const places = levels.flatMap((level) =>
+    properties.filter((property) => has(level, property)).map((each) => `${level}.${each}`),
+  );
   return settingsGroup({ name, levels, properties, ofInstance }, places, (level, property) => ({
     type: `${name}.${level}.${property}`,
     about: {},

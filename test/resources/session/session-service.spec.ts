@@ -191,8 +191,15 @@ describe("patching a session", () => {
   it("is for who may write sessions; an unknown one is absent", async () => {
     assertRefused((await patch("/sessions/404", {})).refusal, missing);
     const user = await addLogin();
-    const { id, token } = await logIn(user);
-    assertRefused((await patch(`/sessions/${id}`, {}, { token })).refusal, denied);
+    const [{ id, token }, other] = [await logIn(user), await logIn(user)];
+    for (const [session, change] of [
+      [id, { lifetime: "120s" }],
+      [id, { metadata: { a: "cmVk" } }],
+      [other.id, {}],
+      ["404", {}],
+    ] as const) {
+      assertRefused((await patch(`/sessions/${session}`, change, { token })).refusal, denied);
+    }
   });
 });
 

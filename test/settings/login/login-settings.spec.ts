@@ -18,6 +18,7 @@ const builtIn = allBuiltIn({
   allow_register: true,
   allow_external_idp: true,
   force_mfa: false,
+  force_mfa_administrators: false,
   passkeys_allowed: true,
   hide_password_reset: false,
   ignore_unknown_usernames: true,
@@ -37,6 +38,7 @@ const others = {
   allow_register: false,
   allow_external_idp: false,
   force_mfa: true,
+  force_mfa_administrators: true,
   passkeys_allowed: false,
   hide_password_reset: true,
   ignore_unknown_usernames: false,
@@ -98,6 +100,7 @@ describe("login settings", () => {
       allowRegister: true,
       allowExternalIdp: true,
       forceMfa: false,
+      forceMfaAdministrators: false,
       passkeysAllowed: true,
       hidePasswordReset: false,
       ignoreUnknownUsernames: true,
@@ -109,13 +112,14 @@ describe("login settings", () => {
       defaultRedirectUri: "",
       secondFactors: allFactors,
     });
-    const { validate_org_domains: _, ...settable } = setOthers;
+    const { validate_org_domains: _, force_mfa_administrators: __, ...settable } = setOthers;
     bodyOf(await set(settable, of(organization)));
     assert.deepEqual(await read(instanceId, organization), {
       allowUsernamePassword: false,
       allowRegister: false,
       allowExternalIdp: false,
       forceMfa: true,
+      forceMfaAdministrators: false,
       passkeysAllowed: false,
       hidePasswordReset: true,
       ignoreUnknownUsernames: false,
@@ -166,15 +170,17 @@ describe("login settings", () => {
     }
   });
 
-  it("let no organization say whether its domains need a proof: the instance alone does (J10)", async () => {
+  it("let no organization say what the instance alone says (J10, J11)", async () => {
     const organization = await addOrganization();
     const owner = await addMember(organization, ["ORG_OWNER"]);
     const before = await eventCount();
     for (const value of [true, false]) {
-      const change = { validate_org_domains: { set: value }, force_mfa: { set: true } };
-      for (const caller of [owner, undefined]) {
-        const { refusal } = await set(change, of(organization), caller);
-        assertRefused(refusal, { code: 9, reason: "SETTING_OF_INSTANCE" });
+      for (const name of ["validate_org_domains", "force_mfa_administrators"]) {
+        const change = { [name]: { set: value }, force_mfa: { set: true } };
+        for (const caller of [owner, undefined]) {
+          const { refusal } = await set(change, of(organization), caller);
+          assertRefused(refusal, { code: 9, reason: "SETTING_OF_INSTANCE" });
+        }
       }
     }
     assert.equal(await eventCount(), before);

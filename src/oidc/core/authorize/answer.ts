@@ -3,6 +3,7 @@ import { formOf, grantedScope, issueTokens, type SessionData } from "../issue.ts
 import type { Ports } from "../ports.ts";
 import { isKnownScope } from "../scope.ts";
 import type { Authorize } from "./index.ts";
+import { acrOf } from "./acr.ts";
 import { refuse } from "./refusal.ts";
 
 /**
@@ -27,6 +28,7 @@ export const authorizer =
       userId: user.id,
       organizationId: user.organizationId,
       ...{ sessionId, scope, audience, access, nonce, claims, authTime, amr },
+      acr: acrOf(request, session),
       actor: undefined,
       parents: [],
     };

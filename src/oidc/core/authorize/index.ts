@@ -11,6 +11,7 @@ import type {
   Ports,
   User,
 } from "../ports.ts";
+import { requireAcr } from "./acr.ts";
 import { chooseSession } from "./choose-session.ts";
 import { AuthorizationRefused, refuse } from "./refusal.ts";
 import { readAuthorizationRequest } from "./request.ts";
@@ -116,6 +117,7 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
     asked: { request: AuthorizationRequest; client: Client; session: BrowserSession },
   ): Promise<OidcAnswer> {
     const { request, client, session } = asked;
+    requireAcr(request, session);
     if (!(await users.mayUse(at, session.user, client.projectId))) {
       throw refuse("access_denied", "the user may not use this application");
     }

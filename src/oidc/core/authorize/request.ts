@@ -1,3 +1,4 @@
+import { acrRequestOf } from "./acr.ts";
 import { readIdTokenHint } from "./id-token-hint.ts";
 import { claimsRequestOf } from "./claims-parameter.ts";
 import { proveClient } from "./client.ts";
@@ -70,6 +71,7 @@ export async function readAuthorizationRequest(
     organization: organizationOf(scope),
     codeChallenge,
     claims,
+    acr: acrRequestOf(parameters, claims),
   };
   return { request, client };
 }

@@ -141,14 +141,23 @@ const isFirst = ({ kind, isPasskey }: Authenticator): boolean =>
 const isSecond = ({ kind }: Authenticator): boolean =>
   secondFactors.has(kind) || kind === "web_authn";
 
-/** Whether the user has something that logs them in, or a credential that has not ended. */
-export const canLogIn = ({ authenticators }: { authenticators: Held }, now: Date): boolean =>
-  authenticators.some(
-    (one) =>
-      one.isVerified &&
-      (isFirst(one) || standing.has(one.kind)) &&
-      (one.expirationDate === undefined || new Date(one.expirationDate) > now),
+/**
+ * Until when the user has something that logs them in, or a credential (milliseconds since the epoch): without end where
+ * one of them has none.
+ */
+export const lastsUntil = ({ authenticators }: { authenticators: Held }): number =>
+  Math.max(
+    Number.NEGATIVE_INFINITY,
+    ...authenticators
+      .filter((one) => one.isVerified && (isFirst(one) || standing.has(one.kind)))
+      .map(({ expirationDate: end }) =>
+        end === undefined ? Number.POSITIVE_INFINITY : new Date(end).getTime(),
+      ),
   );
+
+/** Whether the user has something that logs them in, or a credential that has not ended. */
+export const canLogIn = (state: { authenticators: Held }, now: Date): boolean =>
+  lastsUntil(state) > now.getTime();
 
 /** Whether another factor that does the same stays when one is removed. */
 export function staysProven(held: Held, kind: AuthenticatorKind, id?: string): boolean {

@@ -5,8 +5,10 @@ import { heldOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 
-/** The provider of a login that was right. */
-export type IdpIntentOutcome = { isRight: false } | { isRight: true; idpId: string };
+/** The provider of a login that was right, and whether its word counts as two factors. */
+export type IdpIntentOutcome =
+  | { isRight: false }
+  | { isRight: true; idpId: string; isSecondFactor: boolean };
 
 /**
  * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for his
@@ -18,7 +20,7 @@ export type IdpIntentCheck = (
   proof: IntentProof,
 ) => Promise<IdpIntentOutcome>;
 
-type Judged = Judgement & { idpId: string };
+type Judged = Judgement & { idpId: string; isSecondFactor: boolean };
 
 export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentCheck {
   const intents = createIdpIntents(deps);
@@ -37,8 +39,12 @@ export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentC
       }
       await intents.spend(tx, instanceId, said, userId);
       const happened = [checkEvents["human.externalidp.check.succeeded"]({ idpId })];
-      return { isRight: true, happened, idpId };
+      const provider = await intents.provider(instanceId, idpId);
+      const isSecondFactor = provider?.options.isSecondFactor === true;
+      return { isRight: true, happened, idpId, isSecondFactor };
     });
-    return judgement === undefined ? { isRight: false } : { isRight: true, idpId: judgement.idpId };
+    if (judgement === undefined) return { isRight: false };
+    const { idpId, isSecondFactor } = judgement;
+    return { isRight: true, idpId, isSecondFactor };
   };
 }

@@ -84,7 +84,7 @@ export function passwordHandlers(
           (await codes.spend(tx, at, passwordReset, { code, subject })) ||
           (!hadOne && (await acceptInvitation(tx, loaded, at, code)));
         if (proven) await setting.set(tx, loaded);
-        if (proven && hadOne) tellNews(tx, newId, at, "password.changed");
+        if (proven && hadOne) tellNews(tx, newId, at, { news: "password.changed" });
         return [tx.written(loaded), proven];
       });
       if (!isProven) throw codeInvalid(`${field}.verification_code`);

@@ -26,6 +26,7 @@ export type Party = {
   access: ApiPower | undefined;
   authTime: Date | undefined;
   amr: readonly string[];
+  acr: string | undefined;
   /** Who acted for him already. */
   actor: Actor | undefined;
   /** What ends what comes from this. */
@@ -79,7 +80,7 @@ async function byAccessToken(
   if (token === undefined || !isFor(client, token.audience)) return undefined;
   const user = await users.byId(at, token.userId);
   if (user === undefined) return undefined;
-  const { id, oidcSessionId, sessionId, clientId, authTime, amr, actor } = token;
+  const { id, oidcSessionId, sessionId, clientId, authTime, amr, acr, actor } = token;
   const { scope, audience, access } = token;
   const loggedIn = sessionId === "" ? "" : user.id;
   const parents = [
@@ -91,7 +92,7 @@ async function byAccessToken(
     ...token.parents,
   ];
   const said = { clientId, isMachine: oidcSessionId === "", scope, audience, access };
-  const proof = { authTime, amr, actor };
+  const proof = { authTime, amr, acr, actor };
   return { user, ...said, ...proof, spend: [], parents: named(parents) };
 }
 
@@ -109,7 +110,7 @@ async function byIdToken(
 ): ReturnType<Reader> {
   const token = await readIdToken(parts, at, value);
   if (token === undefined || token.isExpired) return undefined;
-  const { userId, sessionId, clientId, authTime, amr, actor } = token;
+  const { userId, sessionId, clientId, authTime, amr, acr, actor } = token;
   if (sessionId !== "" && !(await parts.tokens.isSessionAlive(at, sessionId))) return undefined;
   const user = await parts.users.byId(at, userId);
   if (user === undefined) return undefined;
@@ -125,7 +126,7 @@ async function byIdToken(
     ...actorsOf(actor).map((id) => ({ id, userId: "" })),
   ];
   const isMachine = clientId === "";
-  const said = { ...given, clientId, isMachine, audience, authTime, amr, actor };
+  const said = { ...given, clientId, isMachine, audience, authTime, amr, acr, actor };
   return { user, ...said, spend: [], parents: named(parents) };
 }
 
@@ -189,7 +190,7 @@ async function byUserId(
 
 const onlyNamed = (user: User) => ({
   ...{ user, clientId: "", isMachine: false, scope: undefined, audience: [], access: undefined },
-  ...{ authTime: undefined, amr: [], actor: undefined },
+  ...{ authTime: undefined, amr: [], acr: undefined, actor: undefined },
   parents: [{ id: user.id, userId: "" }],
 });
 

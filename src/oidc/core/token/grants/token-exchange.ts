@@ -153,13 +153,13 @@ function sessionOf(
 ): SessionData {
   const { user } = subject;
   // Who acts is who has proven himself.
-  const { authTime, amr } = actor ?? subject;
+  const { authTime, amr, acr } = actor ?? subject;
   const parents = united([...subject.parents, ...(actor?.parents ?? [])]);
   if (parents.length > mostParents) throw invalidRequest("the tokens were exchanged too often");
   return {
     ...asked,
     ...{ userId: user.id, organizationId: user.organizationId, sessionId: "" },
-    ...{ nonce: undefined, claims: undefined, authTime, amr, parents },
+    ...{ nonce: undefined, claims: undefined, authTime, amr, acr, parents },
     actor: actor === undefined ? subject.actor : chain(issuer, actor, subject.actor),
   };
 }
