@@ -18,7 +18,8 @@ export function metricsEndpoint(metrics: Metrics, settings: Settings): WebEndpoi
   return {
     ...document,
     path: "/metrics",
-    handle: (request) => answerTo(metrics, settings, request.headers.get("authorization"), false),
+    handle: (request) =>
+      answerTo(metrics, settings, request.headers.get("authorization") ?? undefined, false),
   };
 }
 
@@ -63,12 +64,12 @@ export async function listenForMetrics(
 async function answerTo(
   metrics: Metrics,
   { metricsToken }: Settings,
-  authorization: string | null | undefined,
+  authorization: string | undefined,
   isOwnPort: boolean,
 ): Promise<WebAnswer> {
   const [, given] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   const isRight = given !== undefined && metricsToken !== undefined && isSame(given, metricsToken);
-  const mustProve = isOwnPort ? metricsToken !== undefined : authorization != null;
+  const mustProve = isOwnPort ? metricsToken !== undefined : authorization !== undefined;
   if (mustProve && !isRight) {
     const headers = { "www-authenticate": "Bearer", "content-type": "text/plain; charset=utf-8" };
     return { status: 401, headers, body: "the token is not that of IDSVC_METRICS_TOKEN\n" };

@@ -7,12 +7,15 @@ import type { SamlOutcome, SamlWork } from "./saml-pool.ts";
 // The file that a thread of the SAML pool runs: one message after the other.
 let last: Promise<void> = Promise.resolve();
 parentPort?.on("message", (work: SamlWork) => {
-  last = last.then(async () => {
-    const answer = await answerTo(work);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
-    parentPort?.postMessage(answer);
-  });
+  last = serve(work, last);
 });
+
+async function serve(work: SamlWork, before: Promise<void>): Promise<void> {
+  await before;
+  const answer = await answerTo(work);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
+  parentPort?.postMessage(answer);
+}
 
 async function answerTo(work: SamlWork): Promise<ThreadAnswer<SamlOutcome>> {
   try {

@@ -306,11 +306,11 @@ describe("the host of a call", () => {
   it("finding 8: is said exactly once at every door (J18)", async () => {
     const doors = ["/resources/v3alpha/targets/1", "/metrics", "/openapi.json", "/ui/login/", "/"];
     for (const door of [...doors, "/.well-known/openid-configuration", "/oauth/v2/authorize"]) {
-      const ask = (headers: string) =>
+      const askAt = (headers: string) =>
         speak(port, `GET ${door} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`);
-      const twice = await ask("host: localhost\r\nhost: localhost\r\n");
+      const twice = await askAt("host: localhost\r\nhost: localhost\r\n");
       assert.match(twice, /^HTTP\/1\.1 400 [^]*"HOST_REPEATED"/, door);
-      assert.match(await ask(""), /^HTTP\/1\.1 400 [^]*"HOST_MISSING"/, door);
+      assert.match(await askAt(""), /^HTTP\/1\.1 400 [^]*"HOST_MISSING"/, door);
     }
     const probe = await speak(port, "GET /healthz HTTP/1.0\r\n\r\n");
     assert.match(probe, /^HTTP\/1\.1 200 /);

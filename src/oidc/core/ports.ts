@@ -1,12 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import type { Awaitable } from "../../awaitable.ts";
 import type { ApiPower, ApiReach, AudienceRef, Consents } from "./api-ports.ts";
-import type { AcrRequest, Missing, Prompt } from "./authorize-ports.ts";
+import type { AuthorizationRequest, Missing } from "./authorize-ports.ts";
 import type { Devices } from "./device-ports.ts";
 import type { Functions } from "./functions.ts";
 import type { Settings } from "./settings-ports.ts";
 
-export type { AcrRequest, Missing, Prompt };
+export type { AcrRequest, AuthorizationRequest, Missing, Prompt } from "./authorize-ports.ts";
 
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
@@ -310,29 +310,6 @@ export interface Browsers {
   /** Ends sessions with all that was issued in them; nothing of those that have ended. */
   endSessions(at: At, sessionIds: readonly string[]): Promise<void>;
 }
-
-/** A valid authorization request (OpenID Connect Core 1.0 section 3.1.2.1). */
-export type AuthorizationRequest = {
-  clientId: string;
-  redirectUri: string;
-  responseType: ResponseType;
-  responseMode: "query" | "fragment" | "form_post";
-  scope: readonly string[];
-  state: string | undefined;
-  nonce: string | undefined;
-  prompt: readonly Prompt[];
-  maxAgeSeconds: number | undefined;
-  uiLocales: readonly string[];
-  loginHint: string | undefined;
-  /** The user of the `id_token_hint`: nobody else will do. */
-  hintedUserId: string | undefined;
-  /** The organization that the login is limited to, by its scope (background 8.7). */
-  organization: { id: string } | { primaryDomain: string } | undefined;
-  codeChallenge: string | undefined;
-  claims: ClaimsRequest | undefined;
-  /** Absent in requests that an earlier release has kept. */
-  acr?: AcrRequest | undefined;
-};
 
 /** A request that is kept while the login works on it, in the one browser that it began in. */
 export type KeptRequest = {
