@@ -22,7 +22,7 @@ export type WebRequest = {
     /** How often the header came; `get` gives one of them. */
     count(name: string): number;
   };
-  /** The body as text. @throws BODY_TOO_LARGE beyond 1 MiB */
+  /** The body as text. @throws BODY_TOO_LARGE beyond what the endpoint takes */
   text(): Promise<string>;
 };
 
@@ -52,6 +52,8 @@ export type WebEndpoint = {
   methods: readonly ("GET" | "POST")[];
   /** Which pages of other origins may read its answers: those of active apps, any, or none. */
   crossOrigin: "apps" | "any" | "none";
+  /** The longest body in bytes; 64 KiB where nothing else is said, since anybody may send one (authority J17). */
+  maxBodyBytes?: number | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
   /** Answers on hosts of no instance too (decisions B1). */
@@ -63,7 +65,7 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
-const largestBody = 1024 * 1024;
+const usualBodyBytes = 64 * 1024;
 
 /** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
 export function webServer(ports: {
@@ -105,7 +107,7 @@ export function webServer(ports: {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
-      const answer = await endpoint.handle(toRequest(exchange), at);
+      const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
         logger.error({ path: endpoint.path, err: answer.cause }, "request");
@@ -145,7 +147,7 @@ function respond(exchange: Exchange, { status, headers, body, cookies }: WebAnsw
   exchange.respond({ status, headers: all, body });
 }
 
-function toRequest(exchange: Exchange): WebRequest {
+function toRequest(exchange: Exchange, maxBodyBytes = usualBodyBytes): WebRequest {
   const { httpMethod, path, query, headers, scheme, host } = exchange;
   return {
     method: httpMethod,
@@ -154,7 +156,7 @@ function toRequest(exchange: Exchange): WebRequest {
       get: (name) => headers.get(name) ?? null,
       count: (name) => headers.count(name),
     },
-    text: async () => textOf(await exchange.readBody(largestBody)),
+    text: async () => textOf(await exchange.readBody(maxBodyBytes)),
   };
 }
 
