@@ -4,7 +4,7 @@ import type { BudgetName, Budgets } from "../authz/budgets.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import { sourceOf } from "../authz/source.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
-import type { DomainError } from "../errors.ts";
+import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
@@ -22,7 +22,7 @@ export type WebRequest = {
     /** How often the header came; `get` gives one of them. */
     count(name: string): number;
   };
-  /** The body as text. @throws BODY_TOO_LARGE beyond what the endpoint takes */
+  /** The body as text. @throws BODY_TOO_LARGE beyond what the endpoint takes; TOO_MANY_PARAMETERS */
   text(): Promise<string>;
 };
 
@@ -156,12 +156,23 @@ function toRequest(exchange: Exchange, maxBodyBytes = usualBodyBytes): WebReques
       get: (name) => headers.get(name) ?? null,
       count: (name) => headers.count(name),
     },
-    text: async () => textOf(await exchange.readBody(maxBodyBytes)),
+    text: async () => formText(await exchange.readBody(maxBodyBytes)),
   };
 }
 
-const textOf = (body: Uint8Array): string =>
-  (Buffer.isBuffer(body) ? body : Buffer.from(body)).toString("utf8");
+/**
+ * A body as text. Those of endpoints are forms: to take apart one of very many parameters takes longer than it weighs.
+ * @throws INVALID_ARGUMENT TOO_MANY_PARAMETERS
+ */
+export function formText(body: Uint8Array): string {
+  const text = (Buffer.isBuffer(body) ? body : Buffer.from(body)).toString("utf8");
+  let count = 1;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) count += 1;
+  if (count <= mostParameters) return text;
+  const most = `a form may have ${mostParameters} parameters`;
+  throw invalidArgument("TOO_MANY_PARAMETERS", most);
+}
+const mostParameters = 1_000;
 
 /** The methods of an endpoint as `Allow` tells them: where GET is, HEAD is. */
 export const allowedMethods = ({ methods }: WebEndpoint): string[] =>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readCookie } from "../../src/login/agents.ts";
 import { resolveOrigin } from "../../src/api/proxy.ts";
+import { formText } from "../../src/api/web-endpoint.ts";
 import { parseStrictJson } from "../../src/api/transcode/strict-json.ts";
 import { parseNetwork } from "../../src/egress/url-guard.ts";
 import { samlBounds, tooMuchXml } from "../../src/federation/xml-bounds.ts";
@@ -29,7 +30,7 @@ const readers: Record<string, { most: number; pieces: string[]; read: (text: str
     form: {
       most: body,
       pieces: ["a=b&", "&", "=", "%41", "%", "+", "a", "%C3%A4", "\u0300"],
-      read: (text) => collect(text),
+      read: (text) => refusing(() => collect(formText(Buffer.from(text)))),
     },
     json: {
       most: body,

@@ -45,6 +45,7 @@ describe("the token endpoint (RFC 6749 sections 3.2 and 5.2)", () => {
     assertRefused(await post(JSON.stringify(asked), "application/json"), 415, "invalid_request");
     assertRefused(await post("--x--", "multipart/form-data; boundary=x"), 415, "invalid_request");
     assertRefused(await post(`${form}&x=${"y".repeat(2 ** 16)}`, type), 413, "invalid_request");
+    assertRefused(await post(`${form}${"&x=y".repeat(1_000)}`, type), 400, "invalid_request");
   });
 
   it("takes each parameter once (RFC 6749 section 3.2)", async () => {
