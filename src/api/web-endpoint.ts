@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
@@ -10,6 +11,7 @@ import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.
 import { toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
+import { createSourceGate, type Place } from "./source-gate.ts";
 import { respondRestError } from "./transcode/rest.ts";
 
 /** The part of a WHATWG `Request` that endpoints read: a whole one costs more than most of their work. */
@@ -54,6 +56,8 @@ export type WebEndpoint = {
   crossOrigin: "apps" | "any" | "none";
   /** The longest body in bytes; 64 KiB where nothing else is said, since anybody may send one (authority J17). */
   maxBodyBytes?: number | undefined;
+  /** Browsers are led to it: few requests of one source are served at once, the others wait. */
+  isPage?: boolean | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
   /** Answers on hosts of no instance too (decisions B1). */
@@ -65,6 +69,9 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
+const mostPagesAtOnce = 8;
+// Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
+const slowedMs = 1_000;
 const usualBodyBytes = 64 * 1024;
 
 /** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
@@ -92,6 +99,8 @@ export function webServer(ports: {
     return whenKnown(instances.byDomain(domain), at);
   }
 
+  const pages = createSourceGate(mostPagesAtOnce);
+
   const loggers = new Map<string, (line: WebLine) => void>();
   const loggerOf = ({ path }: WebEndpoint) => {
     let log = loggers.get(path);
@@ -100,13 +109,28 @@ export function webServer(ports: {
   };
 
   return async (endpoint, exchange) => {
+    const source = sourceOf(exchange.peer);
+    const place = endpoint.isPage ? await pages.enter(source) : undefined;
+    try {
+      await serve(endpoint, exchange, source, place);
+    } finally {
+      place?.leave();
+    }
+  };
+
+  async function serve(
+    endpoint: WebEndpoint,
+    exchange: Exchange,
+    source: string,
+    place: Place | undefined,
+  ): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
-      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, source);
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
@@ -115,6 +139,11 @@ export function webServer(ports: {
       respond(exchange, answer);
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");
+      if (error.reason === "BUDGET_SPENT") {
+        // Others of the source need not wait for it.
+        place?.leave();
+        await delay(slowedMs);
+      }
       if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
       const page = at && (await pageOf(endpoint, exchange, error, at));
       status = page?.status ?? status;
@@ -124,7 +153,7 @@ export function webServer(ports: {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
     loggerOf(endpoint)({ status, ms, instanceId, requestId });
-  };
+  }
 }
 
 /** The page of an error, where the endpoint has one that can be shown. */
