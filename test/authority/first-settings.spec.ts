@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Secret, TOTP } from "otpauth";
 import { bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { examine } from "../../src/app/examine.ts";
@@ -12,6 +13,7 @@ import { DomainError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { storeEnv, type TestOptions } from "../support/app.ts";
 import { bodyOf, type ResourcePeer, startPeer } from "../support/peer.ts";
+import { assertRefused } from "../support/refusal.ts";
 import { systemCaller } from "../support/system-caller.ts";
 
 const outside = "id.example.test";
@@ -109,6 +111,28 @@ describe("what a new instance begins with (J16)", () => {
     await change("login", { validate_org_domains: { set: false } });
     const [other] = (await examine(kernel)).concerns;
     assert.deepEqual(other?.some, [`${made.instance_id}/validate_org_domains`]);
+  });
+});
+
+describe("the first administrator outside loopback", () => {
+  it("has a password alone, sets a second factor up in the session that lacks it, and is in", async () => {
+    const { service, at } = await startAt(`http://${outside}`);
+    await using _ = service;
+    const { post, patch } = service;
+    const { user_id, password } = service.app.made.admin;
+    const checks = { user: { user_id }, password: { password } };
+    const opened = bodyOf(await post("/sessions", { checks }, at), 201);
+    const own = { host: at.host, token: String(opened.session_token) };
+    const { refusal } = await post("/users/_search", [], own);
+    assertRefused(refusal, { code: 7, reason: "MFA_REQUIRED" });
+    assert.equal(refusal.metadata["lacks"], "second_factor_setup");
+    const { totp_id, secret } = bodyOf(await post(`/users/${user_id}/totp`, undefined, own));
+    const codes = new TOTP({ secret: Secret.fromBase32(secret) });
+    const code = (later: number) => codes.generate({ timestamp: Date.now() + later });
+    bodyOf(await post(`/users/${user_id}/totp/${totp_id}/_verify`, code(0), own));
+    const more = { checks: { totp: { code: code(30_000) } } };
+    const { session_token } = bodyOf(await patch(`/sessions/${opened.details.id}`, more, own));
+    bodyOf(await post("/users/_search", [], { host: at.host, token: String(session_token) }));
   });
 });
 
