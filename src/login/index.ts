@@ -29,6 +29,7 @@ import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
 import { recoverRoute } from "./routes/recover.ts";
 import { registerRoutes } from "./routes/register.ts";
+import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
@@ -69,6 +70,7 @@ export function createLogin(ports: LoginPorts): {
     ...secondFactorRoutes(parts),
     ...setupRoutes(parts),
     ...registerRoutes(parts),
+    registerAccountRoute(parts),
     ...passwordResetRoutes(parts),
     ...fromMailRoutes(parts),
     recoverRoute(parts),

@@ -76,6 +76,7 @@ export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export { type Notice, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
+export { type Newcomers, createNewcomers } from "./newcomers.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { requireMachine } from "./person.ts";
