@@ -111,7 +111,7 @@ export type Scope = {
   readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
   /** The addresses of the request are proven by codes that the service has sent: calls from within alone can say so. */
   readonly hasProvenAddress?: boolean;
-  /** The browser of the request, where the user whose credentials are checked has logged in by it before (authority J12). */
+  /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (authority J12). */
   readonly browser?: string | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };

@@ -8,7 +8,8 @@ import { registerPage } from "../pages/register.ts";
 import { verifyEmailPage } from "../pages/verify-email.ts";
 import { paths } from "../paths.ts";
 import { createRegistration, isAddress } from "../registration.ts";
-import { noticeOf, type Route, type RouteParts, toProblems, valueOf, writing } from "../route.ts";
+import { noticeOf, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import type { Shown, Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 
