@@ -56,7 +56,7 @@ describe("registration (authority J13)", () => {
       contact: { email: { address: taken, is_verified: true } },
     });
     const free = freshAddress();
-    const before = await users();
+    const usersBefore = await users();
     const known = await asking(taken);
     const mail = await pages.lastMail();
     assert.deepEqual([mail.to, mail.subject], [taken, "You have an account already"]);
@@ -70,7 +70,7 @@ describe("registration (authority J13)", () => {
       await unknown.submit(values);
       assert.deepEqual(shape(known.last, taken), shape(unknown.last, free));
     }
-    assert.equal(await users(), before, "no account is made before the proof");
+    assert.equal(await users(), usersBefore, "no account is made before the proof");
   });
 
   it("D50: takes as long for the one as for the other", async () => {

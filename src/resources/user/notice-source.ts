@@ -177,8 +177,8 @@ export function noticeSource(deps: Deps): NoticeSource {
     }
     const code = await renewed(job, registration, asked);
     if (code === undefined) return undefined;
-    const names = { loginName: address, displayName: address, preferredLanguage: language };
-    const newcomer = { id: payload.userId, organizationId, ...names };
+    const called = { loginName: address, displayName: address, preferredLanguage: language };
+    const newcomer = { id: payload.userId, organizationId, ...called };
     return { channel: "email", topic: "registration", address, user: newcomer, code };
   }
 
