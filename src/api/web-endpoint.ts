@@ -1,15 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
 import type { InstanceReader } from "../authz/ports.ts";
 import { sourceOf } from "../authz/source.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
-import type { DomainError } from "../errors.ts";
+import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
+import { createSourceGate, type Place } from "./source-gate.ts";
 import { respondRestError } from "./transcode/rest.ts";
 
 /** The part of a WHATWG `Request` that endpoints read: a whole one costs more than most of their work. */
@@ -22,7 +24,7 @@ export type WebRequest = {
     /** How often the header came; `get` gives one of them. */
     count(name: string): number;
   };
-  /** The body as text. @throws BODY_TOO_LARGE beyond 1 MiB */
+  /** The body as text. @throws BODY_TOO_LARGE beyond what the endpoint takes; TOO_MANY_PARAMETERS */
   text(): Promise<string>;
 };
 
@@ -52,6 +54,10 @@ export type WebEndpoint = {
   methods: readonly ("GET" | "POST")[];
   /** Which pages of other origins may read its answers: those of active apps, any, or none. */
   crossOrigin: "apps" | "any" | "none";
+  /** The longest body in bytes; 64 KiB where nothing else is said, since anybody may send one (authority J17). */
+  maxBodyBytes?: number | undefined;
+  /** Browsers are led to it: few requests of one source are served at once, the others wait. */
+  isPage?: boolean | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
   /** Answers on hosts of no instance too (decisions B1). */
@@ -63,7 +69,10 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
-const largestBody = 1024 * 1024;
+const mostPagesAtOnce = 8;
+// Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
+const slowedMs = 1_000;
+const usualBodyBytes = 64 * 1024;
 
 /** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
 export function webServer(ports: {
@@ -90,6 +99,8 @@ export function webServer(ports: {
     return whenKnown(instances.byDomain(domain), at);
   }
 
+  const pages = createSourceGate(mostPagesAtOnce);
+
   const loggers = new Map<string, (line: WebLine) => void>();
   const loggerOf = ({ path }: WebEndpoint) => {
     let log = loggers.get(path);
@@ -98,14 +109,29 @@ export function webServer(ports: {
   };
 
   return async (endpoint, exchange) => {
+    const source = sourceOf(exchange.peer);
+    const place = endpoint.isPage ? await pages.enter(source) : undefined;
+    try {
+      await serve(endpoint, exchange, source, place);
+    } finally {
+      place?.leave();
+    }
+  };
+
+  async function serve(
+    endpoint: WebEndpoint,
+    exchange: Exchange,
+    source: string,
+    place: Place | undefined,
+  ): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
-      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
-      const answer = await endpoint.handle(toRequest(exchange), at);
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, source);
+      const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
         logger.error({ path: endpoint.path, err: answer.cause }, "request");
@@ -113,6 +139,11 @@ export function webServer(ports: {
       respond(exchange, answer);
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");
+      if (error.reason === "BUDGET_SPENT") {
+        // Others of the source need not wait for it.
+        place?.leave();
+        await delay(slowedMs);
+      }
       if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
       const page = at && (await pageOf(endpoint, exchange, error, at));
       status = page?.status ?? status;
@@ -122,7 +153,7 @@ export function webServer(ports: {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
     loggerOf(endpoint)({ status, ms, instanceId, requestId });
-  };
+  }
 }
 
 /** The page of an error, where the endpoint has one that can be shown. */
@@ -145,7 +176,7 @@ function respond(exchange: Exchange, { status, headers, body, cookies }: WebAnsw
   exchange.respond({ status, headers: all, body });
 }
 
-function toRequest(exchange: Exchange): WebRequest {
+function toRequest(exchange: Exchange, maxBodyBytes = usualBodyBytes): WebRequest {
   const { httpMethod, path, query, headers, scheme, host } = exchange;
   return {
     method: httpMethod,
@@ -154,12 +185,23 @@ function toRequest(exchange: Exchange): WebRequest {
       get: (name) => headers.get(name) ?? null,
       count: (name) => headers.count(name),
     },
-    text: async () => textOf(await exchange.readBody(largestBody)),
+    text: async () => formText(await exchange.readBody(maxBodyBytes)),
   };
 }
 
-const textOf = (body: Uint8Array): string =>
-  (Buffer.isBuffer(body) ? body : Buffer.from(body)).toString("utf8");
+/**
+ * A body as text. Those of endpoints are forms: to take apart one of very many parameters takes longer than it weighs.
+ * @throws INVALID_ARGUMENT TOO_MANY_PARAMETERS
+ */
+export function formText(body: Uint8Array): string {
+  const text = (Buffer.isBuffer(body) ? body : Buffer.from(body)).toString("utf8");
+  let count = 1;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) count += 1;
+  if (count <= mostParameters) return text;
+  const most = `a form may have ${mostParameters} parameters`;
+  throw invalidArgument("TOO_MANY_PARAMETERS", most);
+}
+const mostParameters = 1_000;
 
 /** The methods of an endpoint as `Allow` tells them: where GET is, HEAD is. */
 export const allowedMethods = ({ methods }: WebEndpoint): string[] =>

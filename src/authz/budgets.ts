@@ -1,6 +1,6 @@
 import { resourceExhausted } from "../errors.ts";
 import { createBuckets, type Window } from "./buckets.ts";
-import { isNearby } from "./source.ts";
+import { isNearby, nearbyFactor } from "./source.ts";
 
 /**
  * What one source may cost (authority J12): wrong passwords and codes; codes and mails that it has sent; registrations; requests
@@ -48,8 +48,6 @@ const windows: Record<BudgetName, (size: number) => Window[]> = {
 };
 
 const names = Object.keys(windows) as BudgetName[];
-// A source on a private network is most likely a proxy in front of many people.
-const nearbyFactor = 50;
 
 /** The budgets of this process. */
 export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBudget): Budgets {

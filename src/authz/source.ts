@@ -19,6 +19,9 @@ export function sourceOf(address: string): string {
     .join(":")}::/64`;
 }
 
+/** How much more than others sources in private networks may have. */
+export const nearbyFactor = 50;
+
 /** Whether a source is on this machine or in a private network: most likely a proxy that nobody configured. */
 export function isNearby(source: string): boolean {
   if (source.endsWith("/64")) return nearby.check(source.slice(0, -3), "ipv6");

@@ -31,6 +31,7 @@ export type LoginEndpoint = {
   crossOrigin: "none";
   handle: (request: LoginRequest, at: LoginPlace) => Promise<LoginAnswer>;
   errorPage?: LoginErrors["errorPage"];
+  maxBodyBytes?: number | undefined;
 };
 
 /** What browsers see in the place of a page, also where the page is the provider's. */

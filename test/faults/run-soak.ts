@@ -1,6 +1,7 @@
 // `npm run soak`: clients for minutes or hours, and a fault now and then (F31). Ends with 1 when anything was lost or not
 // explained.
 import { parseArgs } from "node:util";
+import { besideHostile } from "./hostile.ts";
 import { soak } from "./f31-soak.ts";
 import { type Engine, openArena } from "./store.ts";
 
@@ -14,6 +15,8 @@ const { values: flags } = parseArgs({
     every: { type: "string", default: "20" },
     /** `sqlite` or `postgres`; both, when it is left out. */
     engine: { type: "string", default: "" },
+    /** Strangers who spend what they can, in the place of faults; ends with 1 when others pay for it. */
+    hostile: { type: "boolean", default: false },
   },
 });
 const engines = (["sqlite", "postgres"] satisfies Engine[]).filter(
@@ -25,6 +28,12 @@ const minutes = flags.full ? 120 : Number(flags.minutes) / engines.length;
 for (const engine of engines) {
   await using arena = await openArena(engine);
   const tell = (line: string) => console.log(`  ${engine}: ${line}`);
+  if (flags.hostile) {
+    const complaints = await besideHostile(arena, { minutes, tell });
+    for (const each of complaints) console.log(`      ${each}`);
+    if (complaints.length > 0) process.exitCode = 1;
+    continue;
+  }
   const everyMs = Number(flags.every) * 1_000;
   const { struck, acknowledged, lost, unexplained } = await soak(arena, { minutes, everyMs, tell });
   console.log(

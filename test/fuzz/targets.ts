@@ -1,5 +1,6 @@
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { browserTargets } from "./browser.ts";
+import { held } from "./held.ts";
 import { httpFrames } from "./http.ts";
 import { jwts } from "./jwts.ts";
 import { know } from "./messages.ts";
@@ -30,6 +31,7 @@ export const targets: readonly Target[] = [
   ...textTargets,
   tenants,
   jwts,
+  held,
   protocolsAgree,
   sql,
   raceTarget,

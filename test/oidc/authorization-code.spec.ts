@@ -94,7 +94,7 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     const { access_token: token } = await tokensFor(client, user, { scope: ["openid", "profile"] });
     const { payload } = await jwtVerify(token, keys, { issuer, typ: "at+jwt" });
     assert.deepEqual(Object.keys(payload).sort(), [
-      ...["aud", "client_id", "exp", "iat", "iss", "jti", "nbf", "scope", "sub"],
+      ...["aud", "auth_time", "client_id", "exp", "iat", "iss", "jti", "nbf", "scope", "sub"],
     ]);
     assert.equal(payload["scope"], "openid profile");
     const seen = await introspect(token, client);

@@ -21,14 +21,19 @@ export type UserAgent = {
 
 const mostHops = 10;
 
-export function userAgent(issuer: string, cookies = new Map<string, string>()): UserAgent {
+/** @param always headers of every request, such as those of a proxy */
+export function userAgent(
+  issuer: string,
+  cookies = new Map<string, string>(),
+  always: Record<string, string> = {},
+): UserAgent {
   let last: Shown | undefined;
 
   async function open(target: string | URL, init: RequestInit = {}): Promise<Shown> {
     let url = new URL(target, last?.url ?? issuer);
     let next: RequestInit = init;
     for (let hop = 0; hop < mostHops; hop += 1) {
-      const headers = new Headers(next.headers);
+      const headers = new Headers({ ...always, ...Object.fromEntries(new Headers(next.headers)) });
       const sent = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
       if (sent !== "" && !headers.has("cookie")) headers.set("cookie", sent);
       const answer = await fetch(url, { ...next, headers, redirect: "manual" });

@@ -13,6 +13,9 @@ import type { LoginAnswer, LoginEndpoint, LoginPlace, LoginRequest } from "../we
 
 type Parameters = ReadonlyMap<string, string>;
 
+// A response of 256 KiB in base64, and what a form makes of some of its characters.
+const longestSamlForm = 384 * 1024;
+
 /**
  * Where identity providers send browsers back to. An answer counts once, and only in the browser, and in the flow, that
  * the login was begun in (abuse cases D61, D62). What a provider had the browser post comes without our cookies, so a page
@@ -145,7 +148,14 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
   return [
     endpoint(callbackPath, ["GET", "POST"]),
     endpoint(jwtPath, ["GET"]),
-    endpoint("/idps/:id/saml/acs", ["POST"], (row, request) => row.idpId === idIn(pathOf(request))),
+    {
+      ...endpoint(
+        "/idps/:id/saml/acs",
+        ["POST"],
+        (row, request) => row.idpId === idIn(pathOf(request)),
+      ),
+      maxBodyBytes: longestSamlForm,
+    },
     metadata,
   ];
 }

@@ -20,6 +20,7 @@ const noOptions = {
   is_creation_allowed: false,
   is_auto_creation: false,
   is_auto_update: false,
+  is_second_factor: false,
   auto_linking: "AUTO_LINKING_OPTION_UNSPECIFIED",
 };
 
