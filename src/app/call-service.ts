@@ -54,9 +54,11 @@ export function createCallService(
 
 function scopeOf(
   method: DescMethodUnary,
-  { instanceId, issuer, requestId, source, as, organizationId, isWithinOrganizations }: InnerCaller,
+  called: InnerCaller,
   defaults: { timeoutMs: number; maxBodyBytes: number },
 ): Scope {
+  const { instanceId, issuer, requestId, source, as, organizationId } = called;
+  const { isWithinOrganizations, hasProvenAddress = false, browser } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -81,6 +83,8 @@ function scopeOf(
     acceptLanguage: undefined,
     body: undefined,
     signal: undefined,
+    hasProvenAddress,
+    browser,
     answer: {},
   };
 }

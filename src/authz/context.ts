@@ -109,6 +109,10 @@ export type Scope = {
   readonly signal: AbortSignal | undefined;
   /** What must still hold in each unit that the call writes: the holds that it was let through by. */
   readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
+  /** The addresses of the request are proven by codes that the service has sent: calls from within alone can say so. */
+  readonly hasProvenAddress?: boolean;
+  /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (authority J12). */
+  readonly browser?: string | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };
 };
@@ -125,6 +129,7 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     ...(scope.source === undefined ? {} : { source: scope.source }),
     ...(scope.guard === undefined ? {} : { guard: scope.guard }),
     ...(scope.signal === undefined ? {} : { signal: scope.signal }),
+    ...(scope.browser === undefined ? {} : { browser: scope.browser }),
   };
 }
 

@@ -103,6 +103,10 @@ export type InnerCaller = {
   organizationId?: string;
   /** The service acts on the word of an organization, whose word counts for nothing on the instance. */
   isWithinOrganizations?: boolean;
+  /** As in `Scope`. */
+  hasProvenAddress?: boolean;
+  /** As in `Scope`. */
+  browser?: string | undefined;
 };
 
 /**

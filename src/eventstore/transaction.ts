@@ -34,6 +34,8 @@ export type WriteContext = {
   /** Whose request it is (`authz/source.ts`); the service's own work has none. */
   source?: string;
   signal?: AbortSignal;
+  /** The id of the browser in which the login shows its pages, which has proven itself by its cookie. */
+  browser?: string;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: (tx: Transaction) => Promise<void>;
 };

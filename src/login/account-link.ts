@@ -5,7 +5,7 @@ import type { IdpIntents } from "../resources/idpintent/index.ts";
 import { linkIdp } from "../resources/user/index.ts";
 import type { FlowData } from "./flow.ts";
 import { providerRefusal } from "./provider-refusals.ts";
-import { writing } from "./route.ts";
+import { writing } from "./writing.ts";
 import type { LoginSession } from "./sessions.ts";
 import { PageRefused, type Visit } from "./visit.ts";
 

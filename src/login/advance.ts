@@ -10,9 +10,11 @@ import type { NoticeCode } from "./page.ts";
 import type { People } from "./people.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
+import type { KnownBrowsers } from "../resources/user/index.ts";
 import type { Progress as ProgressOf } from "../resources/session/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
+import { writing } from "./writing.ts";
 import type { Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
 
@@ -42,6 +44,7 @@ type Parts = LoginPorts & {
   sessions: LoginSessions;
   consents: Consents;
   linkAccount: AccountLink;
+  knownBrowsers: Pick<KnownBrowsers, "remember">;
 };
 
 const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
@@ -146,6 +149,8 @@ export function createAdvance(parts: Parts): Advance {
     await parts.functions.authenticated(visit.at, session.user);
     await parts.linkAccount(visit, session);
     await keep(visit, session);
+    const by = { ...writing(visit, session.user.id), browser: visit.agent.id };
+    await parts.knownBrowsers.remember(by, session.user.id);
     const { request, device } = flow.data;
     const saved = await visit.save({ ...visit.flow.data, outcome: "done" });
     if (request !== undefined) return leave(visit.go(""), callbackOf(saved.id));

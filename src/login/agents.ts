@@ -15,6 +15,8 @@ export type Agent = {
   /** The value of its cookie. */
   cookie: string;
   sessionIds: readonly string[];
+  /** Somebody has logged in here, whether or not they still are. */
+  isKept: boolean;
   createdAt: Date;
 };
 
@@ -75,11 +77,12 @@ export function createAgents(
   const write = (instanceId: string, changes: RowChange[]) =>
     db.commit({ instanceId, expect: [], claims: [], events: [], changes });
 
-  async function row(instanceId: string, { id, cookie, sessionIds, createdAt }: Agent) {
+  async function row(instanceId: string, { id, cookie, sessionIds, isKept, createdAt }: Agent) {
     const digest = await digestOf(instanceId, cookie);
     // A browser in which nobody ever logged in is soon forgotten.
-    const livesMs = sessionIds.length === 0 ? strangerLifeMs : lifeMs;
-    const expiresAt = new Date(now().getTime() + livesMs);
+    const expiresAt = isKept
+      ? new Date(now().getTime() + lifeMs)
+      : new Date(createdAt.getTime() + strangerLifeMs);
     return { instanceId, digest, id, sessionIds: [...sessionIds], createdAt, expiresAt };
   }
   const newCookie = () => randomBytes(32).toString("base64url");
@@ -91,12 +94,14 @@ export function createAgents(
       const digest = await digestOf(instanceId, cookie);
       const found = await byDigest(instanceId, digest);
       if (found === undefined || found.expiresAt <= now()) return undefined;
-      const { id, sessionIds, createdAt } = found;
-      return { id, cookie, sessionIds, createdAt };
+      const { id, sessionIds, createdAt, expiresAt } = found;
+      const isKept = expiresAt.getTime() - createdAt.getTime() > strangerLifeMs;
+      return { id, cookie, sessionIds, isKept, createdAt };
     },
 
     async create(instanceId) {
-      const agent = { id: newId(), cookie: newCookie(), sessionIds: [], createdAt: now() };
+      const seen = { sessionIds: [], isKept: false, createdAt: now() };
+      const agent = { id: newId(), cookie: newCookie(), ...seen };
       await write(instanceId, [insertRow(userAgents, await row(instanceId, agent))]);
       return agent;
     },
@@ -106,6 +111,7 @@ export function createAgents(
         ...agent,
         cookie: newCookie(),
         sessionIds: [...new Set(sessionIds)].slice(-mostSessions),
+        isKept: agent.isKept || sessionIds.length > 0,
       };
       const digest = await digestOf(instanceId, agent.cookie);
       await write(instanceId, [

@@ -26,7 +26,15 @@ export type FlowData = {
   isWithoutPasskey?: boolean;
   /** The password is right and must be changed. */
   mustChangePassword?: boolean;
-  /** The address that was given at registration. */
+  /** Who is registering; there is no account before the address is proven. The id is that of the code alone. */
+  newcomer?: {
+    id: string;
+    givenName: string;
+    familyName: string;
+    email: string;
+    isProven?: boolean;
+  };
+  /** The address of the account, where it is to be proven. */
   email?: string;
   /** The e-mail address is to be proven before it goes on. */
   mustVerifyEmail?: boolean;

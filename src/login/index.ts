@@ -1,7 +1,7 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createIdpIntents } from "../resources/idpintent/index.ts";
 import { createConsents } from "../resources/consent/index.ts";
-import { userChecks } from "../resources/user/index.ts";
+import { createKnownBrowsers, userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
@@ -29,6 +29,7 @@ import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
 import { recoverRoute } from "./routes/recover.ts";
 import { registerRoutes } from "./routes/register.ts";
+import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
@@ -55,7 +56,9 @@ export function createLogin(ports: LoginPorts): {
   const base = { ...ports, intents, agents, flows, people, sessions, consents };
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
-  const advance = createAdvance({ ...base, linkAccount: createAccountLink(base) });
+  const knownBrowsers = createKnownBrowsers(ports.deps);
+  const linkAccount = createAccountLink(base);
+  const advance = createAdvance({ ...base, linkAccount, knownBrowsers });
   const mayTell = createMessagePace(ports);
   const parts: RouteParts = { ...base, browsers, checks, advance, mayTell };
   const routes: Route[] = [
@@ -69,6 +72,7 @@ export function createLogin(ports: LoginPorts): {
     ...secondFactorRoutes(parts),
     ...setupRoutes(parts),
     ...registerRoutes(parts),
+    registerAccountRoute(parts),
     ...passwordResetRoutes(parts),
     ...fromMailRoutes(parts),
     recoverRoute(parts),

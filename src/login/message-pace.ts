@@ -10,7 +10,7 @@ const longestPauseMs = 60 * 60_000;
 const forgottenAfterMs = 24 * 60 * 60_000;
 
 /** What somebody who has not proven who he is may have sent to a user. */
-export type PacedMessage = "password.reset" | "email.verification" | "registered";
+export type PacedMessage = "password.reset" | "email.verification" | "registration";
 
 /**
  * Whether such a message may be sent to the user now. The first one may at once, the next a minute later, each further one

@@ -26,6 +26,7 @@ export function pathOfNotice({
       return paths.begin;
     case "otp":
     case "phone.verification":
+    case "registration":
       return undefined;
   }
 }

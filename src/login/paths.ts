@@ -21,6 +21,8 @@ export const paths = {
   setupPasskey: "/ui/login/mfa/setup/passkey",
   setupRecoveryCodes: "/ui/login/mfa/setup/recovery",
   register: "/ui/login/register",
+  /** Where somebody who has proven their address makes the account. */
+  registerAccount: "/ui/login/register/account",
   verifyEmail: "/ui/login/verify",
   /** Where mails lead that ask for the proof of an address. */
   confirmEmail: "/ui/login/verify/email",

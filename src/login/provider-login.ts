@@ -9,7 +9,8 @@ import { instanceFacts } from "../resources/instance/index.ts";
 import { openProvenSession, recordProof } from "../resources/session/index.ts";
 import { verifiedContactReader } from "../resources/user/index.ts";
 import { paths } from "./paths.ts";
-import { isMeant, type RouteParts, writing } from "./route.ts";
+import { isMeant, type RouteParts } from "./route.ts";
+import { writing } from "./writing.ts";
 import { PageRefused, type Visit } from "./visit.ts";
 import type { LoginAnswer } from "./web.ts";
 

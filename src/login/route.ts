@@ -1,4 +1,3 @@
-import { sourceOf } from "../authz/source.ts";
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
 import type { IdpIntents } from "../resources/idpintent/index.ts";
@@ -99,16 +98,6 @@ function codeOf(reason: string): ProblemCode {
   if (reason.endsWith("min_len")) return "FIELD_MISSING";
   return "FIELD_INVALID";
 }
-
-/** On whose behalf the login writes by itself. */
-export const writing = ({ at: { instanceId, requestId, peer } }: Visit, editorId: string) => ({
-  instanceId,
-  requestId,
-  source: sourceOf(peer),
-  editorId,
-  service: "login",
-  clientId: "",
-});
 
 /** Whom the request does not mean is nobody here: another than the hinted user, or one of another organization. */
 export async function isMeant(

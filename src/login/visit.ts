@@ -208,6 +208,7 @@ export async function openVisit(
       requestId: at.requestId,
       source: sourceOf(at.peer),
       as: { system: "login" },
+      browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),
   };

@@ -30,6 +30,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   "passkey.registration": "passkey",
   otp: "otp",
   "password.changed": "passwordChanged",
+  registration: "registration",
   registered: "registered",
   "domain.claimed": "domainClaimed",
   "recovery.link": "recoveryLink",

@@ -143,6 +143,7 @@ const forms = [
   "/mfa/recovery",
   "/mfa/setup",
   "/register",
+  "/register/account",
   "/verify",
   "/verify/email",
   "/password/forgot",

@@ -38,24 +38,36 @@ describe("registration in a browser", () => {
       await journey.at("/ui/login/loginname");
       await page.getByText("Create an account").click();
       await journey.at("/ui/login/register");
-      const values = {
-        ...{ given_name: "Nina", family_name: "Simone", login_name: name },
-        email: `${name}@example.test`,
-      };
-      await page
-        .locator("form")
-        .first()
-        .evaluate((form) => form.setAttribute("novalidate", ""));
-      await journey.submit({ ...values, new_password: "short" });
+      const values = { given_name: "Nina", family_name: "Simone", email: `${name}@exmaple.test` };
+      const withoutChecks = () =>
+        page
+          .locator("form")
+          .first()
+          .evaluate((form) => form.setAttribute("novalidate", ""));
+      await withoutChecks();
+      await journey.submit({ ...values, email: "nobody" });
       await journey.at("/ui/login/register", "register-wrong");
-      assert.equal(await page.inputValue('input[name="email"]'), values.email);
-      await journey.submit({ ...values, new_password: password });
+      assert.equal(await page.inputValue('input[name="given_name"]'), values.given_name);
+      await journey.submit(values);
       await journey.at("/ui/login/verify");
       assert.ok(await page.getByText(values.email).isVisible());
+      // It was mistyped.
+      const email = `${name}@example.test`;
+      await page.getByText("Is the address wrong?").click();
+      await page.fill('input[name="email"]', email);
+      await page.getByText("Send the code to this address").click();
+      await journey.at("/ui/login/verify", "verify-other");
+      assert.ok(await page.getByText(email).first().isVisible());
       await journey.submit({ code: "WRONG" });
       await journey.at("/ui/login/verify", "verify-wrong");
       const { code } = await lastMail();
       await journey.submit({ code });
+      await journey.at("/ui/login/register/account", "register-account");
+      await withoutChecks();
+      await journey.submit({ new_password: "short" });
+      await journey.at("/ui/login/register/account", "register-account-wrong");
+      await page.reload();
+      await journey.submit({ new_password: password });
       const { claims } = await journey.home();
       assert.ok(claims?.sub);
     });

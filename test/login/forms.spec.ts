@@ -68,6 +68,8 @@ describe("cookies and forms", () => {
     "loginname",
     "password",
     "register",
+    "register/account",
+    "verify",
     "password/forgot",
     "accounts",
     "logout",

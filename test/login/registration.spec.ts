@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
-import { uniqueName } from "../support/peer.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
 import { answerOf, errorOf } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
@@ -18,48 +18,59 @@ before(async () => {
 after(() => peer[Symbol.asyncDispose]());
 
 describe("registration", () => {
-  const values = (login_name: string, email: string) => ({
-    ...{ given_name: "Nina", family_name: "Simone", login_name, email },
-    new_password: password,
-  });
+  const values = (email: string) => ({ given_name: "Nina", family_name: "Simone", email });
 
-  it("makes an account, proves the address by a code, and leads back to the app", async () => {
-    const name = uniqueName("nina").replace(" ", "");
+  it("proves the address by a code, then makes an account, and leads back to the app", async () => {
+    const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
     const agent = await pages.begin({ prompt: "create" });
     assert.equal(pathOf(agent.last), "/ui/login/register");
-    const asked = await agent.submit(values(name, `${name}@example.test`));
+    const asked = await agent.submit(values(email));
     assert.equal(pathOf(asked), "/ui/login/verify");
-    const { to, code } = await pages.lastMail();
-    assert.equal(to, `${name}@example.test`);
+    const { to, subject, code } = await pages.lastMail();
+    assert.deepEqual([to, subject], [email, "Your code to create an account"]);
     assert.match((await agent.submit({ code: "WRONG" })).html, /wrong or has expired/);
-    codeIn(await agent.submit({ code }));
+    const proven = await agent.submit({ code });
+    assert.equal(pathOf(proven), "/ui/login/register/account");
+    // The address is the login name.
+    assert.doesNotMatch(proven.html, /name="login_name"/);
+    const short = await agent.submit({ new_password: "short" });
+    assert.equal(pathOf(short), "/ui/login/register/account");
+    assert.match(short.html, /at least/);
+    codeIn(await agent.submit({ new_password: password }));
+    codeIn((await signedIn(peer, web, email)).last);
+    const [made] = (await peer.events("user.human.email.verified")).slice(-1);
+    assert.deepEqual(made?.payload, { proof: "code" });
+    const { user } = bodyOf(await peer.get(`/users/${made?.aggregateId}`));
+    assert.deepEqual(user.user.contact.email, { address: email, is_verified: true });
   });
 
   it("tells what is missing or wrong, by the field", async () => {
     const agent = await pages.begin({ prompt: "create" });
     assert.match((await agent.submit({})).html, /Please fill in this field/);
-    const shown = await agent.submit({ ...values("x", "no-address"), new_password: "short" });
+    const shown = await agent.submit(values("no-address"));
     assert.equal(pathOf(shown), "/ui/login/register");
-    assert.match(shown.html, /not an e.mail address|not allowed here|at least/);
+    assert.match(shown.html, /id="email-problem"/);
+    assert.match(shown.html, /value="no-address"/);
   });
 
-  it("D50: a name that is taken looks like a free one; its owner hears of it by mail", async () => {
-    const email = `${uniqueName("owner").replace(" ", "")}@example.test`;
-    const owner = await addPersonNamed(peer, {
-      contact: { email: { address: email, is_verified: true } },
-    });
-    const [username = ""] = owner.loginName.split("@");
+  it("L12: a mistyped address is corrected where its code is asked for; a code proves only its own", async () => {
+    const name = uniqueName("nina").replace(" ", "");
     const agent = await pages.begin({ prompt: "create" });
-    const shown = await agent.submit(values(username, "somebody.else@example.test"));
-    assert.equal(pathOf(shown), "/ui/login/verify");
-    const mail = await pages.lastMail();
-    assert.equal(mail.to, email);
-    assert.equal(mail.subject, "You have an account already");
-    assert.equal(mail.code, "");
-    const sent = await pages.mails();
-    await agent.submit({ resend: "true" });
-    assert.equal(await pages.mails(), sent);
-    assert.equal((await agent.submit({ code: "BCDFGHJK" })).left, undefined);
+    await agent.submit(values(`${name}@exmaple.test`));
+    const { code: earlier } = await pages.lastMail();
+    const corrected = await agent.submit({ email: `${name}@example.test` });
+    assert.equal(pathOf(corrected), "/ui/login/verify");
+    const { to, code } = await pages.lastMail();
+    assert.equal(to, `${name}@example.test`);
+    assert.match((await agent.submit({ code: earlier })).html, /wrong or has expired/);
+    const proven = await agent.submit({ code });
+    assert.equal(pathOf(proven), "/ui/login/register/account");
+    // Whoever goes back to another address has proven nothing of it.
+    await agent.open(`/ui/login/register${proven.url.search}`);
+    const again = await agent.submit(values("ceo@example.test"));
+    assert.equal(pathOf(again), "/ui/login/verify");
+    const skipped = await agent.open(`/ui/login/register/account${proven.url.search}`);
+    assert.equal(pathOf(skipped), "/ui/login/verify");
   });
 
   it("D56: is refused where it is switched off", async () => {

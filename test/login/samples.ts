@@ -25,6 +25,7 @@ import { providerPasswordPage } from "../../src/login/pages/provider-password.ts
 import { providerRegisterPage } from "../../src/login/pages/provider-register.ts";
 import { recoveryCodePage } from "../../src/login/pages/recovery-code.ts";
 import { registerPage } from "../../src/login/pages/register.ts";
+import { registerAccountPage } from "../../src/login/pages/register-account.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../../src/login/pages/from-mail.ts";
 import { resetPasswordPage } from "../../src/login/pages/reset-password.ts";
 import { setupPasskeyPage } from "../../src/login/pages/setup-passkey.ts";
@@ -92,7 +93,6 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
   const loginName = { allowsLoginName: true, allowsRegister: true, providers };
   const back = { app, url: say("https://northwind.example/") };
   const code = { account, hasOthers: true };
-  const register = { values: {}, rules, allowsPassword: true, allowsPasskey: true };
   const scopes = ["openid", "profile", "email", "offline_access", say("orders:read")];
   return new Map([
     ["login-name", loginNamePage(page(), { ...loginName, app, passkeyOptions: requestOptions })],
@@ -162,25 +162,28 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         codes: Array.from({ length: 10 }, (_, at) => say(`BCDF-GHJK-${at}LM${at}`)),
       }),
     ],
-    ["register", registerPage(page(), { ...register, app })],
+    ["register", registerPage(page(), { values: {}, app })],
     [
       "register-wrong",
-      registerPage(
+      registerPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+        organization: say("Acme Rotterdam"),
+        values: {
+          givenName: say("Anna"),
+          familyName: say("Lindqvist"),
+          email: say("anna@acme"),
+        },
+      }),
+    ],
+    ["register-account", registerAccountPage(page(), { email: say("anna@acme.example"), rules })],
+    [
+      "register-account-wrong",
+      registerAccountPage(
         wrong(
           { code: "USERNAME_TAKEN", field: "login_name" },
           { code: "PASSWORD_TOO_SHORT", field: "new_password", count: 12 },
           { code: "PASSWORD_NEEDS_NUMBER", field: "new_password" },
         ),
-        {
-          ...register,
-          organization: say("Acme Rotterdam"),
-          values: {
-            givenName: say("Anna"),
-            familyName: say("Lindqvist"),
-            email: say("anna@acme.example"),
-            loginName: say("anna"),
-          },
-        },
+        { email: say("anna@acme.example"), loginName: say("anna"), rules },
       ),
     ],
     [
@@ -219,6 +222,13 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ],
     ["error-provider", errorPage(page(), { code: "PROVIDER_OFF", requestId: "x-3", back })],
     ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
+    [
+      "verify-email-other",
+      verifyEmailPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+        address: say("anna@acme.example"),
+        other: say("anna@acme.exampel"),
+      }),
+    ],
     ["forgot-password", forgotPasswordPage(page(), { loginName: account.loginName })],
     ["confirm-email", confirmEmailPage(page(), { userId: "1", code: say("BCDFGHJK") })],
     ["invited-passkey", invitedPasskeyPage(page(), { userId: "1", codeId: "2", code: "BCDFGH" })],

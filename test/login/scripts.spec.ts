@@ -160,7 +160,8 @@ describe("the focus", () => {
     await using visit = await browser.visit();
     for (const [name, id] of [
       ["password", "password"],
-      ["register-wrong", "login-name"],
+      ["register-wrong", "email"],
+      ["register-account-wrong", "login-name"],
     ]) {
       await visit.page.goto(`${server.origin}/${name}`);
       assert.equal(await visit.page.evaluate(() => document.activeElement?.id), id);

@@ -22,12 +22,14 @@ export type CodeShape = {
   isSent?: boolean;
   /** There are other factors to choose from. */
   hasOthers?: boolean;
+  /** What stands below the form. */
+  below?: Value;
 };
 
 /** A page that asks for one code. Sends `code`, or `resend` where codes are sent. */
 export function codePage(page: Page, shape: CodeShape): string {
   const { t } = page;
-  const { account, isSent, hasOthers } = shape;
+  const { account, isSent, hasOthers, below } = shape;
   return layout(
     page,
     { title: shape.title, lead: shape.lead },
@@ -48,6 +50,7 @@ ${form(
 ${submit(t("common.continue"))}
 ${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet", skipsFields: true })}`,
 )}
-${hasOthers && html`<p class="aside">${link(page, paths.mfa, t("common.otherWay"))}</p>`}`,
+${hasOthers && html`<p class="aside">${link(page, paths.mfa, t("common.otherWay"))}</p>`}
+${below}`,
   );
 }

@@ -3,7 +3,8 @@ import { deviceConfirmPage } from "../pages/device-confirm.ts";
 import { deviceDonePage } from "../pages/device-done.ts";
 import { devicePage } from "../pages/device.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf, writing } from "../route.ts";
+import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import { toBrowserSession } from "../sessions.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 

@@ -7,7 +7,8 @@ import { logoutPage } from "../pages/logout.ts";
 import { signedInPage } from "../pages/signed-in.ts";
 import { afterLogout } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf, writing } from "../route.ts";
+import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import { toBrowserSession } from "../sessions.ts";
 import { PageRefused, type Visit } from "../visit.ts";
 

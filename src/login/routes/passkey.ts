@@ -5,7 +5,8 @@ import { passkeyPage } from "../pages/passkey.ts";
 import { paths } from "../paths.ts";
 import { passkeyOptions } from "../passkey-options.ts";
 import { proveInSession } from "../prove.ts";
-import { isMeant, type Route, type RouteParts, writing } from "../route.ts";
+import { isMeant, type Route, type RouteParts } from "../route.ts";
+import { writing } from "../writing.ts";
 import type { Shown, Visit } from "../visit.ts";
 
 /**

@@ -4,7 +4,8 @@ import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { type Route, type RouteParts, toProblems, valueOf, writing } from "../route.ts";
+import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import type { Shown, Visit } from "../visit.ts";
 
 // As for all codes: nobody's answer takes as long.

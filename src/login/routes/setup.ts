@@ -9,14 +9,8 @@ import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { setupRecoveryCodesPage } from "../pages/setup-recovery-codes.ts";
 import { setupTotpPage } from "../pages/setup-totp.ts";
 import { paths } from "../paths.ts";
-import {
-  requireSession,
-  type Route,
-  type RouteParts,
-  toProblems,
-  valueOf,
-  writing,
-} from "../route.ts";
+import { requireSession, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";

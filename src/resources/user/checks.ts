@@ -21,7 +21,7 @@ import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn
  * caller makes; the checks throw only what is nobody's fault (UNAVAILABLE PASSWORD_HASHING_BUSY, ABORTED CONCURRENT_CHANGE).
  *
  * Wrong passwords are counted apart from wrong second factors, which share one counter; over every way in and all replicas.
- * A right attempt sets its counter back.
+ * A browser by which the user has logged in before has counters of its own. A right attempt sets its counter back.
  */
 export type UserChecks = {
   /** Right with `changeRequired`: the user must set another password (`SetPassword`) before he goes on. */

@@ -14,6 +14,8 @@ export const emailVerification: CodeKind = {
   length: 8,
   alphabet: letters,
 };
+/** Proves the address of somebody who wants an account, before there is one. */
+export const registration: CodeKind = { ...emailVerification, name: "registration" };
 export const phoneVerification: CodeKind = {
   name: "phone.verification",
   lifeMs: 10 * minute,

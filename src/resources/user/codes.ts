@@ -39,7 +39,9 @@ const mostWaitingMs = 48 * 3_600_000;
 type UserRef = { instanceId: string; userId: string };
 
 /** How a code gets to its user: by the caller, who is told it; or sent, with a link made from a template. */
-export type Delivery = "returned" | Pick<Notice, "channel" | "urlTemplate" | "sessionId">;
+export type Delivery =
+  | "returned"
+  | Pick<Notice, "channel" | "urlTemplate" | "sessionId" | "newcomer">;
 
 export type Codes = {
   /**
@@ -142,7 +144,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       if (delivery === "returned") return code;
       const { instanceId, userId } = user;
       const id = newId();
-      const job = { instanceId, id, now, key: `${instanceId}/${id}` };
+      const job = { instanceId, id, now, key: `${instanceId}/${id}`, position: 0n };
       const about = { code: kind.name, subject, askedAt: now.toISOString() };
       tx.write(enqueue(noticeJob, job, { userId, ...delivery, about }));
       return undefined;

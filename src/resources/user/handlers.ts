@@ -177,7 +177,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         const at = { instanceId: scope.instanceId, now: tx.now };
         const throttling = await attempts.throttling(at, { id, organizationId });
         tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
-        tx.write(attempts.forgive({ instanceId: scope.instanceId, userId: id }));
+        tx.write(...attempts.forgive({ instanceId: scope.instanceId, userId: id }));
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

@@ -8,6 +8,7 @@ import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
+import { knownBrowsers } from "./check/known-browsers.ts";
 import { clientIdClaim } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { messageBudgets } from "./message-budget.ts";
@@ -45,6 +46,7 @@ export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { cleanHands, type UserHold } from "./clean-hands.ts";
 export { evenly } from "./check/even-time.ts";
+export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
@@ -76,6 +78,7 @@ export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
 export { type Notice, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
+export { type Newcomers, createNewcomers } from "./newcomers.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
 export { requireMachine } from "./person.ts";
@@ -104,7 +107,14 @@ export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 export const userModule: Module = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
-  state: [oneTimeCodes, attemptCounts, webAuthNChallenges, credentialUses, messageBudgets],
+  state: [
+    oneTimeCodes,
+    attemptCounts,
+    knownBrowsers,
+    webAuthNChallenges,
+    credentialUses,
+    messageBudgets,
+  ],
   claimErrors: {
     [usernameClaim]: () =>
       alreadyExists(
@@ -153,7 +163,7 @@ export const userModule: Module = {
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
-    [oneTimeCodes, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>
+    [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>
       sweepExpiredRows(deps, rows),
     ),
 };

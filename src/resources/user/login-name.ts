@@ -125,15 +125,41 @@ export function verifiedContactReader(db: Database): VerifiedContactReader {
   return async (...asked) => (await holderOf(...asked))?.id;
 }
 
+/**
+ * The id of the user whose account an e-mail address is when somebody registers with it in an organization: who has it
+ * verified there, or elsewhere so that it reaches through the instance. What another organization says for itself keeps
+ * nobody from registering here.
+ */
+export function accountOfAddress(db: Database) {
+  const holdersOf = verifiedContactHolders(db);
+  return async (instanceId: string, address: string, organizationId: string) => {
+    const [here, elsewhere] = await Promise.all([
+      holdersOf(instanceId, address, organizationId),
+      holdersOf(instanceId, address, undefined),
+    ]);
+    return (here.reaching[0] ?? elsewhere.reaching[0])?.id;
+  };
+}
+
 function verifiedContactHolder(db: Database) {
-  const t = db.table(users);
-  const hasProven = provenDomains(db);
+  const holdersOf = verifiedContactHolders(db);
   return async (
     instanceId: string,
     contact: string,
     organizationId: string | undefined,
     isStrict = false,
   ) => {
+    const { rows, reaching } = await holdersOf(instanceId, contact, organizationId);
+    if (isStrict) return reaching.length === 1 ? reaching[0] : undefined;
+    return reaching[0] ?? rows[0];
+  };
+}
+
+/** Who has a contact verified, the earliest first, and of them those whose mark reaches so far. */
+function verifiedContactHolders(db: Database) {
+  const t = db.table(users);
+  const hasProven = provenDomains(db);
+  return async (instanceId: string, contact: string, organizationId: string | undefined) => {
     const isNumber = /^\+[0-9 ]+$/.test(contact);
     const since = isNumber ? t.phoneVerifiedAt : t.emailVerifiedAt;
     const reach = isNumber ? t.phoneReach : t.emailReach;
@@ -159,8 +185,7 @@ function verifiedContactHolder(db: Database) {
         reaching.push(row);
       }
     }
-    if (isStrict) return reaching.length === 1 ? reaching[0] : undefined;
-    return reaching[0] ?? rows[0];
+    return { rows, reaching };
   };
 }
 

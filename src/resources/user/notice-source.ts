@@ -12,13 +12,14 @@ import {
   passkeyRegistration,
   passwordReset,
   phoneVerification,
+  registration,
 } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
 import { linkHosts } from "./link-hosts.ts";
-import { userNamesReader } from "./login-name.ts";
+import { accountOfAddress, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
-import type { News, Notice } from "./notice.ts";
+import type { Newcomer, News, Notice } from "./notice.ts";
 import { displayNameOf } from "./user-data.ts";
 import { type User, user } from "./user.ts";
 
@@ -30,6 +31,7 @@ export type NoticeTopic =
   | "password.reset"
   | "passkey.registration"
   | "otp"
+  | "registration"
   | News;
 
 /** A notice as it is to be sent now. */
@@ -125,6 +127,7 @@ export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId, now } = deps;
   const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
   const names = userNamesReader(db);
+  const accountOf = accountOfAddress(db);
 
   /** Nobody asked for it but time. */
   const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
@@ -143,12 +146,49 @@ export function noticeSource(deps: Deps): NoticeSource {
     };
   }
 
+  /** The code that is sent now; nothing where it was spent, or asked for anew. */
+  async function renewed(
+    job: RunningJob<Notice>,
+    kind: CodeKind,
+    { subject, askedAt }: { subject: string; askedAt: string },
+  ): Promise<string | undefined> {
+    const { instanceId, payload } = job;
+    return events.transact(by(job), async (tx) => {
+      await job.fence(tx);
+      const asked = { subject, askedAt: new Date(askedAt) };
+      return codes.renew(tx, { instanceId, userId: payload.userId }, kind, asked);
+    });
+  }
+
+  /** Whoever has an account with the address is told so; then nobody ever knows the code. */
+  async function ofNewcomer(
+    job: RunningJob<Notice>,
+    asked: { subject: string; askedAt: string },
+    { organizationId, language }: Newcomer,
+  ): Promise<DueNotice | undefined> {
+    const { instanceId, payload } = job;
+    const { subject: address } = asked;
+    const account = await accountOf(instanceId, address, organizationId);
+    const { state } = account ? await events.load(user, instanceId, account) : {};
+    if (account !== undefined && state !== undefined) {
+      const told = await describe(instanceId, account, state);
+      const own = state.email?.address ?? address;
+      return { channel: "email", topic: "registered", address: own, user: told };
+    }
+    const code = await renewed(job, registration, asked);
+    if (code === undefined) return undefined;
+    const called = { loginName: address, displayName: address, preferredLanguage: language };
+    const newcomer = { id: payload.userId, organizationId, ...called };
+    return { channel: "email", topic: "registration", address, user: newcomer, code };
+  }
+
   return {
     async due(job) {
       const { instanceId, payload } = job;
-      const { userId, about, channel, urlTemplate, sessionId } = payload;
+      const { userId, about, channel, urlTemplate, sessionId, newcomer } = payload;
       // What another replica has written counts, as it may be what this is about.
       await db.catchUp();
+      if (newcomer !== undefined && "code" in about) return ofNewcomer(job, about, newcomer);
       const { state } = await events.load(user, instanceId, userId);
       if (state === undefined || state.state === "inactive") return undefined;
       // Until its users are removed, those of a deleted organization have rows and streams.
@@ -181,11 +221,7 @@ export function noticeSource(deps: Deps): NoticeSource {
       const found = coded.find(({ kind }) => kind.name === about.code);
       const address = found?.address(state, payload, subject);
       if (found === undefined || address === undefined) return undefined;
-      const code = await events.transact(by(job), async (tx) => {
-        await job.fence(tx);
-        const asked = { subject, askedAt: new Date(about.askedAt) };
-        return codes.renew(tx, { instanceId, userId }, found.kind, asked);
-      });
+      const code = await renewed(job, found.kind, about);
       if (code === undefined) return undefined;
       return { ...told, topic: found.topic, address, code, codeId: subject };
     },

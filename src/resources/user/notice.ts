@@ -12,6 +12,9 @@ export type News =
   | "recovery.link"
   | "owners.ending";
 
+/** Somebody who wants an account of an organization: what is known of them before they have one. */
+export type Newcomer = { organizationId: string; language: string };
+
 /**
  * `accountId`: the user whom they are about, where that is another one than is told. `endsAt`: when it ends what they are
  * about.
@@ -29,6 +32,8 @@ export type Notice = {
   urlTemplate?: string | undefined;
   /** The session that a one-time password is for: `{{.SessionID}}` of the template. */
   sessionId?: string | undefined;
+  /** The code is for somebody who has no account yet; `userId` is then an id that no user has. */
+  newcomer?: Newcomer;
   about: { code: string; subject: string; askedAt: string } | AboutNews;
 };
 

@@ -29,7 +29,7 @@ export async function removeWholeUser(
     tx.write(
       codes.removeAll({ instanceId, userId }),
       challenges.removeAll({ instanceId, userId }),
-      attempts.removeAll({ instanceId, userId }),
+      ...attempts.removeAll({ instanceId, userId }),
       secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),
       deleteRows(credentialUses, { instanceId, ownerId: userId }),
     );

@@ -2,23 +2,23 @@ import type { Scope } from "../../authz/context.ts";
 import { instanceWriter } from "../../authz/roles.ts";
 import { type DomainError, permissionDenied } from "../../errors.ts";
 import { callerId, mayOn, permissionMissing } from "../org/index.ts";
-import type { Reach } from "./events.ts";
+import type { MarkProof, Reach } from "./events.ts";
 
 /**
  * Refuses a proof of a user to whoever may not vouch for it: a code that is returned, or an address that is called proven
  * without one. For oneself a code only ever goes to the address, whatever one may do to others (authority J9).
  *
- * @returns how far the word of the caller reaches
+ * @returns how far the word of the caller reaches, and whether it is more than their word
  * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING
  */
 export function requireVouching(
   scope: Scope,
   about: { userId: string; organizationId: string },
   permission: string = scope.policy.act,
-): Reach {
+): Reach & MarkProof {
   if (about.userId === callerId(scope)) throw proofForOneself();
   if (!mayOn(scope, permission, about)) throw permissionMissing(permission);
-  return reachOf(scope);
+  return { ...reachOf(scope), ...(scope.hasProvenAddress ? { proof: "code" } : {}) };
 }
 
 /** How far the word of the caller reaches: through the instance for whoever writes it, else through the organization. */

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { and, type Column, eq } from "../../../src/storage/drizzle.ts";
 import { events, secrets } from "../../../src/storage/kernel-tables.ts";
-import { userModule } from "../../../src/resources/user/index.ts";
+import { createKnownBrowsers, userModule } from "../../../src/resources/user/index.ts";
 import { userAuthenticators } from "../../../src/resources/user/authenticator/projection.ts";
 import { attemptCounts } from "../../../src/resources/user/check/attempts.ts";
+import { knownBrowsers } from "../../../src/resources/user/check/known-browsers.ts";
 import { oneTimeCodes } from "../../../src/resources/user/codes.ts";
 import { webAuthNChallenges } from "../../../src/resources/user/web-authn/challenges.ts";
 import { Authenticator } from "../../support/authenticator.ts";
@@ -23,6 +24,7 @@ async function rowsOf(userId: string): Promise<Record<string, number>> {
   const [owned, held] = [db.table(secrets), db.table(userAuthenticators)];
   const [counts, codes] = [db.table(attemptCounts), db.table(oneTimeCodes)];
   const challenges = db.table(webAuthNChallenges);
+  const browsers = db.table(knownBrowsers);
   const of = (t: { instanceId: Column; userId: Column }) =>
     and(eq(t.instanceId, instanceId), eq(t.userId, userId));
   const rows = {
@@ -34,6 +36,7 @@ async function rowsOf(userId: string): Promise<Record<string, number>> {
     counts: db.read.select().from(counts).where(of(counts)),
     codes: db.read.select().from(codes).where(of(codes)),
     challenges: db.read.select().from(challenges).where(of(challenges)),
+    browsers: db.read.select().from(browsers).where(of(browsers)),
   };
   const found: Record<string, number> = {};
   for (const [name, query] of Object.entries(rows)) found[name] = (await query).length;
@@ -69,6 +72,7 @@ describe("deleting a user", () => {
     bodyOf(await post(`/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`, verify));
     bodyOf(await post(`/users/${id}/webauthn`, { domain: "localhost" }));
     await checks.password(at, id, "wrong");
+    await createKnownBrowsers(deps).remember({ ...at, browser: "a-browser" }, id);
 
     const before = await rowsOf(id);
     assert.ok(

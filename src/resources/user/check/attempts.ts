@@ -9,11 +9,13 @@ import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
+import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
 import { createTurns } from "./turns.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
- * replicas (abuse case D51). `version` is that of the stream of check events, `totpStep` the last time step of which a
+ * replicas (abuse case D51), but for browsers by which the user has logged in before: those have counts of their own
+ * (`known-browsers.ts`). `version` is that of the stream of check events, `totpStep` the last time step of which a
  * one-time password counted.
  */
 export const attemptCounts = table(
@@ -33,6 +35,10 @@ export const attemptCounts = table(
 
 export type CheckRow = Row<typeof attemptCounts>;
 type UserRef = { instanceId: string; userId: string };
+type Failures = Pick<
+  CheckRow,
+  "passwordFailures" | "passwordFailedAt" | "factorFailures" | "factorFailedAt"
+>;
 
 /** Passwords and second factors are counted apart: a right password must not allow more guesses at the factor. */
 export type Counter = "password" | "factor";
@@ -60,13 +66,13 @@ export type Attempts = {
     counter: Counter | undefined,
     judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
   ): Promise<J | undefined>;
-  /** Until when nothing is judged, because of too many wrong attempts. */
+  /** Until when nothing is judged by browsers that are not known, because of too many wrong attempts. */
   throttling(at: { instanceId: string; now: Date }, user: Owned): Promise<Throttling>;
-  /** No wrong attempt counts any more. */
-  forgive(user: UserRef): RowChange;
+  /** No wrong attempt counts any more, by whatever browser. */
+  forgive(user: UserRef): RowChange[];
   /** No wrong attempt at the password counts any more; those at second factors do. */
-  forgivePassword(user: UserRef): RowChange;
-  removeAll(user: UserRef): RowChange;
+  forgivePassword(user: UserRef): RowChange[];
+  removeAll(user: UserRef): RowChange[];
 };
 
 // A second factor is short: of its wrong attempts no setting allows more.
@@ -89,14 +95,14 @@ export const waitAfter = (failures: number, mostFailures = mostFactorFailures): 
 export const checks = aggregate(checkEvents, undefined, () => undefined);
 const epoch = new Date(0);
 const noPasswords = { passwordFailures: 0, passwordFailedAt: epoch };
+const both = [attemptCounts, knownBrowsers] as const;
 const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
-export function createAttempts(
-  { db, events, organizations, budgets }: Deps,
-  loginOf: LoginPolicyReader,
-): Attempts {
+export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts {
+  const { db, events, organizations, budgets } = deps;
+  const browsers = createKnownBrowsers(deps);
   const rowOf = rowByKey(db, attemptCounts);
   const inTurn = turnsOf(db);
 
@@ -120,6 +126,22 @@ export function createAttempts(
     return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
   }
 
+  /** The browser of the request, if it is known, as it must still be at the commit. */
+  async function openBrowser(tx: Transaction, userId: string): Promise<KnownBrowser | undefined> {
+    const known = await browsers.find(tx.at, userId);
+    if (known === undefined) return undefined;
+    const { instanceId, browserId, passwordFailures, factorFailures } = known;
+    const seen = { instanceId, userId, browserId, passwordFailures, factorFailures };
+    tx.expectRows(knownBrowsers, seen, 1);
+    return known;
+  }
+
+  /** Strangers who wait keep nobody waiting in a browser that is known. */
+  async function lineOf(at: WriteContext, userId: string): Promise<string> {
+    const known = await browsers.find(at, userId);
+    return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
+  }
+
   async function judged<J extends Judgement>(
     at: WriteContext,
     userId: string,
@@ -134,16 +156,20 @@ export function createAttempts(
       const organization = await organizations.byId(ref.instanceId, organizationId);
       if (organization?.state !== "active") return undefined;
       const { row, loaded: stream } = await open(tx, ref);
+      const browser = await openBrowser(tx, userId);
+      const counts = browser ?? row;
       const { maxPasswordAttempts } = await loginOf(ref.instanceId, organizationId);
       const most = counter === "password" ? maxPasswordAttempts : mostFactorFailures;
-      if (mustWait(row, counter, most, tx.now)) return undefined;
+      if (mustWait(counts, counter, most, tx.now)) return undefined;
       const judgement = await judge(tx, state, row);
       if (judgement === undefined) return undefined;
       const { isRight, happened, totpStep = row.totpStep } = judgement;
       tx.record(checks, stream, happened, { type: "org", id: organizationId });
       const version = row.version + BigInt(happened.length);
-      const counted = countedIn(row, counter, isRight, tx.now);
-      tx.write(putRow(attemptCounts, { ...counted, version, totpStep }));
+      const counted = countedIn(counts, counter, isRight, tx.now);
+      const here = browser === undefined ? counted : {};
+      tx.write(putRow(attemptCounts, { ...row, ...here, version, totpStep }));
+      if (browser !== undefined) tx.write(putRow(knownBrowsers, { ...browser, ...counted }));
       return judgement;
     });
   }
@@ -161,10 +187,11 @@ export function createAttempts(
     async judge(at, userId, counter, judge) {
       // Taken before anything is looked at: neither the answer nor its time tells anything else then.
       if (counter !== undefined) budgets.spend("guesses", at.source);
+      const line = await lineOf(at, userId ?? nobody);
       const judgement =
         userId === undefined
           ? undefined
-          : await inTurn(`${at.instanceId}/${userId}`, () => judged(at, userId, counter, judge));
+          : await inTurn(line, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       return judgement ?? spend(at);
     },
@@ -179,9 +206,9 @@ export function createAttempts(
         ...(factor > now ? { factor } : {}),
       };
     },
-    forgive: (ref) => updateRows(attemptCounts, ref, none),
-    forgivePassword: (ref) => updateRows(attemptCounts, ref, noPasswords),
-    removeAll: (ref) => deleteRows(attemptCounts, ref),
+    forgive: (ref) => both.map((counts) => updateRows(counts, ref, none)),
+    forgivePassword: (ref) => both.map((counts) => updateRows(counts, ref, noPasswords)),
+    removeAll: (ref) => both.map((counts) => deleteRows(counts, ref)),
   };
 }
 
@@ -195,25 +222,31 @@ function turnsOf(db: Database): ReturnType<typeof createTurns> {
 }
 
 function countedIn(
-  row: CheckRow,
+  { passwordFailures, passwordFailedAt, factorFailures, factorFailedAt }: Failures,
   counter: Counter | undefined,
   isRight: boolean,
   now: Date,
-): CheckRow {
-  if (counter === undefined) return row;
-  const failures = isRight ? 0 : row[`${counter}Failures`] + 1;
+): Failures {
+  const before = { passwordFailures, passwordFailedAt, factorFailures, factorFailedAt };
+  if (counter === undefined) return before;
+  const failures = isRight ? 0 : before[`${counter}Failures`] + 1;
   const failedAt = isRight ? epoch : now;
   return counter === "password"
-    ? { ...row, passwordFailures: failures, passwordFailedAt: failedAt }
-    : { ...row, factorFailures: failures, factorFailedAt: failedAt };
+    ? { ...before, passwordFailures: failures, passwordFailedAt: failedAt }
+    : { ...before, factorFailures: failures, factorFailedAt: failedAt };
 }
 
-function mustWait(row: CheckRow, counter: Counter | undefined, most: number, now: Date): boolean {
-  return counter !== undefined && closedUntil(row, counter, most) > now;
+function mustWait(
+  counts: Failures,
+  counter: Counter | undefined,
+  most: number,
+  now: Date,
+): boolean {
+  return counter !== undefined && closedUntil(counts, counter, most) > now;
 }
 
 /** The epoch where nothing is closed. */
-function closedUntil(row: CheckRow, counter: Counter, most: number): Date {
-  const waitMs = waitAfter(row[`${counter}Failures`], most);
-  return waitMs === 0 ? epoch : new Date(row[`${counter}FailedAt`].getTime() + waitMs);
+function closedUntil(counts: Failures, counter: Counter, most: number): Date {
+  const waitMs = waitAfter(counts[`${counter}Failures`], most);
+  return waitMs === 0 ? epoch : new Date(counts[`${counter}FailedAt`].getTime() + waitMs);
 }

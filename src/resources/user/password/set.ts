@@ -44,7 +44,7 @@ export function settingOf(
       tx.record(user, loaded, changePassword(loaded.state, changeRequired));
       tx.write(await passwords.put(at, await hashed, tx.now));
       // Nobody has tried the password of who is new.
-      if (loaded.version > 0n) tx.write(attempts.forgivePassword(at));
+      if (loaded.version > 0n) tx.write(...attempts.forgivePassword(at));
     },
   };
 }

@@ -1,0 +1,95 @@
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { and, eq } from "../../../storage/drizzle.ts";
+import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
+import { instant, int, type Row, table, text } from "../../../storage/table.ts";
+import { user } from "../user.ts";
+
+/**
+ * Browsers by which users have logged in, each with the wrong attempts that came from it since (authority J12): whoever guesses
+ * elsewhere closes nothing there. The id is that of a browser of the login, which proves it by its cookie.
+ */
+export const knownBrowsers = table(
+  "known_browsers",
+  {
+    instanceId: text(),
+    userId: text(),
+    browserId: text(),
+    passwordFailures: int(),
+    passwordFailedAt: instant(),
+    factorFailures: int(),
+    factorFailedAt: instant(),
+    seenAt: instant(),
+    expiresAt: instant(),
+  },
+  { key: ["instanceId", "userId", "browserId"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
+export type KnownBrowser = Row<typeof knownBrowsers>;
+
+const dayMs = 24 * 60 * 60_000;
+// As long as the browser keeps its cookie.
+const lifeMs = 365 * dayMs;
+const most = 20;
+
+export type KnownBrowsers = {
+  /** The browser of the request, where the user has logged in by it. */
+  find(at: WriteContext, userId: string): Promise<KnownBrowser | undefined>;
+  /** The user has logged in by the browser of the request. Of each user the last 20 browsers are known. */
+  remember(at: WriteContext, userId: string): Promise<void>;
+};
+
+export function createKnownBrowsers({
+  db,
+  events,
+  now,
+}: Pick<Deps, "db" | "events" | "now">): KnownBrowsers {
+  const t = db.table(knownBrowsers);
+  const ofUser = (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+
+  async function find({ instanceId, browser }: WriteContext, userId: string) {
+    if (browser === undefined) return undefined;
+    const rows = await ofUser(instanceId, userId);
+    return rows.find(({ browserId, expiresAt }) => browserId === browser && expiresAt > now());
+  }
+
+  return {
+    find,
+    async remember(at, userId) {
+      const { instanceId, browser } = at;
+      if (browser === undefined) return;
+      const known = await find(at, userId);
+      // Once a day is enough for what lives a year.
+      if (known !== undefined && now().getTime() - known.seenAt.getTime() < dayMs) return;
+      await events.transact(at, async (tx) => {
+        // Nothing is kept of whoever is gone.
+        if ((await tx.load(user, userId)).state === undefined) return;
+        const rows = await ofUser(instanceId, userId);
+        const others = rows
+          .filter(({ browserId }) => browserId !== browser)
+          .toSorted((one, other) => other.seenAt.getTime() - one.seenAt.getTime());
+        const seen = rows.find(({ browserId }) => browserId === browser) ?? noFailures;
+        const seenAt = tx.now;
+        const expiresAt = new Date(seenAt.getTime() + lifeMs);
+        const key = { instanceId, userId, browserId: browser };
+        tx.write(
+          putRow(knownBrowsers, { ...seen, ...key, seenAt, expiresAt }),
+          ...others.slice(most - 1).map((one) => forget(one)),
+        );
+      });
+    },
+  };
+}
+
+const epoch = new Date(0);
+const noFailures = {
+  ...{ passwordFailures: 0, passwordFailedAt: epoch },
+  ...{ factorFailures: 0, factorFailedAt: epoch },
+};
+
+const forget = ({ instanceId, userId, browserId }: KnownBrowser): RowChange =>
+  deleteRows(knownBrowsers, { instanceId, userId, browserId });
