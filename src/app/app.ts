@@ -212,8 +212,8 @@ export async function startApp(
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
     const own = [...documents(config, metrics, endpoints), logoPage(db)];
-    const ofBrowsers = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
-    return webHandler([...own, ...ofBrowsers], serveWeb);
+    const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
+    return webHandler([...own, ...ofPages], serveWeb);
   });
   const proxies = config.trustedProxies.map(parseNetwork).filter((each) => each !== undefined);
   const isProxy = trustedIn(proxies);
