@@ -118,12 +118,10 @@ for (const scheme of ["http", "https"] as const)
 
       const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
       assert.deepEqual(longer.settings.min_length, { value: "14" });
-      const year = {
-        value: "31536000s",
-        owner: { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id },
-      };
+      const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id };
+      const year = { value: "31536000s", owner: ofInstance };
       for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
-      assert.deepEqual(back.settings.min_length.owner, { type: "OWNER_TYPE_SYSTEM", id: "" });
+      assert.deepEqual(back.settings.min_length, { value: "8", owner: ofInstance });
 
       const names = JSON.parse(grpc).result.map(
         (each: { target: { name: string } }) => each.target.name,

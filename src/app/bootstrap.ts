@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hostName, issuerOf } from "../authz/host.ts";
+import { hostName, isLoopback, issuerOf } from "../authz/host.ts";
 import {
   addHumanOwner,
   addMachineOwner,
@@ -13,7 +13,7 @@ import {
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
 import { requirePolicy } from "../resources/user/index.ts";
-import { passwordPolicyReader } from "../settings/password/index.ts";
+import { firstPasswordPolicy } from "../settings/password/index.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (decisions H1). */
@@ -77,7 +77,7 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     displayName: "Instance Administrator",
     email: made.admin.login_name,
   };
-  await requireOwnRules(kernel, ids, admin);
+  await requireOwnRules(isLoopback(host), admin, made.admin.password);
   const by = {
     instanceId: ids.instance,
     editorId: "bootstrap",
@@ -114,24 +114,22 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
 }
 
 /**
- * The password that the configuration gives is judged as the instance would judge it, before anything is written.
+ * The password of the administrator is judged as the instance will judge it, before anything is written.
  *
  * @throws INVALID_ARGUMENT PASSWORD_POLICY
  */
 async function requireOwnRules(
-  { config, db }: Kernel,
-  ids: { instance: string; organization: string },
+  isLocal: boolean,
   admin: Record<"username" | "givenName" | "familyName" | "displayName" | "email", string>,
+  password: string,
 ): Promise<void> {
-  const password = config.bootstrapAdminPassword;
-  if (password === undefined) return;
   const { username, givenName, familyName, displayName, email } = admin;
   const person = {
     username,
     email: { address: email, isVerified: true },
     data: { given_name: givenName, family_name: familyName, display_name: displayName },
   };
-  const policy = await passwordPolicyReader(db)(ids.instance, ids.organization);
+  const policy = firstPasswordPolicy(isLocal);
   await requirePolicy(policy, password, person, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
 }
 

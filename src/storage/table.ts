@@ -6,7 +6,6 @@ const {
   boolean: pgBoolean,
   customType: pgCustom,
   integer: pgInteger,
-  jsonb: pgJsonb,
   pgTable,
   text: pgText,
 } = pgCore;
@@ -32,6 +31,11 @@ const pgInstant = pgCustom<{ data: Date; driverData: string | number }>({
   dataType: () => "bigint",
   toDriver: (value) => value.getTime(),
   fromDriver: (value) => new Date(Number(value)),
+});
+// The driver has read the JSON already. drizzle's own type reads texts among it once more: "1e5" would become a number.
+const pgJsonb = pgCustom<{ data: unknown }>({
+  dataType: () => "jsonb",
+  toDriver: (value) => JSON.stringify(value),
 });
 const pgBytes = pgCustom<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 

@@ -12,6 +12,7 @@ import {
 import { requireOrganization } from "../../resources/org/index.ts";
 import { brandingSettings } from "../../settings/branding/index.ts";
 import { loginSettings, secondFactors } from "../../settings/login/index.ts";
+import { demandedOf } from "../../settings/object/contexts.ts";
 import type { SettingsGroup, SettingValue, SetValues } from "../../settings/object/settings.ts";
 import { passwordSettings } from "../../settings/password/index.ts";
 import { propertyOfText, requireText, textSettings } from "../../settings/text/index.ts";
@@ -104,7 +105,7 @@ export function policy<D extends DescMessage>(
         return { type: "policy", id: noteId(orgId, property) };
       }),
     ],
-    begin: (record, { orgId, known }) => {
+    begin: (record, { instanceId, orgId, known }) => {
       const properties = Object.keys(toValues(record, {}));
       return async (tx) => {
         await requireOrganization(tx, orgId);
@@ -118,7 +119,8 @@ export function policy<D extends DescMessage>(
           value === undefined ? [] : [[property, value] as const],
         );
         const changes = wished.map(([property, set]) => [property, { set }] as const);
-        const happened = group.decide("org", current, Object.fromEntries(changes));
+        const demanded = await demandedOf(tx, group, instanceId);
+        const happened = group.decide("org", current, Object.fromEntries(changes), demanded);
         if (happened.length === 0) return existed;
         tx.record(group.aggregate, loaded, happened, { type: "org", id: orgId });
         return created(

@@ -19,6 +19,8 @@ import {
 } from "../user/index.ts";
 import { addFirstWebKey } from "../webkey/index.ts";
 import { setFirstLanguage } from "../../settings/language/index.ts";
+import { setFirstLogin } from "../../settings/login/index.ts";
+import { setFirstPasswords } from "../../settings/password/index.ts";
 import { instanceEvents } from "./events.ts";
 import { addInstance, instance } from "./instance.ts";
 
@@ -70,6 +72,9 @@ export async function createInstance(
   ]);
 
   setFirstLanguage(tx, ids.instance, defaultLanguage);
+  const isLocal = domains.every(isLoopback);
+  setFirstLogin(tx, ids.instance, isLocal);
+  setFirstPasswords(tx, ids.instance, isLocal);
   await addFirstWebKey({ newId, secrets }, tx, ids.instance, webKey);
 
   const first = tx.begin(organization, ids.organization);

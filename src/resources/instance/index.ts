@@ -2,6 +2,7 @@ import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
+import { defaultsConcerns } from "./concerns.ts";
 import { instanceDomainClaim, instanceEvents, limitsEvents } from "./events.ts";
 import { instanceHandlers } from "./handlers.ts";
 import { instanceProjection, limitsProjection } from "./projection.ts";
@@ -40,5 +41,6 @@ export const instanceModule: Module = {
     [instanceDomainClaim]: () =>
       alreadyExists("INSTANCE_DOMAIN_TAKEN", "the domain leads to another instance"),
   },
+  concerns: defaultsConcerns,
   services: (deps) => [service(InstanceService, instanceHandlers(deps))],
 };

@@ -1,7 +1,7 @@
 import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { allLanguages, isLanguage, type Language } from "../../texts/languages.ts";
 import { textsOf } from "../object/convert.ts";
 import {
@@ -84,8 +84,5 @@ export function requireFitting(
 /** Sets the language that a new instance begins with, in the unit that makes it; the built-in one needs no saying. */
 export function setFirstLanguage(tx: Transaction, instanceId: string, language: string): void {
   if (language === builtInLanguages.default_language) return;
-  const { aggregate, decide } = languageSettings;
-  const loaded = tx.begin(aggregate, instanceId);
-  const happened = decide("instance", loaded.state, { default_language: { set: language } });
-  tx.record(aggregate, loaded, happened, { type: "instance", id: instanceId });
+  setFirst(tx, languageSettings, instanceId, { default_language: language });
 }

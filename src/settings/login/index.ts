@@ -6,11 +6,13 @@ import { loginSettings } from "./login.ts";
 
 export { loginSettings };
 export {
+  firstLogin,
   type LoginPolicy,
   type LoginPolicyReader,
   loginSettingsReader,
   type SecondFactor,
   secondFactors,
+  setFirstLogin,
 } from "./login.ts";
 
 /** How people log in (resources, Settings services). */

@@ -1,6 +1,9 @@
+import { SetLoginSettingsSchema } from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf, textsOf } from "../object/convert.ts";
+import { floorsOf } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** In the order in which a login offers them. */
@@ -34,8 +37,19 @@ export const loginSettings = defineSettings(
   {
     ofInstance: ["validate_org_domains", "force_mfa_administrators"],
     onceOfOrganizations: ["validate_org_domains"],
+    floors: floorsOf(SetLoginSettingsSchema),
   },
 );
+
+/** What a new instance begins with (authority J16): more is demanded where others can reach it. */
+export const firstLogin = (isLocal: boolean) => ({
+  force_mfa_administrators: !isLocal,
+  validate_org_domains: !isLocal,
+});
+
+/** Sets what a new instance begins with, in the unit that makes it. */
+export const setFirstLogin = (tx: Transaction, instanceId: string, isLocal: boolean): void =>
+  setFirst(tx, loginSettings, instanceId, firstLogin(isLocal));
 
 /** How people of an organization log in. */
 export type LoginPolicy = {

@@ -3,7 +3,7 @@ import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
 import { keepAnswer } from "../../authz/kept-answer.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { failedPrecondition, invalidField } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
@@ -11,6 +11,7 @@ import { cachedRead, current } from "../../storage/read-cache.ts";
 import {
   type Change,
   type ContextSettings,
+  countingValues,
   propertyOf,
   readSettings,
   resolve,
@@ -60,20 +61,11 @@ export type SettingsChain = (
   organizationId?: string,
 ) => Promise<readonly ContextSettings[]>;
 
-export function settingsChain(
-  db: Database,
-  { name, ofInstance: alone }: SettingsGroup,
-): SettingsChain {
-  // Set before it was the instance's alone.
-  const withoutInstances = (values: SetValues): SetValues =>
-    alone.some((property) => property in values)
-      ? Object.fromEntries(Object.entries(values).filter(([property]) => !alone.includes(property)))
-      : values;
-
+export function settingsChain(db: Database, group: SettingsGroup): SettingsChain {
   const read = cachedRead(db, [settingValues, settingContexts], (instanceId, organizationId) =>
     readSettings(
       db,
-      name,
+      group.name,
       instanceId,
       organizationId === ""
         ? { type: "instance", id: instanceId }
@@ -84,7 +76,7 @@ export function settingsChain(
     const ofInstance = await read(instanceId, "");
     if (organizationId === "") return [ofInstance];
     const own = await read(instanceId, organizationId);
-    return [{ ...own, values: withoutInstances(own.values) }, ofInstance];
+    return [{ ...own, values: countingValues(group, own.values, ofInstance.values) }, ofInstance];
   };
 }
 
@@ -151,10 +143,10 @@ export async function changeSettings(
 ): Promise<Pick<ContextSettings, "owner" | "last">> {
   requireLevel(group, scope);
   const { log, owner } = settingsContextOf(scope);
-  if (owner.type === "org") refuseInstances(group, wished);
   const written = await events.transact(writeContext(scope, log), async (tx) => {
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
-    const happened = group.decide(owner.type, loaded.state, wished);
+    const demanded = owner.type === "org" ? await demandedOf(tx, group, log) : {};
+    const happened = group.decide(owner.type, loaded.state, wished, demanded);
     await during?.(tx, new Set(happened.map(propertyOf)));
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
@@ -165,12 +157,25 @@ export async function changeSettings(
   return { owner, last: written() };
 }
 
-// Back to the instance's is what an organization may do: its own value counts for nothing.
-function refuseInstances({ ofInstance }: SettingsGroup, wished: Record<string, Change>): void {
-  const refused = ofInstance.find((property) => "set" in (wished[property] ?? {}));
-  if (refused === undefined) return;
-  throw failedPrecondition(
-    "SETTING_OF_INSTANCE",
-    `${refused} is set for the instance alone: leave it out, or leave out ctx and the header x-idsvc-orgid`,
-  );
+/** What the instance has set that its organizations must be as strict as; read in the unit that writes theirs. */
+export async function demandedOf(
+  tx: Transaction,
+  { aggregate, floors }: SettingsGroup,
+  instanceId: string,
+): Promise<SetValues> {
+  if (Object.keys(floors).length === 0) return {};
+  return (await tx.load(aggregate, instanceId)).state;
+}
+
+/** Sets what a new instance begins with, in the unit that makes it. */
+export function setFirst(
+  tx: Transaction,
+  { aggregate, decide }: SettingsGroup,
+  instanceId: string,
+  values: SetValues,
+): void {
+  const loaded = tx.begin(aggregate, instanceId);
+  const wished = Object.entries(values).map(([property, set]) => [property, { set }] as const);
+  const happened = decide("instance", loaded.state, Object.fromEntries(wished), {});
+  tx.record(aggregate, loaded, happened, { type: "instance", id: instanceId });
 }

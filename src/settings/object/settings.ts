@@ -1,3 +1,4 @@
+import { failedPrecondition } from "../../errors.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { aggregate, type Aggregate } from "../../eventstore/aggregate.ts";
 import {
@@ -13,6 +14,7 @@ import { on, type Projection, projection, touch } from "../../projection/project
 import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, int64, json, table, text } from "../../storage/table.ts";
 import type { Database } from "../../storage/database.ts";
+import { type Floors, isAsStrict, requireAsStrict } from "./floors.ts";
 
 /** A value of a setting as it is stored: 64-bit numbers and durations as text. */
 export type SettingValue = string | boolean | string[];
@@ -72,37 +74,51 @@ export type SettingsGroup = {
   properties: readonly string[];
   /** Those that no organization can set: what one has stored does not count. */
   ofInstance: readonly string[];
+  /** Those in which an organization is as strict as the instance, or stricter. */
+  floors: Floors;
   events: AnyEvents<SettingEvent>;
   aggregate: Aggregate<SetValues, SettingEvent>;
   projection: Projection;
-  /** The events that bring a context from what is set to what is wished; nothing where nothing differs. */
+  /**
+   * The events that bring a context from what is set to what is wished; nothing where nothing differs.
+   *
+   * @param demanded what the instance has set, where the context is an organization (`demandedOf`)
+   * @throws FAILED_PRECONDITION SETTING_OF_INSTANCE, LOOSER_THAN_INSTANCE
+   */
   decide(
     level: OwnerRef["type"],
     current: SetValues,
-    wished: Record<string, Change>,
+    wished: Readonly<Record<string, Change>>,
+    demanded: SetValues,
   ): SettingEvent[];
 };
 
-type Alone = "ofInstance" | "onceOfOrganizations";
+type Rules = {
+  ofInstance: readonly string[];
+  onceOfOrganizations: readonly string[];
+  floors: Floors;
+};
 
 /**
  * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
  * last to the built-in value (decisions F3). Those of the instance alone no organization sets (authority J10), though
- * older stores have events of those that organizations set once. Each property has its own events:
+ * older stores have events of those that organizations set once; those with a floor they set as strictly as the instance
+ * has, or more (authority J16). Each property has its own events:
  * `<group>.<level>.<property>.set|reset`.
  */
 export function defineSettings(
   name: string,
   levels: readonly OwnerRef["type"][],
   properties: readonly string[],
-  { ofInstance = [], onceOfOrganizations = [] }: Partial<Record<Alone, readonly string[]>> = {},
+  { ofInstance = [], onceOfOrganizations = [], floors = {} }: Partial<Rules> = {},
 ): SettingsGroup {
   const has = (level: OwnerRef["type"], property: string): boolean =>
     level !== "org" || !ofInstance.includes(property) || onceOfOrganizations.includes(property);
   const places = levels.flatMap((level) =>
     properties.filter((property) => has(level, property)).map((each) => `${level}.${each}`),
   );
-  return settingsGroup({ name, levels, properties, ofInstance }, places, (level, property) => ({
+  const group = { name, levels, properties, ofInstance, floors };
+  return settingsGroup(group, places, (level, property) => ({
     type: `${name}.${level}.${property}`,
     about: {},
   }));
@@ -115,14 +131,16 @@ export function defineSettings(
 export const defineManySettings = (
   name: string,
   levels: readonly OwnerRef["type"][],
-): SettingsGroup =>
-  settingsGroup({ name, levels, properties: [], ofInstance: [] }, levels, (level, property) => ({
+): SettingsGroup => {
+  const group = { name, levels, properties: [], ofInstance: [], floors: {} };
+  return settingsGroup(group, levels, (level, property) => ({
     type: `${name}.${level}`,
     about: { property },
   }));
+};
 
 function settingsGroup(
-  group: Pick<SettingsGroup, "name" | "levels" | "properties" | "ofInstance">,
+  group: Pick<SettingsGroup, "name" | "levels" | "properties" | "ofInstance" | "floors">,
   places: readonly string[],
   placeOf: (
     level: OwnerRef["type"],
@@ -150,7 +168,8 @@ function settingsGroup(
     events,
     aggregate: aggregate(events, initial, evolve),
     projection: settingsProjection(name, events, types),
-    decide(level, current, wished) {
+    decide(level, current, wished, demanded) {
+      if (level === "org") requireOwn(group, wished, demanded);
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
         const { type, about } = placeOf(level, property);
         if ("reset" in change) {
@@ -161,6 +180,36 @@ function settingsGroup(
       });
     },
   };
+}
+
+/** Refuses what no organization may say. Back to the instance's is always open: its own value counts for nothing. */
+function requireOwn(
+  { ofInstance, floors }: Pick<SettingsGroup, "ofInstance" | "floors">,
+  wished: Readonly<Record<string, Change>>,
+  demanded: SetValues,
+): void {
+  for (const [property, change] of Object.entries(wished)) {
+    if (!("set" in change)) continue;
+    if (ofInstance.includes(property)) {
+      throw failedPrecondition(
+        "SETTING_OF_INSTANCE",
+        `${property} is set for the instance alone: leave it out, or leave out ctx and the header x-idsvc-orgid`,
+      );
+    }
+    requireAsStrict(floors, property, change.set, demanded[property]);
+  }
+}
+
+/** What an organization has set that counts there: neither what is the instance's alone, nor what is looser. */
+export function countingValues(
+  { ofInstance, floors }: SettingsGroup,
+  own: SetValues,
+  demanded: SetValues,
+): SetValues {
+  const counts = ([property, value]: [string, SettingValue]): boolean =>
+    !ofInstance.includes(property) && isAsStrict(floors[property], value, demanded[property]);
+  const all = Object.entries(own);
+  return all.every(counts) ? own : Object.fromEntries(all.filter(counts));
 }
 
 function settingsProjection(

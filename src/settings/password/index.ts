@@ -7,9 +7,11 @@ import { passwordSettings } from "./password.ts";
 
 export { passwordSettings };
 export {
+  firstPasswordPolicy,
   type PasswordPolicy,
   type PasswordPolicyReader,
   passwordPolicyReader,
+  setFirstPasswords,
 } from "./password.ts";
 
 /** What passwords must be like (resources, Settings services). */

@@ -1,7 +1,10 @@
+import { SetPasswordSettingsSchema } from "#gen/idsvc/settings/password/v3alpha/password_pb.ts";
 import type { Awaitable } from "../../awaitable.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { settingsReader } from "../object/contexts.ts";
+import { setFirst, settingsReader, type ValueOf } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
+import { floorsOf } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** What counts where no context sets a property (resources, Settings services). */
@@ -20,7 +23,15 @@ export const passwordSettings = defineSettings(
   "password",
   ["instance", "org"],
   Object.keys(builtInPasswords),
+  { floors: floorsOf(SetPasswordSettingsSchema) },
 );
+
+/** What a new instance begins with (authority J16): more is demanded where others can reach it. */
+const firstPasswords = (isLocal: boolean) => ({ min_length: isLocal ? "8" : "12" });
+
+/** Sets what a new instance begins with, in the unit that makes it. */
+export const setFirstPasswords = (tx: Transaction, instanceId: string, isLocal: boolean): void =>
+  setFirst(tx, passwordSettings, instanceId, firstPasswords(isLocal));
 
 /** What passwords of an organization must be like. */
 export type PasswordPolicy = {
@@ -37,21 +48,24 @@ export type PasswordPolicy = {
 
 export type PasswordPolicyReader = (
   instanceId: string,
-  organizationId: string,
+  organizationId?: string,
 ) => Awaitable<PasswordPolicy>;
 
+const policyOf = (value: ValueOf<keyof typeof builtInPasswords>): PasswordPolicy => ({
+  minLength: Number(value("min_length")),
+  requiresUppercase: value("requires_uppercase") === true,
+  requiresLowercase: value("requires_lowercase") === true,
+  requiresNumber: value("requires_number") === true,
+  requiresSymbol: value("requires_symbol") === true,
+  blocklist: value("blocklist") === true,
+  maxAgeMs: millisecondsOf(value("max_age")),
+});
+
 export const passwordPolicyReader = (db: Database): PasswordPolicyReader =>
-  settingsReader(
-    db,
-    passwordSettings,
-    builtInPasswords,
-    (value): PasswordPolicy => ({
-      minLength: Number(value("min_length")),
-      requiresUppercase: value("requires_uppercase") === true,
-      requiresLowercase: value("requires_lowercase") === true,
-      requiresNumber: value("requires_number") === true,
-      requiresSymbol: value("requires_symbol") === true,
-      blocklist: value("blocklist") === true,
-      maxAgeMs: millisecondsOf(value("max_age")),
-    }),
-  );
+  settingsReader(db, passwordSettings, builtInPasswords, policyOf);
+
+/** What passwords of a new instance must be like from its first moment. */
+export function firstPasswordPolicy(isLocal: boolean): PasswordPolicy {
+  const values = { ...builtInPasswords, ...firstPasswords(isLocal) };
+  return policyOf((property) => values[property]);
+}

@@ -34,6 +34,14 @@ describe("branding settings", () => {
     assert.deepEqual(await brandingReader(deps.db)(instanceId), usual);
   });
 
+  it("are told as they were set, also texts that look like JSON", async () => {
+    for (const value of ["1e5", "null", '"quoted"', "[1]"]) {
+      bodyOf(await set({ product_name: { set: value } }));
+      assert.deepEqual((await settingsOf()).product_name, { value });
+    }
+    bodyOf(await set(reset));
+  });
+
   it("are set for the instance, inherited by organizations, set there for themselves, and reset", async () => {
     const organization = await addOrganization();
     bodyOf(await set(setAll));

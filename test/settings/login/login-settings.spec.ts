@@ -58,11 +58,14 @@ const setOthers = Object.fromEntries(
 );
 
 describe("login settings", () => {
-  it("are the built-in ones, owned by the system, where nobody set any", async () => {
-    assert.deepEqual(bodyOf(await resolve()), {
-      details: { sequence: "0", owner: instance },
-      settings: builtIn,
-    });
+  it("are those that the instance began with, and else the built-in ones, owned by the system", async () => {
+    const began = {
+      force_mfa_administrators: { value: false },
+      validate_org_domains: { value: false },
+    };
+    const { details, settings } = bodyOf(await resolve());
+    assert.deepEqual(details.owner, instance);
+    assert.deepEqual(settings, { ...builtIn, ...began });
   });
 
   it("are set for the instance, inherited by organizations, set there for themselves, and reset", async () => {
@@ -73,21 +76,22 @@ describe("login settings", () => {
     );
     assert.deepEqual(await settingsOf(of(organization)), inherited);
     const { details } = bodyOf(
-      await set({ force_mfa: { set: false }, second_factors: { set: {} } }, of(organization)),
+      await set({ allow_register: { set: true }, second_factors: { set: {} } }, of(organization)),
     );
     assert.deepEqual(details.owner, { type: "OWNER_TYPE_ORG", id: organization });
     assert.deepEqual(bodyOf(await resolve(of(organization))), {
       details,
-      settings: { ...inherited, force_mfa: { value: false }, second_factors: { value: [] } },
+      settings: { ...inherited, allow_register: { value: true }, second_factors: { value: [] } },
     });
-    bodyOf(await set({ force_mfa: { reset: true } }, of(organization)));
-    assert.deepEqual((await settingsOf(of(organization))).force_mfa, inherited["force_mfa"]);
+    bodyOf(await set({ allow_register: { reset: true } }, of(organization)));
+    const { allow_register } = await settingsOf(of(organization));
+    assert.deepEqual(allow_register, inherited["allow_register"]);
     bodyOf(await set(reset));
     assert.deepEqual(await settingsOf(), builtIn);
     assert.deepEqual(await eventsOf("login", organization), [
-      ["login.org.force_mfa.set", { value: false }],
+      ["login.org.allow_register.set", { value: true }],
       ["login.org.second_factors.set", { value: [] }],
-      ["login.org.force_mfa.reset", {}],
+      ["login.org.allow_register.reset", {}],
     ]);
   });
 

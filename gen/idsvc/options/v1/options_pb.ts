@@ -12,7 +12,7 @@ import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/proto
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { StringRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { Duration, MethodOptions as MethodOptions$1, ServiceOptions as ServiceOptions$1 } from "@bufbuild/protobuf/wkt";
+import type { Duration, FieldOptions, MethodOptions as MethodOptions$1, ServiceOptions as ServiceOptions$1 } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_descriptor, file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/options/v1/options.proto.
  */
 export const file_idsvc_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pZHN2Yy9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEGlkc3ZjLm9wdGlvbnMudjEihwQKDU1ldGhvZE9wdGlvbnMSEgoKcGVybWlzc2lvbhgBIAEoCRI/ChJwZXJtaXNzaW9uX2NvbnRleHQYAiABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlBlcm1pc3Npb25Db250ZXh0EhkKEXN5c3RlbV9wZXJtaXNzaW9uGAMgASgJEg8KB2ZlYXR1cmUYBCABKAkSFAoMc3VjY2Vzc19jb2RlGAUgASgNEioKB3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEAoIbWF4X2JvZHkYByABKAQSGQoRZXhlY3V0aW9uc19leGVtcHQYCCABKAgSGQoRb2JqZWN0X3Blcm1pc3Npb24YCSABKAkSFwoPcmVhZF9wZXJtaXNzaW9uGAogASgJEhAKCG93bl9kYXRhGAsgASgIEhsKE2luc3RhbmNlX3Blcm1pc3Npb24YDCABKAkSEwoLc3RyZWFtX2JvZHkYDSABKAgSJgoFaG9sZHMYDiABKA4yFy5pZHN2Yy5vcHRpb25zLnYxLkhvbGRzEhQKDHNlc3Npb25fYWN0cxgRIAEoCBI/ChJ1bmZpbmlzaGVkX3Nlc3Npb24YDyABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlVuZmluaXNoZWRTZXNzaW9uEg8KB3N0ZXBfdXAYECABKAgiewoOU2VydmljZU9wdGlvbnMSLwoKanNvbl9uYW1lcxgBIAEoDjIbLmlkc3ZjLm9wdGlvbnMudjEuSnNvbk5hbWVzEh0KFWlnbm9yZV91bmtub3duX2ZpZWxkcxgCIAEoCBIZChFub19zeXN0ZW1fY29udGV4dBgDIAEoCCrIAQoFSG9sZHMSFQoRSE9MRFNfVU5TUEVDSUZJRUQQABITCg9IT0xEU19UQUtFX09WRVIQARITCg9IT0xEU19HSVZFX0JBQ0sQAhISCg5IT0xEU19TSFVUX09VVBADEhcKE0hPTERTX1JFTU9WRV9GQUNUT1IQBBIfChtIT0xEU19VU0VSU19PRl9PUkdBTklaQVRJT04QBRIbChdIT0xEU19VU0VSU19PRl9QUk9WSURFUhAGEhMKD0hPTERTX0VWRVJZQk9EWRAHKscBChFVbmZpbmlzaGVkU2Vzc2lvbhIiCh5VTkZJTklTSEVEX1NFU1NJT05fVU5TUEVDSUZJRUQQABIiCh5VTkZJTklTSEVEX1NFU1NJT05fT1dOX1NFU1NJT04QARIfChtVTkZJTklTSEVEX1NFU1NJT05fT1dOX1VTRVIQAhIkCiBVTkZJTklTSEVEX1NFU1NJT05fRklSU1RfT0ZfS0lORBADEiMKH1VORklOSVNIRURfU0VTU0lPTl9QQVNTV09SRF9EVUUQBCp3ChFQZXJtaXNzaW9uQ29udGV4dBIiCh5QRVJNSVNTSU9OX0NPTlRFWFRfVU5TUEVDSUZJRUQQABIfChtQRVJNSVNTSU9OX0NPTlRFWFRfSU5TVEFOQ0UQARIdChlQRVJNSVNTSU9OX0NPTlRFWFRfU1lTVEVNEAIqWQoJSnNvbk5hbWVzEhoKFkpTT05fTkFNRVNfVU5TUEVDSUZJRUQQABIUChBKU09OX05BTUVTX1BST1RPEAESGgoWSlNPTl9OQU1FU19MT1dFUl9DQU1FTBACOlkKBm1ldGhvZBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWKAyABKAsyHy5pZHN2Yy5vcHRpb25zLnYxLk1ldGhvZE9wdGlvbnNSBm1ldGhvZDpdCgdzZXJ2aWNlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMWKAyABKAsyIC5pZHN2Yy5vcHRpb25zLnYxLlNlcnZpY2VPcHRpb25zUgdzZXJ2aWNlOooDCgxkaXNwbGF5X25hbWUSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYxooDIAEoCELJAsJIxQIKrwEKHnN0cmluZy5kaXNwbGF5X25hbWUuY2hhcmFjdGVycxJFbXVzdCBub3QgY29udGFpbiBjb250cm9sLCBmb3JtYXQsIHNlcGFyYXRvciBvciBwcml2YXRlLXVzZSBjaGFyYWN0ZXJzGkYhcnVsZSB8fCAhdGhpcy5tYXRjaGVzKCdbXFxwe0NjfVxccHtDZn1cXHB7Q3N9XFxwe0NvfVxccHtabH1cXHB7WnB9XScpCpABCh9zdHJpbmcuZGlzcGxheV9uYW1lLndoaXRlX3NwYWNlEiZtdXN0IG5vdCBiZWdpbiBvciBlbmQgd2l0aCB3aGl0ZSBzcGFjZRpFIXJ1bGUgfHwgIXRoaXMubWF0Y2hlcygnXltcXHRcXG5cXGZcXHJcXHB7Wn1dfFtcXHRcXG5cXGZcXHJcXHB7Wn1dJCcpUgtkaXNwbGF5TmFtZTqdAQoIaHR0cF91cmwSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYx4oDIAEoCEJlwkhiCmAKD3N0cmluZy5odHRwX3VybBIjbXVzdCBiZWdpbiB3aXRoIGh0dHA6Ly8gb3IgaHR0cHM6Ly8aKCFydWxlIHx8IHRoaXMubWF0Y2hlcygnXig/aTpodHRwcz8pOi8vJylSB2h0dHBVcmw", [file_buf_validate_validate, file_google_protobuf_descriptor, file_google_protobuf_duration]);
+  fileDesc("Ch5pZHN2Yy9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEGlkc3ZjLm9wdGlvbnMudjEihwQKDU1ldGhvZE9wdGlvbnMSEgoKcGVybWlzc2lvbhgBIAEoCRI/ChJwZXJtaXNzaW9uX2NvbnRleHQYAiABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlBlcm1pc3Npb25Db250ZXh0EhkKEXN5c3RlbV9wZXJtaXNzaW9uGAMgASgJEg8KB2ZlYXR1cmUYBCABKAkSFAoMc3VjY2Vzc19jb2RlGAUgASgNEioKB3RpbWVvdXQYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEAoIbWF4X2JvZHkYByABKAQSGQoRZXhlY3V0aW9uc19leGVtcHQYCCABKAgSGQoRb2JqZWN0X3Blcm1pc3Npb24YCSABKAkSFwoPcmVhZF9wZXJtaXNzaW9uGAogASgJEhAKCG93bl9kYXRhGAsgASgIEhsKE2luc3RhbmNlX3Blcm1pc3Npb24YDCABKAkSEwoLc3RyZWFtX2JvZHkYDSABKAgSJgoFaG9sZHMYDiABKA4yFy5pZHN2Yy5vcHRpb25zLnYxLkhvbGRzEhQKDHNlc3Npb25fYWN0cxgRIAEoCBI/ChJ1bmZpbmlzaGVkX3Nlc3Npb24YDyABKA4yIy5pZHN2Yy5vcHRpb25zLnYxLlVuZmluaXNoZWRTZXNzaW9uEg8KB3N0ZXBfdXAYECABKAgiewoOU2VydmljZU9wdGlvbnMSLwoKanNvbl9uYW1lcxgBIAEoDjIbLmlkc3ZjLm9wdGlvbnMudjEuSnNvbk5hbWVzEh0KFWlnbm9yZV91bmtub3duX2ZpZWxkcxgCIAEoCBIZChFub19zeXN0ZW1fY29udGV4dBgDIAEoCCrIAQoFSG9sZHMSFQoRSE9MRFNfVU5TUEVDSUZJRUQQABITCg9IT0xEU19UQUtFX09WRVIQARITCg9IT0xEU19HSVZFX0JBQ0sQAhISCg5IT0xEU19TSFVUX09VVBADEhcKE0hPTERTX1JFTU9WRV9GQUNUT1IQBBIfChtIT0xEU19VU0VSU19PRl9PUkdBTklaQVRJT04QBRIbChdIT0xEU19VU0VSU19PRl9QUk9WSURFUhAGEhMKD0hPTERTX0VWRVJZQk9EWRAHKscBChFVbmZpbmlzaGVkU2Vzc2lvbhIiCh5VTkZJTklTSEVEX1NFU1NJT05fVU5TUEVDSUZJRUQQABIiCh5VTkZJTklTSEVEX1NFU1NJT05fT1dOX1NFU1NJT04QARIfChtVTkZJTklTSEVEX1NFU1NJT05fT1dOX1VTRVIQAhIkCiBVTkZJTklTSEVEX1NFU1NJT05fRklSU1RfT0ZfS0lORBADEiMKH1VORklOSVNIRURfU0VTU0lPTl9QQVNTV09SRF9EVUUQBCqCAQoFRmxvb3ISFQoRRkxPT1JfVU5TUEVDSUZJRUQQABISCg5GTE9PUl9BVF9MRUFTVBABEhEKDUZMT09SX0FUX01PU1QQAhITCg9GTE9PUl9UUlVFX1dJTlMQAxIUChBGTE9PUl9GQUxTRV9XSU5TEAQSEAoMRkxPT1JfU1VCU0VUEAUqdwoRUGVybWlzc2lvbkNvbnRleHQSIgoeUEVSTUlTU0lPTl9DT05URVhUX1VOU1BFQ0lGSUVEEAASHwobUEVSTUlTU0lPTl9DT05URVhUX0lOU1RBTkNFEAESHQoZUEVSTUlTU0lPTl9DT05URVhUX1NZU1RFTRACKlkKCUpzb25OYW1lcxIaChZKU09OX05BTUVTX1VOU1BFQ0lGSUVEEAASFAoQSlNPTl9OQU1FU19QUk9UTxABEhoKFkpTT05fTkFNRVNfTE9XRVJfQ0FNRUwQAjpZCgZtZXRob2QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjFigMgASgLMh8uaWRzdmMub3B0aW9ucy52MS5NZXRob2RPcHRpb25zUgZtZXRob2Q6XQoHc2VydmljZRIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxjFigMgASgLMiAuaWRzdmMub3B0aW9ucy52MS5TZXJ2aWNlT3B0aW9uc1IHc2VydmljZTpOCgVmbG9vchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYxYoDIAEoDjIXLmlkc3ZjLm9wdGlvbnMudjEuRmxvb3JSBWZsb29yOooDCgxkaXNwbGF5X25hbWUSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYxooDIAEoCELJAsJIxQIKrwEKHnN0cmluZy5kaXNwbGF5X25hbWUuY2hhcmFjdGVycxJFbXVzdCBub3QgY29udGFpbiBjb250cm9sLCBmb3JtYXQsIHNlcGFyYXRvciBvciBwcml2YXRlLXVzZSBjaGFyYWN0ZXJzGkYhcnVsZSB8fCAhdGhpcy5tYXRjaGVzKCdbXFxwe0NjfVxccHtDZn1cXHB7Q3N9XFxwe0NvfVxccHtabH1cXHB7WnB9XScpCpABCh9zdHJpbmcuZGlzcGxheV9uYW1lLndoaXRlX3NwYWNlEiZtdXN0IG5vdCBiZWdpbiBvciBlbmQgd2l0aCB3aGl0ZSBzcGFjZRpFIXJ1bGUgfHwgIXRoaXMubWF0Y2hlcygnXltcXHRcXG5cXGZcXHJcXHB7Wn1dfFtcXHRcXG5cXGZcXHJcXHB7Wn1dJCcpUgtkaXNwbGF5TmFtZTqdAQoIaHR0cF91cmwSGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXMYx4oDIAEoCEJlwkhiCmAKD3N0cmluZy5odHRwX3VybBIjbXVzdCBiZWdpbiB3aXRoIGh0dHA6Ly8gb3IgaHR0cHM6Ly8aKCFydWxlIHx8IHRoaXMubWF0Y2hlcygnXig/aTpodHRwcz8pOi8vJylSB2h0dHBVcmw", [file_buf_validate_validate, file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * What the server must know of a method before it lets a call through.
@@ -335,6 +335,72 @@ export const UnfinishedSessionSchema: GenEnum<UnfinishedSession> = /*@__PURE__*/
   enumDesc(file_idsvc_options_v1_options, 1);
 
 /**
+ * What a value that the instance has set demands of its organizations (authority J16). Values that are built in demand
+ * nothing. What is looser is refused with code 9 `LOOSER_THAN_INSTANCE`; what an organization had set before counts for
+ * nothing while it is looser.
+ *
+ * @generated from enum idsvc.options.v1.Floor
+ */
+export const Floor = {
+  /**
+   * Nothing: an organization may set any value in its place.
+   *
+   * @generated from enum value: FLOOR_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * No smaller number.
+   *
+   * @generated from enum value: FLOOR_AT_LEAST = 1;
+   */
+  AT_LEAST: 1,
+
+  /**
+   * No greater number or longer time. 0 stands for no limit, and is the greatest.
+   *
+   * @generated from enum value: FLOOR_AT_MOST = 2;
+   */
+  AT_MOST: 2,
+
+  /**
+   * Where the instance says true, true.
+   *
+   * @generated from enum value: FLOOR_TRUE_WINS = 3;
+   */
+  TRUE_WINS: 3,
+
+  /**
+   * Where the instance says false, false.
+   *
+   * @generated from enum value: FLOOR_FALSE_WINS = 4;
+   */
+  FALSE_WINS: 4,
+
+  /**
+   * Nothing that is not among what the instance says.
+   *
+   * @generated from enum value: FLOOR_SUBSET = 5;
+   */
+  SUBSET: 5,
+} as const;
+
+/**
+ * What a value that the instance has set demands of its organizations (authority J16). Values that are built in demand
+ * nothing. What is looser is refused with code 9 `LOOSER_THAN_INSTANCE`; what an organization had set before counts for
+ * nothing while it is looser.
+ *
+ * @generated from enum idsvc.options.v1.Floor
+ */
+export type Floor = (typeof Floor)[keyof typeof Floor];
+
+/**
+ * Describes the enum idsvc.options.v1.Floor.
+ */
+export const FloorSchema: GenEnum<Floor> = /*@__PURE__*/
+  enumDesc(file_idsvc_options_v1_options, 2);
+
+/**
  * The contexts in which a permission can be demanded.
  *
  * @generated from enum idsvc.options.v1.PermissionContext
@@ -373,7 +439,7 @@ export type PermissionContext = (typeof PermissionContext)[keyof typeof Permissi
  * Describes the enum idsvc.options.v1.PermissionContext.
  */
 export const PermissionContextSchema: GenEnum<PermissionContext> = /*@__PURE__*/
-  enumDesc(file_idsvc_options_v1_options, 2);
+  enumDesc(file_idsvc_options_v1_options, 3);
 
 /**
  * Spellings of field names in JSON answers.
@@ -414,7 +480,7 @@ export type JsonNames = (typeof JsonNames)[keyof typeof JsonNames];
  * Describes the enum idsvc.options.v1.JsonNames.
  */
 export const JsonNamesSchema: GenEnum<JsonNames> = /*@__PURE__*/
-  enumDesc(file_idsvc_options_v1_options, 3);
+  enumDesc(file_idsvc_options_v1_options, 4);
 
 /**
  * The idsvc options of a method.
@@ -433,6 +499,15 @@ export const service: GenExtension<ServiceOptions$1, ServiceOptions> = /*@__PURE
   extDesc(file_idsvc_options_v1_options, 1);
 
 /**
+ * Of a property in the message that sets settings: what the instance's value demands of organizations. A test keeps the
+ * list of the properties without one.
+ *
+ * @generated from extension: optional idsvc.options.v1.Floor floor = 50501;
+ */
+export const floor: GenExtension<FieldOptions, Floor> = /*@__PURE__*/
+  extDesc(file_idsvc_options_v1_options, 2);
+
+/**
  * The string is a name given by and shown to people. It has no characters that cannot be seen or that change how
  * others are shown (control and format characters such as NUL, zero-width and bidirectional marks, line and
  * paragraph separators, private use), and neither begins nor ends with white space. The empty string passes; refuse
@@ -441,7 +516,7 @@ export const service: GenExtension<ServiceOptions$1, ServiceOptions> = /*@__PURE
  * @generated from extension: optional bool display_name = 50502;
  */
 export const display_name: GenExtension<StringRules, boolean> = /*@__PURE__*/
-  extDesc(file_idsvc_options_v1_options, 2);
+  extDesc(file_idsvc_options_v1_options, 3);
 
 /**
  * The string is an address that can be called over HTTP: it begins with `http://` or `https://`, in any letter case.
@@ -450,5 +525,5 @@ export const display_name: GenExtension<StringRules, boolean> = /*@__PURE__*/
  * @generated from extension: optional bool http_url = 50503;
  */
 export const http_url: GenExtension<StringRules, boolean> = /*@__PURE__*/
-  extDesc(file_idsvc_options_v1_options, 3);
+  extDesc(file_idsvc_options_v1_options, 4);
 

@@ -1,0 +1,297 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import {
+  type DescField,
+  fromJson,
+  getOption,
+  type JsonObject,
+  type JsonValue,
+} from "@bufbuild/protobuf";
+import { Floor, floor } from "#gen/idsvc/options/v1/options_pb.ts";
+import { SetLoginSettingsSchema } from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { SetPasswordSettingsSchema } from "#gen/idsvc/settings/password/v3alpha/password_pb.ts";
+import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { importPeer, newName } from "../management/import-peer.ts";
+import { of } from "../settings/settings-peer.ts";
+import { bodyOf, startPeer } from "../support/peer.ts";
+import { assertRefused } from "../support/refusal.ts";
+
+const service = await startPeer();
+const { app, peer, post, addOrganization, addMember } = service;
+const { token } = app;
+after(() => service[Symbol.asyncDispose]());
+
+const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: app.made.instance_id };
+
+type Group = "login" | "passwords";
+/** What the instance sets, what an organization may not and what it may; each as it is read. */
+type Case = { group: Group; demanded: Value; looser: Value[]; asStrict: Value[] };
+type Value = string | boolean | string[];
+
+const isTrue = { demanded: true, looser: [false], asStrict: [true] };
+const cases: Readonly<Record<string, Case>> = {
+  force_mfa: { group: "login", ...isTrue },
+  passkeys_allowed: { group: "login", demanded: false, looser: [true], asStrict: [false] },
+  password_check_lifetime: {
+    ...{ group: "login", demanded: "9.500s" },
+    ...{ looser: ["9.501s", "10s", "31536000s"], asStrict: ["9.500s", "1s"] },
+  },
+  mfa_check_lifetime: {
+    ...{ group: "login", demanded: "600s", looser: ["601s"], asStrict: ["600s", "60s"] },
+  },
+  session_lifetime: {
+    ...{ group: "login", demanded: "7200s", looser: ["10000s"], asStrict: ["7200s", "900s"] },
+  },
+  max_password_attempts: {
+    ...{ group: "login", demanded: "9", looser: ["10", "100"], asStrict: ["9", "1"] },
+  },
+  second_factors: {
+    ...{ group: "login", demanded: ["totp", "u2f"] },
+    looser: [["totp", "otp_sms"], ["otp_email"], ["totp", "u2f", "recovery_code"]],
+    asStrict: [["u2f", "totp"], ["totp"], []],
+  },
+  min_length: {
+    ...{ group: "passwords", demanded: "10", looser: ["9", "1"], asStrict: ["10", "100"] },
+  },
+  requires_uppercase: { group: "passwords", ...isTrue },
+  requires_lowercase: { group: "passwords", ...isTrue },
+  requires_number: { group: "passwords", ...isTrue },
+  requires_symbol: { group: "passwords", ...isTrue },
+  blocklist: { group: "passwords", ...isTrue },
+  max_age: {
+    // 0 stands for never.
+    ...{ group: "passwords", demanded: "86400s" },
+    ...{ looser: ["86401s", "0s"], asStrict: ["86400s", "60s"] },
+  },
+};
+
+const wish = (value: Value): JsonObject => ({ set: Array.isArray(value) ? { value } : value });
+const change = (group: Group, settings: JsonObject, query = "", by = token) =>
+  peer.rest("PATCH", `/settings/v3alpha/${group}${query}`, settings, { token: by });
+async function read(group: Group, name: string, query = ""): Promise<JsonValue> {
+  const answer = await peer.rest("GET", `/settings/v3alpha/${group}${query}`, undefined, { token });
+  return bodyOf(answer).settings[name];
+}
+
+/** The same over gRPC; the context stands in the header. */
+function changeByGrpc(group: Group, settings: JsonObject, organizationId: string) {
+  const options = { token, headers: { "x-idsvc-orgid": organizationId } };
+  if (group === "login") {
+    const { setLoginSettings } = LoginSettingsService.method;
+    const request = { settings: fromJson(SetLoginSettingsSchema, settings) };
+    return peer.call("grpc", setLoginSettings, request, options);
+  }
+  const { setPasswordSettings } = PasswordSettingsService.method;
+  const request = { settings: fromJson(SetPasswordSettingsSchema, settings) };
+  return peer.call("grpc", setPasswordSettings, request, options);
+}
+
+describe("the option floor", () => {
+  const looks = "how it looks and reads, not who gets in";
+  const alone = "of the instance alone: no organization sets it";
+  const offered = "which ways in are offered; each of them proves as much as it did";
+  /** Properties that an organization may set as it likes, or not at all; why. */
+  const without: readonly [RegExp, string][] = [
+    [/\.SetLoginSettings\.(allow_username_password|allow_register|allow_external_idp)$/, offered],
+    [/\.SetLoginSettings\.(hide_password_reset|ignore_unknown_usernames)$/, offered],
+    [/\.SetLoginSettings\.default_redirect_uri$/, "where people go who are logged in already"],
+    [/\.SetLoginSettings\.(validate_org_domains|force_mfa_administrators)$/, alone],
+    [/\.SetOIDCSettings\./, alone],
+    [/\.SetSecuritySettings\./, alone],
+    [/\.SetFeatureSettings\./, alone],
+    [/\.SetBrandingSettings\./, looks],
+    [/\.SetLanguageSettings\./, looks],
+    [/\.SetText\./, looks],
+  ];
+  const floorOf = (field: DescField) => getOption(field, floor);
+
+  /** Whatever a method of a settings service sets. */
+  const fields = app.app.endpoints
+    .map(({ rule }) => rule.method)
+    .filter(
+      ({ name, parent }) => parent.typeName.startsWith("idsvc.settings.") && name.startsWith("Set"),
+    )
+    .flatMap(({ input }) => input.fields)
+    .filter(({ name }) => name !== "ctx")
+    .flatMap(({ message }) => message?.fields ?? []);
+
+  it("stands at every property, or there is a reason why not", () => {
+    const used = new Set<RegExp>();
+    const open = fields
+      .map((field) => ({ field, name: `${field.parent.typeName}.${field.name}` }))
+      .filter(({ field, name }) => {
+        const reason = without.find(([which]) => which.test(name))?.[0];
+        if (reason !== undefined) used.add(reason);
+        // One or the other, not both.
+        return (floorOf(field) !== Floor.UNSPECIFIED) === (reason !== undefined);
+      });
+    assert.deepEqual(
+      open.map(({ name }) => name),
+      [],
+      "give the property the option floor, or say here why it needs none",
+    );
+    const idle = without.filter(([which]) => !used.has(which)).map(([which]) => String(which));
+    assert.deepEqual(idle, [], "no property has this reason");
+  });
+
+  it("is tested below wherever it stands", () => {
+    const named = fields.filter((field) => floorOf(field) !== Floor.UNSPECIFIED);
+    assert.deepEqual(named.map(({ name }) => name).toSorted(), Object.keys(cases).toSorted());
+  });
+
+  it("is not needed where no organization can set anything", async () => {
+    const organization = await addOrganization();
+    const owner = await addMember(organization, ["ORG_OWNER"]);
+    const headers = { "x-idsvc-orgid": organization };
+    for (const [path, settings] of [
+      ["oidc", { access_token_lifetime: { set: "60s" } }],
+      ["security", { enable_impersonation: { set: false } }],
+      ["security", { allowed_frame_origins: { set: {} } }],
+      ["features", { oidc_token_exchange: { set: false } }],
+    ] as const) {
+      const place = `/settings/v3alpha/${path}`;
+      const { refusal } = await peer.rest("PATCH", place, settings, { token, headers });
+      assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx" }, path);
+    }
+    for (const name of ["validate_org_domains", "force_mfa_administrators"]) {
+      for (const by of [owner.token, token]) {
+        const { refusal } = await change("login", { [name]: { set: true } }, of(organization), by);
+        assertRefused(refusal, { code: 9, reason: "SETTING_OF_INSTANCE" }, name);
+      }
+    }
+  });
+});
+
+describe("what the instance has set is a floor (J16)", () => {
+  for (const [name, { group, demanded, looser, asStrict }] of Object.entries(cases)) {
+    it(`of ${name}: an organization is as strict, or stricter`, async () => {
+      const organization = await addOrganization();
+      const owner = await addMember(organization, ["ORG_OWNER"]);
+      bodyOf(await change(group, { [name]: wish(demanded) }));
+      const before = await service.eventCount();
+      for (const value of looser) {
+        const settings = { [name]: wish(value) };
+        const refused = { code: 9, reason: "LOOSER_THAN_INSTANCE", field: `settings.${name}` };
+        for (const by of [owner.token, token]) {
+          assertRefused((await change(group, settings, of(organization), by)).refusal, refused);
+        }
+        assertRefused(await changeByGrpc(group, settings, organization), refused);
+        const inherited = { value: demanded, owner: ofInstance };
+        assert.deepEqual(await read(group, name, of(organization)), inherited);
+      }
+      assert.equal(await service.eventCount(), before, "nothing of it was written");
+      for (const value of asStrict) {
+        bodyOf(await change(group, { [name]: wish(value) }, of(organization), owner.token));
+        assert.deepEqual(await read(group, name, of(organization)), { value });
+        bodyOf(await change(group, { [name]: { reset: true } }, of(organization), owner.token));
+        const { ok } = await changeByGrpc(group, { [name]: wish(value) }, organization);
+        assert.ok(ok);
+        assert.deepEqual(await read(group, name, of(organization)), { value });
+      }
+      bodyOf(await change(group, { [name]: { reset: true } }));
+    });
+
+    it(`of ${name}: what is looser counts only while the instance lets it`, async () => {
+      const organization = await addOrganization();
+      // What is built in demands nothing.
+      bodyOf(await change(group, { [name]: { reset: true } }));
+      const [first = demanded] = looser;
+      bodyOf(await change(group, { [name]: wish(first) }, of(organization)));
+      assert.deepEqual(await read(group, name, of(organization)), { value: first });
+      bodyOf(await change(group, { [name]: wish(demanded) }));
+      const inherited = { value: demanded, owner: ofInstance };
+      assert.deepEqual(await read(group, name, of(organization)), inherited);
+      // Also the same again is refused, and what else is wished with it.
+      const again = { [name]: wish(first) };
+      const refused = { code: 9, reason: "LOOSER_THAN_INSTANCE", field: `settings.${name}` };
+      assertRefused((await change(group, again, of(organization))).refusal, refused);
+      bodyOf(await change(group, { [name]: { reset: true } }));
+      assert.deepEqual(await read(group, name, of(organization)), { value: first });
+      // What it has is taken back in any case.
+      bodyOf(await change(group, { [name]: wish(demanded) }));
+      bodyOf(await change(group, { [name]: { reset: true } }, of(organization)));
+      bodyOf(await change(group, { [name]: { reset: true } }));
+      assert.notDeepEqual(await read(group, name, of(organization)), { value: first });
+    });
+  }
+
+  it("of nothing where the instance itself has no limit", async () => {
+    const organization = await addOrganization();
+    bodyOf(await change("passwords", { max_age: { set: "0s" } }));
+    bodyOf(await change("passwords", { max_age: { set: "0s" } }, of(organization)));
+    assert.deepEqual(await read("passwords", "max_age", of(organization)), { value: "0s" });
+    bodyOf(await change("passwords", { max_age: { set: "60s" } }, of(organization)));
+    bodyOf(await change("passwords", { max_age: { reset: true } }));
+  });
+
+  it("refuses all that is wished with what is looser, and leaves the other properties free", async () => {
+    const organization = await addOrganization();
+    const free = { allow_register: { set: false }, hide_password_reset: { set: true } };
+    bodyOf(await change("login", { force_mfa: { set: true }, ...free }));
+    const other = { allow_register: { set: true }, hide_password_reset: { set: false } };
+    const both = { ...other, force_mfa: { set: false } };
+    const field = "settings.force_mfa";
+    assertRefused((await change("login", both, of(organization))).refusal, {
+      ...{ code: 9, reason: "LOOSER_THAN_INSTANCE", field },
+    });
+    const inherited = { value: false, owner: ofInstance };
+    assert.deepEqual(await read("login", "allow_register", of(organization)), inherited);
+    bodyOf(await change("login", other, of(organization)));
+    assert.deepEqual(await read("login", "allow_register", of(organization)), { value: true });
+    const reset = { force_mfa: { reset: true }, allow_register: { reset: true } };
+    bodyOf(await change("login", { ...reset, hide_password_reset: { reset: true } }));
+  });
+
+  it("holds for the passwords that people get", async () => {
+    const organization = await addOrganization();
+    bodyOf(await change("passwords", { min_length: { reset: true } }));
+    bodyOf(await change("passwords", { min_length: { set: "6" } }, of(organization)));
+    const wanted = { username: newName("user"), data: { given_name: "Ada" } };
+    const made = bodyOf(await post(`/users${of(organization)}`, wanted), 201);
+    const set = (password: string) => post(`/users/${made.details.id}/password`, { password });
+    bodyOf(await set("ziqv7x"));
+    bodyOf(await change("passwords", { min_length: { set: "12" } }));
+    const { refusal } = await set("ziqv7y");
+    assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY" });
+    assert.equal(refusal.metadata["missing"], "min_length");
+    bodyOf(await set("ziqv7y-ziqv7y"));
+    bodyOf(await change("passwords", { min_length: { reset: true } }));
+    bodyOf(await set("ziqv7z"));
+  });
+
+  it("holds for what an import brings, record by record", async () => {
+    const orgId = newName("org");
+    const { bring } = importPeer(service);
+    const demands = {
+      ...{ force_mfa: { set: true }, passkeys_allowed: { set: false } },
+      ...{ max_password_attempts: { set: "5" }, second_factors: { set: { value: ["totp"] } } },
+    };
+    bodyOf(await change("login", demands));
+    bodyOf(await change("passwords", { min_length: { set: "10" } }));
+    const answer = await bring([
+      {
+        ...{ orgId, org: { name: orgId } },
+        passwordComplexityPolicy: { minLength: "9", hasNumber: true },
+        loginPolicy: { forceMfa: false },
+        lockoutPolicy: { maxPasswordAttempts: "6" },
+        secondFactors: [{ type: "SECOND_FACTOR_TYPE_OTP" }, { type: "SECOND_FACTOR_TYPE_U2F" }],
+        multiFactors: [{ type: "MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION" }],
+        labelPolicy: { primaryColor: "#1d4ed8" },
+      },
+    ]);
+    const refused: { type: string; reason: string; field: string }[] = answer.errors;
+    const told = refused.map(({ type, reason, field }) => `${type} ${reason} ${field}`);
+    assert.deepEqual(told.toSorted(), [
+      "lockoutPolicy LOOSER_THAN_INSTANCE settings.max_password_attempts",
+      "loginPolicy LOOSER_THAN_INSTANCE settings.force_mfa",
+      "multiFactors LOOSER_THAN_INSTANCE settings.passkeys_allowed",
+      "passwordComplexityPolicy LOOSER_THAN_INSTANCE settings.min_length",
+      "secondFactors LOOSER_THAN_INSTANCE settings.second_factors",
+    ]);
+    assert.deepEqual(await read("login", "second_factors", of(orgId)), { value: ["totp"] });
+    const reset = Object.fromEntries(Object.keys(demands).map((each) => [each, { reset: true }]));
+    bodyOf(await change("login", reset));
+    bodyOf(await change("passwords", { min_length: { reset: true } }));
+  });
+});
