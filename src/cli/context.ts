@@ -14,7 +14,7 @@ export type Context = {
   instance: string;
   /** Whether a command that has `--end` shall end what it shows. */
   end: boolean;
-  /** When that is to be (`--at`); empty for now. */
+  /** When that is to be (`--at`); empty where it is to be at once. */
   at: string;
   files: string[];
   flags: Record<string, string>;

@@ -130,7 +130,7 @@ describe("who signs in with a name that ends in a domain (background 5.7)", () =
     assert.equal(
       user.user.username,
       `ada@${suffix}`,
-      "it ends in a domain of her own organization",
+      "it ends in a domain of their own organization",
     );
     const subject = "Melden Sie sich mit Ihrem vollständigen Anmeldenamen an";
     assert.equal(mail.subject, subject);

@@ -170,7 +170,7 @@ export type OidcSession = {
   access: ApiPower | undefined;
   nonce: string | undefined;
   claims: ClaimsRequest | undefined;
-  /** When and how the user proved himself (`auth_time`, `amr`, `acr`); sessions of earlier releases have no `acr`. */
+  /** When and how the user proved themselves (`auth_time`, `amr`, `acr`); sessions of earlier releases have no `acr`. */
   authTime: Date | undefined;
   amr: readonly string[];
   acr: string | undefined;

@@ -35,7 +35,7 @@ export const domainClaimJobs = ({
     const { organizationId, domain, domainId, after } = payload;
     const suffix = caseFold(domain);
     await db.catchUp();
-    // Nobody of the organizations that he belongs to did it: whose id it was is not theirs to know.
+    // Nobody of the organizations that the user belongs to did it: whose id it was is not theirs to know.
     const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
     const at = { ...by, instanceId, signal };
     const holds = async (tx: Transaction) => {
@@ -82,7 +82,7 @@ export const domainClaimJobs = ({
   });
 };
 
-/** What a user is called whose name ends in a domain that is another organization's: the same below a domain of his own. */
+/** What a user is called whose name ends in a domain that is another organization's: the same below a domain of their own. */
 function newNames(db: Database) {
   const domainsOf = current(db, verifiedDomains(db));
   const primaryOf = primaryDomainReader(db);

@@ -67,7 +67,7 @@ export const userEvents = defineEvents("user", {
   changed: personalData,
   "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
   /**
-   * Another organization has proven the domain that his username ended in, which so was changed. The id is that of the claim,
+   * Another organization has proven the domain that their username ended in, which so was changed. The id is that of the claim,
    * which tells nothing of who made it.
    */
   "domain.claimed": payload<{ domain: string; claimId: string }>({ personal: ["domain"] }),

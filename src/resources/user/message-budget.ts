@@ -2,6 +2,7 @@ import type { Budgets } from "../../authz/budgets.ts";
 import { resourceExhausted } from "../../errors.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { putRow } from "../../storage/row-change.ts";
@@ -63,8 +64,8 @@ export function createMessageBudget(parts: {
       if (source === undefined || (!isPage && editorId !== userId)) return true;
       budgets.spend("messages", source);
       const { recipientMessages, senderMessages } = budgets.ofPeople;
-      // An address is not kept in clear.
-      const recipient = `to:${await secrets.digest(instanceId, `recipient:${address}`)}`;
+      // An address is not kept in clear, and is one however it is spelled.
+      const recipient = `to:${await secrets.digest(instanceId, `recipient:${caseFold(address)}`)}`;
       const waits = [
         recipientMessages === 0 ? 0 : await count(tx, recipient, recipientMessages),
         isPage || senderMessages === 0 ? 0 : await count(tx, `by:${editorId}`, senderMessages),

@@ -26,7 +26,7 @@ export type User = {
   state: "active" | "inactive" | "locked";
   email: Proven<{ address: string }> | undefined;
   phone: Proven<{ number: string }> | undefined;
-  /** The last claim of a domain that the log tells him of, while the name that it gave him is his. */
+  /** The last claim of a domain that the log tells them of, while the name that it gave them is theirs. */
   claim: { id: string; domain: string } | undefined;
   /** What he logs in with. */
   authenticators: readonly Authenticator[];
