@@ -108,29 +108,23 @@ export function webServer(ports: {
     return log;
   };
 
-  return async (endpoint, exchange) => {
-    const source = sourceOf(exchange.peer);
-    const place = endpoint.isPage ? await pages.enter(source) : undefined;
+  async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
+    const place = await pages.enter(sourceOf(exchange.peer));
     try {
-      await serve(endpoint, exchange, source, place);
+      await serve(endpoint, exchange, place);
     } finally {
-      place?.leave();
+      place.leave();
     }
-  };
+  }
 
-  async function serve(
-    endpoint: WebEndpoint,
-    exchange: Exchange,
-    source: string,
-    place: Place | undefined,
-  ): Promise<void> {
+  async function serve(endpoint: WebEndpoint, exchange: Exchange, place?: Place): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
-      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, source);
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
@@ -154,6 +148,8 @@ export function webServer(ports: {
     const { instanceId, requestId } = at ?? {};
     loggerOf(endpoint)({ status, ms, instanceId, requestId });
   }
+
+  return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
 
 /** The page of an error, where the endpoint has one that can be shown. */
