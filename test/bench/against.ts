@@ -166,16 +166,14 @@ for (const [at, row] of own.rows.entries()) {
     const order = round % 2 === 0 ? (["before", "after"] as const) : (["after", "before"] as const);
     for (const side of order) {
       const sample = await measured[side]();
-      if (round > 0) rates[side].push(row.waits ? sample.rate : sample.cpuRate);
+      if (round === 0) continue;
+      rates[side].push(row.waits ? sample.rate : sample.cpuRate);
+      cpu[side].push(sample.cpuRate);
     }
   }
-  const costs = rates.before.map((rate, round) => rate / (rates.after[round] ?? Number.NaN));
-  const { mean, low, high } = interval(costs);
-  const percent = (ratio: number) => `${((ratio - 1) * 100).toFixed(1)} %`;
   const cells = [median(rates.before), median(rates.after)].map((rate) =>
     rate.toFixed(0).padStart(10),
   );
-  process.stdout.write(
-    `${row.name.padEnd(14)}${cells.join(" ")}  ${percent(mean)} (${percent(low)} to ${percent(high)})\n`,
-  );
+  const costs = [costOf(rates).padEnd(28), ...(row.waits ? [costOf(cpu)] : [])].join("  ");
+  process.stdout.write(`${row.name.padEnd(14)}${cells.join(" ")}  ${costs}\n`);
 }
