@@ -49,6 +49,7 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { relatedOriginsPage } from "./related-origins.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
@@ -211,7 +212,7 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    const own = [...documents(config, metrics, endpoints), logoPage(db), relatedOriginsPage(db)];
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
