@@ -69,7 +69,8 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
-const mostPagesAtOnce = 8;
+// A log-in takes ten; a browser alone never comes near it.
+const pagesOfSource = { atOnce: 8, perSecond: 50 };
 // Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
 const slowedMs = 1_000;
 const usualBodyBytes = 64 * 1024;
@@ -99,7 +100,7 @@ export function webServer(ports: {
     return whenKnown(instances.byDomain(domain), at);
   }
 
-  const pages = createSourceGate(mostPagesAtOnce);
+  const pages = createSourceGate(pagesOfSource);
 
   const loggers = new Map<string, (line: WebLine) => void>();
   const loggerOf = ({ path }: WebEndpoint) => {
