@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { presenceAs } from "../authz/presence.ts";
 import type { InnerCaller } from "../authz/service.ts";
 import { sourceOf } from "../authz/source.ts";
 import {
@@ -10,6 +11,7 @@ import {
   languageCookie,
   readCookie,
 } from "./agents.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Flow, FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { pageHeaders } from "./headers.ts";
@@ -65,6 +67,8 @@ export type Visit = {
   /** The flow that the page belongs to. @throws PageRefused where there is none */
   readonly flow: Flow;
   readonly hasFlow: boolean;
+  /** Who is there: a browser, of which it turns out who it is. */
+  readonly presence: Presence;
   save(data: FlowData): Promise<Flow>;
   /** Gives the browser a new cookie with these sessions. */
   renew(sessionIds: readonly string[]): Promise<void>;
@@ -152,6 +156,9 @@ export async function openVisit(
     get hasFlow() {
       return flow !== undefined;
     },
+    get presence() {
+      return visitorIn(at, flow);
+    },
     async save(data) {
       if (flow === undefined) {
         count();
@@ -207,12 +214,16 @@ export async function openVisit(
       issuer: at.issuer,
       requestId: at.requestId,
       source: sourceOf(at.peer),
+      presence: visitorIn(at, flow),
       as: { system: "login" },
       browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),
   };
 }
+
+const visitorIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
+  presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
 async function organizationOf(
   { db, organizations }: LoginPorts,
