@@ -41,7 +41,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const { id } = credential;
     const credentialId = typeof id === "string" ? id : "";
     const userId = await people.byCredential(instanceId, credentialId);
-    const at = writing(visit, userId ?? "login");
+    const at = writing(visit, userId ?? "system:login");
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;
     if (!(await isMeant(parts, visit, userId))) return false;
