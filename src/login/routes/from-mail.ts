@@ -2,7 +2,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { hostName } from "../../authz/host.ts";
 import { DomainError } from "../../errors.ts";
 import { asUser } from "../as-user.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../pages/from-mail.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
@@ -11,11 +11,11 @@ import type { Visit } from "../visit.ts";
 import { credentialOf } from "./passkey.ts";
 
 // As for all codes that are sent: nobody's answer takes as long.
-const stepMs = 300;
 const usualName = "login";
 
 /** Pages that mails lead to, in whichever browser: what they need stands in the link. */
 export function fromMailRoutes(parts: RouteParts): Route[] {
+  const { always } = constantTime(300);
   const { advance, people, call } = parts;
 
   const given = (visit: Visit, name: string) =>
@@ -106,7 +106,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
       },
       async post(visit) {
         const verificationCode = valueOf(visit, "code");
-        const isRight = await atFullSteps(stepMs, async () => {
+        const isRight = await always(async () => {
           const user = await named(visit);
           if (user === undefined || verificationCode === "") return false;
           const request = { id: user.id, verificationCode };
@@ -124,7 +124,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
       },
       async post(visit) {
         const credential = visit.form.get("credential");
-        return credential === undefined ? atFullSteps(stepMs, () => begin(visit)) : create(visit);
+        return credential === undefined ? always(() => begin(visit)) : create(visit);
       },
     },
   ];

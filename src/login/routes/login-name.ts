@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostName } from "../../authz/host.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import { isMeant, noticeOf, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
@@ -8,10 +8,10 @@ import { passkeyOptions } from "../passkey-options.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 const longestName = 400;
-const stepMs = 50;
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
+  const { always } = constantTime(50);
   const { people, advance, policyOf, sessions, intents } = parts;
 
   async function show(visit: Visit, shown: Shown) {
@@ -49,7 +49,7 @@ export function loginNameRoute(parts: RouteParts): Route {
       }
       const { data } = visit.hasFlow ? visit.flow : await visit.save({});
       const { sessionId: _, userId: __, ...rest } = data;
-      const { userId, fits, known } = await atFullSteps(stepMs, () => find(visit, typed));
+      const { userId, fits, known } = await always(() => find(visit, typed));
       if (!fits && !ignoreUnknownUsernames) {
         const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
         return visit.again({ problems });

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { openProvenSession } from "../../resources/session/index.ts";
-import { evenly } from "../../resources/user/index.ts";
+import { constantTime } from "../../constant-time.ts";
 import { passkeyPage } from "../pages/passkey.ts";
 import { paths } from "../paths.ts";
 import { passkeyOptions } from "../passkey-options.ts";
@@ -15,6 +15,7 @@ import type { Shown, Visit } from "../visit.ts";
  */
 export function passkeyRoute(parts: RouteParts): Route {
   const { advance, people, checks, policyOf } = parts;
+  const { refusals } = constantTime(50);
 
   async function show(visit: Visit, shown: Shown) {
     const { data } = visit.flow;
@@ -69,7 +70,7 @@ export function passkeyRoute(parts: RouteParts): Route {
       let isRight = false;
       if (credential !== undefined && key !== undefined && session !== undefined) {
         const given = { webAuthN: { credentialAssertionData: credential } };
-        const proved = await evenly(() => proveInSession(parts, visit, session.id, given));
+        const proved = await refusals(() => proveInSession(parts, visit, session.id, given));
         ({ isRight } = proved);
       } else if (credential !== undefined && passkey !== undefined) {
         isRight = await openByPasskey(visit, credential, passkey);

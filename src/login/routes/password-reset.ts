@@ -1,6 +1,6 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { asUser } from "../as-user.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
@@ -9,10 +9,10 @@ import type { Problem } from "../page.ts";
 import { PageRefused, type Visit } from "../visit.ts";
 
 // Long enough for all that is done for somebody: nobody's answer takes as long.
-const stepMs = 300;
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
+  const { always } = constantTime(300);
   const { advance, people, call, policyOf, passwordRulesOf, mayTell } = parts;
 
   async function requireAllowed(visit: Visit): Promise<void> {
@@ -89,7 +89,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
           return visit.again({ problems });
         }
-        await atFullSteps(stepMs, () => send(visit, loginName));
+        await always(() => send(visit, loginName));
         return visit.go(paths.resetPassword, { login_name: loginName });
       },
     },
@@ -103,10 +103,10 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       async post(visit) {
         await requireAllowed(visit);
         if (valueOf(visit, "resend") !== "") {
-          await atFullSteps(stepMs, () => send(visit, valueOf(visit, "login_name")));
+          await always(() => send(visit, valueOf(visit, "login_name")));
           return visit.again({ notice: "CODE_SENT" });
         }
-        const problems = await atFullSteps(stepMs, () => reset(visit));
+        const problems = await always(() => reset(visit));
         if (problems.length > 0) return visit.again({ problems });
         // Every session of his has ended with the old password.
         await visit.renew(visit.agent.sessionIds);

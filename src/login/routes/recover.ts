@@ -1,5 +1,5 @@
 import { recoveryLinks } from "../../resources/user/index.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";
@@ -9,13 +9,13 @@ import { writing } from "../writing.ts";
 import type { Visit } from "../visit.ts";
 
 // As for all codes: nobody's answer takes as long.
-const stepMs = 300;
 
 /**
  * The way back in that was made on the machine (authority J21), in whichever browser: it sets a new password, logs in by it,
  * and goes on to a second factor where one is demanded.
  */
 export function recoverRoute(parts: RouteParts): Route {
+  const { always } = constantTime(300);
   const { advance, people, passwordRulesOf } = parts;
   const links = recoveryLinks(parts.deps);
 
@@ -49,7 +49,7 @@ export function recoverRoute(parts: RouteParts): Route {
     },
     async post(visit) {
       const userId = valueOf(visit, "user_id");
-      const problems = await atFullSteps(stepMs, () => follow(visit, userId));
+      const problems = await always(() => follow(visit, userId));
       if (problems.length > 0) return visit.again({ problems });
       await visit.renew(visit.agent.sessionIds);
       // Whatever this browser was in the middle of was not this account's.

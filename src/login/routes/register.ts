@@ -1,7 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { createNewcomers } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import type { FlowData } from "../flow.ts";
 import type { Problem } from "../page.ts";
 import { registerPage } from "../pages/register.ts";
@@ -13,7 +13,6 @@ import { writing } from "../writing.ts";
 import type { Shown, Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 
-const stepMs = 400;
 const wrongCode = [{ code: "CODE_INVALID", field: "code" }] as const;
 
 type Newcomer = NonNullable<FlowData["newcomer"]>;
@@ -23,6 +22,7 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
  * only the mail tells: whoever reads it (D50, authority J13). Until the proof there is no account.
  */
 export function registerRoutes(parts: RouteParts): Route[] {
+  const { always } = constantTime(400);
   const { deps, advance, call, mayTell, appOf } = parts;
   const { homeOf, requireAllowed } = createRegistration(parts);
   const newcomers = createNewcomers(deps);
@@ -92,7 +92,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
       return visit.again({ problems: [{ code: "FIELD_INVALID", field: "email" }] });
     }
     const { givenName, familyName } = newcomer;
-    await atFullSteps(stepMs, () => ask(visit, { givenName, familyName, email }));
+    await always(() => ask(visit, { givenName, familyName, email }));
     return visit.go(paths.verifyEmail, { notice: "CODE_SENT" });
   }
 
@@ -143,7 +143,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
         // Whoever was about to log in here registers instead.
         const { sessionId: _, ...rest } = visit.flow.data;
         await visit.save(rest);
-        await atFullSteps(stepMs, () => ask(visit, typed));
+        await always(() => ask(visit, typed));
         return visit.go(paths.verifyEmail);
       },
     },
@@ -154,11 +154,11 @@ export function registerRoutes(parts: RouteParts): Route[] {
         const newcomer = newcomerOf(visit);
         if (newcomer !== undefined) await requireAllowed(visit);
         if (valueOf(visit, "resend") !== "") {
-          return visit.again(await atFullSteps(stepMs, () => resend(visit)));
+          return visit.again(await always(() => resend(visit)));
         }
         const email = valueOf(visit, "email");
         if (newcomer !== undefined && email !== "") return correct(visit, newcomer, email);
-        const problems = await atFullSteps(stepMs, () => verify(visit));
+        const problems = await always(() => verify(visit));
         if (problems.length > 0) return visit.again({ problems });
         return newcomer === undefined ? advance.next(visit) : visit.go(paths.registerAccount);
       },

@@ -1,5 +1,5 @@
 import { UserVerificationRequirement } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
-import { evenly } from "../../resources/user/index.ts";
+import { constantTime } from "../../constant-time.ts";
 import { hostName } from "../../authz/host.ts";
 import { emailCodePage } from "../pages/email-code.ts";
 import { type Factor, mfaPage } from "../pages/mfa.ts";
@@ -27,6 +27,7 @@ const pathOf: Readonly<Record<Factor, string>> = {
 
 /** The second factors: which one, and a page for each that is a code. */
 export function secondFactorRoutes(parts: RouteParts): Route[] {
+  const { refusals } = constantTime(50);
   const { advance, people } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
@@ -105,7 +106,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         sms: { otpSms: { code } },
         recovery: { recoveryCode: { code } },
       }[factor];
-      const proved = await evenly(() => proveInSession(parts, visit, session.id, check));
+      const proved = await refusals(() => proveInSession(parts, visit, session.id, check));
       if (proved.isRight) return advance.next(visit);
       return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
     },

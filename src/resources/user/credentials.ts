@@ -1,10 +1,10 @@
+import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { securitySettingsReader } from "../../settings/security/index.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
-import { evenly } from "./check/even-time.ts";
 import { type Codes, createCodes } from "./codes.ts";
 import { linkHosts } from "./link-hosts.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
@@ -37,6 +37,7 @@ export function createCredentials(deps: Deps): Credentials {
   const authenticators = authenticatorReader(db);
   const passwords = createPasswordStore(secrets);
   const securityOf = securitySettingsReader(db);
+  const { refusals } = constantTime(50);
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
@@ -51,7 +52,7 @@ export function createCredentials(deps: Deps): Credentials {
     authenticators,
     passwords,
     policyOf: passwordPolicyReader(db),
-    checkPassword: (...tried) => evenly(() => checkPassword(...tried)),
+    checkPassword: (...tried) => refusals(() => checkPassword(...tried)),
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),

@@ -45,7 +45,6 @@ export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { cleanHands, type UserHold } from "./clean-hands.ts";
-export { evenly } from "./check/even-time.ts";
 export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
