@@ -15,6 +15,7 @@ import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { createBudgets } from "../authz/budgets.ts";
+import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
@@ -29,12 +30,18 @@ import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
+import { createRefusals } from "../resources/event/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
-import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
+import {
+  homesReader,
+  personalAccessTokens,
+  registrationReader,
+  users,
+} from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -49,6 +56,7 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { relatedOriginsPage } from "./related-origins.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
@@ -95,8 +103,13 @@ export async function startApp(
     flows: config.budgetFlows,
     connections: config.budgetConnections,
   });
+  const refusals = createRefusals(
+    { events, now, newId: kernel.newId, homesOf: homesReader(db), people: users },
+    (err) => logger.error({ err }, "what was refused cannot be recorded"),
+  );
   const deps: Deps = {
     noteUse: uses.note,
+    noteRefusal: refusals.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     db,
     events,
@@ -176,6 +189,8 @@ export async function startApp(
     validator,
     logger,
     metrics,
+    noteRefusal: refusals.note,
+    showAddress: showAddresses(config.logAddresses, kernel.masterKeys.current.key, now),
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl,
   };
@@ -212,7 +227,7 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    const own = [...documents(config, metrics, endpoints), logoPage(db), relatedOriginsPage(db)];
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
@@ -272,7 +287,7 @@ export async function startApp(
         ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
-      await Promise.all([executing, uses].map((each) => each[Symbol.asyncDispose]()));
+      await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

@@ -203,6 +203,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       }),
 
     async missingKeys(tx, instanceId) {
+      if (instanceKeys.has(`${instanceId}/data_key`)) return [];
       if ((await read(refOf(instanceId, "data_key"))) !== undefined) return [];
       tx.expectRows(secrets, { instanceId, ownerType: "instance" }, 0);
       return instanceKeyKinds.map((kind) => newInstanceKey(instanceId, kind, tx.now).change);

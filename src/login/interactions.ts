@@ -1,3 +1,4 @@
+import { presenceAs } from "../authz/presence.ts";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
 import { endSession } from "../resources/session/index.ts";
 import type { Consents } from "../resources/consent/index.ts";
@@ -43,10 +44,12 @@ export function loginInteractions(parts: Parts): {
     sessionsOf,
     async endSessions(at, sessionIds) {
       for (const sessionId of sessionIds) {
-        const { instanceId, requestId } = at;
+        const { instanceId, requestId, where } = at;
+        const presence = where && presenceAs(where, { sessionId, isVisitor: true });
         const editor = { editorId: "system:login", service: "login", clientId: "" };
-        await parts.events.transact({ instanceId, requestId, ...editor }, (tx) =>
-          endSession(parts, tx, { instanceId, sessionId }, "deleted"),
+        await parts.events.transact(
+          { instanceId, requestId, ...(presence && { presence }), ...editor },
+          (tx) => endSession(parts, tx, { instanceId, sessionId }, "deleted"),
         );
       }
     },

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { presenceAs } from "../authz/presence.ts";
 import type { InnerCaller } from "../authz/service.ts";
 import { sourceOf } from "../authz/source.ts";
 import {
@@ -10,6 +11,7 @@ import {
   languageCookie,
   readCookie,
 } from "./agents.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Flow, FlowData } from "./flow.ts";
 import { type FlowStore, longestAddress } from "./flow-store.ts";
 import { pageHeaders } from "./headers.ts";
@@ -71,6 +73,8 @@ export type Visit = {
   /** The flow that the page belongs to. @throws PageRefused where there is none */
   readonly flow: Flow;
   readonly hasFlow: boolean;
+  /** Who is there: a browser, of which it turns out who it is. */
+  readonly presence: Presence;
   /** Changes the flow. What is entered, which is what a form sends, makes it stay; before it is but an address. */
   save(data: FlowData): Promise<Flow>;
   /** The flow, which stays from now on although nothing was entered: something else is about to refer to it. */
@@ -193,6 +197,9 @@ export async function openVisit(
     },
     save: (data) => change(data, request.method === "POST"),
     kept: async () => (flow?.isKept === true ? flow : change(flow?.data ?? {}, true)),
+    get presence() {
+      return visitorIn(at, flow);
+    },
     async renew(sessionIds) {
       agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
       isNew = true;
@@ -233,6 +240,7 @@ export async function openVisit(
       issuer: at.issuer,
       requestId: at.requestId,
       source: sourceOf(at.peer),
+      presence: visitorIn(at, flow),
       as: { system: "login" },
       browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
@@ -241,6 +249,9 @@ export async function openVisit(
 }
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;
+
+const visitorIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
+  presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
 async function organizationOf(
   { db, organizations }: LoginPorts,

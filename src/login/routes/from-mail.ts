@@ -8,7 +8,7 @@ import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { Visit } from "../visit.ts";
-import { readCredential } from "./passkey.ts";
+import { credentialOf } from "./passkey.ts";
 
 // As for all codes that are sent: nobody's answer takes as long.
 const stepMs = 300;
@@ -79,11 +79,11 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
     return visit.again(isBegun ? {} : refused);
   }
 
-  async function create(visit: Visit, credential: string) {
+  async function create(visit: Visit) {
     const { invited, ...rest } = visit.flow.data;
     if (invited === undefined) return visit.again(refused);
     const { user, webAuthNId } = invited;
-    const publicKeyCredential = readCredential(credential) ?? {};
+    const publicKeyCredential = (await credentialOf(parts, visit)) ?? {};
     const verify = { publicKeyCredential, webAuthNName: usualName };
     try {
       const request = { id: user.id, webAuthNId, verify };
@@ -124,9 +124,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
       },
       async post(visit) {
         const credential = visit.form.get("credential");
-        return credential === undefined
-          ? atFullSteps(stepMs, () => begin(visit))
-          : create(visit, credential);
+        return credential === undefined ? atFullSteps(stepMs, () => begin(visit)) : create(visit);
       },
     },
   ];

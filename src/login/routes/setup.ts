@@ -15,7 +15,7 @@ import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
 import { PageRefused, type Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
-import { readCredential } from "./passkey.ts";
+import { credentialOf } from "./passkey.ts";
 
 const usualName = "login";
 
@@ -145,7 +145,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
         if (setup?.kind !== "passkey") return visit.go(paths.setup);
         const { id } = session.user;
         const { webAuthNId } = setup;
-        const publicKeyCredential: JsonObject = readCredential(visit.form.get("credential")) ?? {};
+        const publicKeyCredential: JsonObject = (await credentialOf(parts, visit)) ?? {};
         const verify = { publicKeyCredential, webAuthNName: usualName };
         try {
           const request = { id, webAuthNId, verify };

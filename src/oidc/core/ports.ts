@@ -24,6 +24,8 @@ export type Ports = {
   interactions: Interactions;
   keys: Keys;
   settings: Settings;
+  /** Notes that a client has not proven itself; `client` where it is known which one. Nobody waits for it. */
+  noteRefusedClient: (at: At, operation: string, client: Client | undefined) => void;
   /** What `acr` can say of a login, from the strongest down. */
   acrValues: readonly string[];
   now: () => Date;
@@ -35,7 +37,13 @@ export type Ports = {
 export type SecretKind = "access_token" | "refresh_token" | "authorization_code" | "device_code";
 
 /** An instance as OpenID Connect sees it, and the request that is being answered. */
-export type At = { instanceId: string; issuer: string; requestId: string };
+export type At = {
+  instanceId: string;
+  issuer: string;
+  requestId: string;
+  /** What the request tells of where it comes from, for the log alone; the service's own work comes from nowhere. */
+  where?: { address: string; browser: string; system: string };
+};
 
 export type GrantType =
   | "authorization_code"
@@ -230,7 +238,10 @@ export type Issue = {
   user: User;
   clientId: string;
   /** The OIDC session: a new one, with the time from when nothing of it can live, one that exists (by its id), or none. */
-  session: { open: OidcSession; expiresAt: Date } | { id: string } | undefined;
+  session:
+    | { open: OidcSession; expiresAt: Date }
+    | Pick<OidcSession, "id" | "sessionId" | "actor">
+    | undefined;
   accessToken: { value: string; token: AccessToken } | undefined;
   refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
   spend: readonly Spend[];

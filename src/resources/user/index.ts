@@ -54,6 +54,7 @@ export { canLogIn, heldOf, lastsUntil, requireRoom } from "./authenticator/authe
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
+export { homesReader } from "./homes.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
 export {
   type LoginNameReader,
