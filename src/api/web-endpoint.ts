@@ -73,7 +73,8 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
-const mostPagesAtOnce = 8;
+// A log-in takes ten; a browser alone never comes near it.
+const pagesOfSource = { atOnce: 8, perSecond: 50 };
 // Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
 const slowedMs = 1_000;
 const usualBodyBytes = 64 * 1024;
@@ -105,7 +106,7 @@ export function webServer(ports: {
     return whenKnown(instances.byDomain(domain), at);
   }
 
-  const pages = createSourceGate(mostPagesAtOnce);
+  const pages = createSourceGate(pagesOfSource);
 
   const loggers = new Map<string, (line: WebLine) => void>();
   const loggerOf = ({ path }: WebEndpoint) => {
@@ -114,29 +115,23 @@ export function webServer(ports: {
     return log;
   };
 
-  return async (endpoint, exchange) => {
-    const source = sourceOf(exchange.peer);
-    const place = endpoint.isPage ? await pages.enter(source) : undefined;
+  async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
+    const place = await pages.enter(sourceOf(exchange.peer));
     try {
-      await serve(endpoint, exchange, source, place);
+      await serve(endpoint, exchange, place);
     } finally {
-      place?.leave();
+      place.leave();
     }
-  };
+  }
 
-  async function serve(
-    endpoint: WebEndpoint,
-    exchange: Exchange,
-    source: string,
-    place: Place | undefined,
-  ): Promise<void> {
+  async function serve(endpoint: WebEndpoint, exchange: Exchange, place?: Place): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
-      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, source);
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
@@ -165,6 +160,8 @@ export function webServer(ports: {
     const clientAddress = showAddress(exchange.peer);
     loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress });
   }
+
+  return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
 
 /** The page of an error, where the endpoint has one that can be shown. */

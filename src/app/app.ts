@@ -20,7 +20,7 @@ import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
-import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
+import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { createFederation } from "../federation/index.ts";
@@ -56,9 +56,11 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { relatedOriginsPage } from "./related-origins.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
+import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -225,18 +227,19 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    const own = [...documents(config, metrics, endpoints), logoPage(db), relatedOriginsPage(db)];
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
-  const proxies = config.trustedProxies.map(parseNetwork).filter((each) => each !== undefined);
+  const proxies = trustedNetworks(config);
+  const { tell } = await watchForProxies(kernel);
   const isProxy = trustedIn(proxies);
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
     tls: certificateOf(config),
     maxConnections: connectionLimit(config.maxConnections),
-    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders),
+    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
     mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
     logger,
     ...dispatcher({

@@ -14,13 +14,14 @@ const stepMs = 50;
 export function loginNameRoute(parts: RouteParts): Route {
   const { people, advance, policyOf, sessions, intents } = parts;
 
-  async function show(visit: Visit, shown: Shown, typed?: string) {
+  async function show(visit: Visit, shown: Shown) {
     const policy = await policyOf(visit.place);
     const { data } = visit.hasFlow ? visit.flow : await visit.save({});
     const domain = hostName(new URL(visit.at.issuer).host);
     const challenge = data.passkey?.challenge ?? randomBytes(32).toString("base64url");
     if (data.passkey === undefined) await visit.save({ ...data, passkey: { challenge, domain } });
     const app = data.request && (await parts.appOf(visit.at.instanceId, data.request.clientId));
+    const typed = visit.form.get("login_name");
     const loginName = typed ?? data.loginName ?? data.request?.loginHint;
     const view = {
       ...(loginName === undefined ? {} : { loginName }),
@@ -44,14 +45,14 @@ export function loginNameRoute(parts: RouteParts): Route {
       const typed = valueOf(visit, "login_name").slice(0, longestName);
       if (typed === "") {
         const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-        return show(visit, { problems }, typed);
+        return visit.again({ problems });
       }
       const { data } = visit.hasFlow ? visit.flow : await visit.save({});
       const { sessionId: _, userId: __, ...rest } = data;
       const { userId, fits, known } = await atFullSteps(stepMs, () => find(visit, typed));
       if (!fits && !ignoreUnknownUsernames) {
         const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
-        return show(visit, { problems }, typed);
+        return visit.again({ problems });
       }
       await visit.save({
         ...rest,

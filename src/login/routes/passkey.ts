@@ -61,7 +61,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     get: (visit) => show(visit, {}),
     async post(visit) {
       const { data } = visit.flow;
-      const credential = readCredential(visit.form.get("credential"));
+      const credential = await credentialOf(parts, visit);
       const session = await advance.sessionOf(visit);
       const { key, passkey, ...rest } = data;
       // Whatever comes of it, a challenge counts once.
@@ -81,7 +81,18 @@ export function passkeyRoute(parts: RouteParts): Route {
   };
 }
 
-export function readCredential(json: string | undefined): JsonObject | undefined {
+/** What the browser made with a passkey, on a page of the log-in itself; undefined for everything else. */
+export async function credentialOf(
+  { checks }: RouteParts,
+  { form, at }: Visit,
+): Promise<JsonObject | undefined> {
+  const credential = readJson(form.get("credential"));
+  if (credential === undefined) return undefined;
+  const { origin } = new URL(at.issuer);
+  return (await checks.webAuthN.isFrom(at.instanceId, origin, credential)) ? credential : undefined;
+}
+
+function readJson(json: string | undefined): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(json ?? "");
     return typeof value === "object" && value !== null && !Array.isArray(value)

@@ -37,7 +37,7 @@ export function passwordRoute(parts: RouteParts): Route {
       const password = visit.form.get("password") ?? "";
       const proved = await evenly(() => provePassword(parts, visit, password), stepMs);
       if (!proved.isRight) {
-        return show(visit, { problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
+        return visit.again({ problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
       }
       if (proved.mustChangePassword) {
         await visit.save({ ...visit.flow.data, mustChangePassword: true });

@@ -10,7 +10,7 @@ import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
 import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 import { masked } from "../people.ts";
 import type { LoginAnswer } from "../web.ts";
 
@@ -67,7 +67,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     return visit.go(pathOf[factor]);
   }
 
-  async function showCode(visit: Visit, factor: CodeFactor, shown: Shown): Promise<LoginAnswer> {
+  async function showCode(visit: Visit, factor: CodeFactor): Promise<LoginAnswer> {
     const { user } = await requireSession(parts, visit);
     const account = await people.account(visit.at.instanceId, user.id);
     const hasOthers = (await factorsOf(visit)).length > 1;
@@ -82,22 +82,22 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
         return recoveryCodePage(page, view);
       },
-      { ...shown, self: pathOf[factor] },
+      { self: pathOf[factor] },
     );
   }
 
   const codeRoute = (factor: CodeFactor): Route => ({
     path: pathOf[factor],
-    get: (visit) => showCode(visit, factor, {}),
+    get: (visit) => showCode(visit, factor),
     async post(visit) {
       const session = await requireSession(parts, visit);
       if (valueOf(visit, "resend") !== "") {
         await begin(visit, session, factor);
-        return showCode(visit, factor, { notice: "CODE_SENT" });
+        return visit.again({ notice: "CODE_SENT" });
       }
       const code = valueOf(visit, "code").replaceAll(" ", "");
       if (code === "") {
-        return showCode(visit, factor, { problems: [{ code: "FIELD_MISSING", field: "code" }] });
+        return visit.again({ problems: [{ code: "FIELD_MISSING", field: "code" }] });
       }
       const check = {
         totp: { totp: { code } },
@@ -107,7 +107,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
       }[factor];
       const proved = await evenly(() => proveInSession(parts, visit, session.id, check));
       if (proved.isRight) return advance.next(visit);
-      return showCode(visit, factor, { problems: [{ code: "CODE_INVALID", field: "code" }] });
+      return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
     },
   });
 

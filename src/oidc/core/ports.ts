@@ -339,7 +339,7 @@ export interface Interactions {
     request: AuthorizationRequest,
     session: BrowserSession,
   ): Promise<Missing | undefined>;
-  /** Keeps a request for an hour; its id. */
+  /** Keeps a request for an hour, in the id itself where it is short enough; its id. */
   keep(at: At, request: AuthorizationRequest): Promise<string>;
   /** Leads this browser, and no other from now on, to the page where the login goes on. */
   begin(
@@ -350,7 +350,10 @@ export interface Interactions {
   ): Promise<{ location: string; cookies: string[] }>;
   /** A kept request, unless another browser works on it. */
   load(at: At, id: string, cookies: string): Promise<KeptRequest | undefined>;
-  /** Uses a kept request up: of two at once one hears true. */
+  /**
+   * Uses a kept request up: of two at once one hears true. A request that its id holds, and of which nothing was entered, is as
+   * often good as its client's own address would be.
+   */
   take(at: At, id: string): Promise<boolean>;
   /** The page for an error that cannot be told to the client. */
   errorPage(

@@ -1,5 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
+import { securitySettingsReader } from "../../settings/security/index.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
@@ -26,6 +27,8 @@ export type Credentials = {
   recoveryCodes: RecoveryCodeStore;
   challenges: Challenges;
   requireDomain: RequireDomain;
+  /** Origins whose pages may use the instance's passkeys beside its own. */
+  relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
 };
 
 export function createCredentials(deps: Deps): Credentials {
@@ -33,6 +36,7 @@ export function createCredentials(deps: Deps): Credentials {
   const attempts = createAttempts(deps, loginSettingsReader(db));
   const authenticators = authenticatorReader(db);
   const passwords = createPasswordStore(secrets);
+  const securityOf = securitySettingsReader(db);
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
@@ -52,5 +56,6 @@ export function createCredentials(deps: Deps): Credentials {
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),
     requireDomain: domainsOfInstances(deps),
+    relatedOrigins: async (instanceId) => (await securityOf(instanceId)).relatedOrigins,
   };
 }
