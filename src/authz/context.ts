@@ -139,9 +139,11 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
   };
 }
 
-/** In the log of another instance the caller is nobody who is known there. */
+/** In the log of another instance a user is nobody who is known there. */
 const within = (scope: Scope, instanceId: string, presence: Presence): Presence =>
-  scope.instanceId === instanceId ? presence : { ...presence, personId: undefined };
+  scope.instanceId === instanceId || scope.caller.kind === "system"
+    ? presence
+    : { ...presence, personId: undefined };
 
 /** Whether an editor is a part of the service, or a system caller: nobody of the instance. */
 export const isServiceEditor = (editorId: string): boolean =>

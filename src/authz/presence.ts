@@ -1,5 +1,5 @@
 import type { Presence, Seen } from "../eventstore/presence.ts";
-import type { Caller } from "./context.ts";
+import { type Caller, editorOf } from "./context.ts";
 import { familiesOf } from "./agent-families.ts";
 import { addressOf } from "./source.ts";
 
@@ -22,7 +22,7 @@ const mostActors = 10;
  * shown to the user whom they act for.
  */
 export function presenceOf(where: Where, caller: Caller): Presence {
-  if (caller.kind === "system") return presenceAs(where, {});
+  if (caller.kind === "system") return presenceAs(where, { personId: editorOf(caller) });
   const { userId, actorIds, authentication, familyId } = caller;
   const sessionId = authentication?.sessionId;
   return presenceAs(where, { personId: userId, sessionId, familyId, actorIds });

@@ -6,7 +6,10 @@ export type Seen = { address: string; browser: string; system: string };
  * proxy gives it, and the families of browser and operating system; empty where nothing was sent.
  */
 export type Presence = Seen & {
-  /** Who was at that address: with whose key address and browser are sealed. Whoever acts for somebody, not for whom they act. */
+  /**
+   * Who was at that address: with whose key address and browser are sealed. Whoever acts for somebody, not for whom they act;
+   * `system:` and a name for a system caller.
+   */
   personId?: string | undefined;
   /** The session that was called with, or that came of it. */
   sessionId?: string | undefined;

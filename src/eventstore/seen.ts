@@ -91,7 +91,7 @@ export function createSeenStore({
       // The log of the system has keys from when it first needs one: they can be used once they are committed.
       const missing = await secrets.missingKeys(tx, instanceId);
       if (missing.length > 0) return { sealed: nothing, changes: missing };
-      const person = personId === undefined ? undefined : { type: userType, id: personId };
+      const person = isUser(personId) ? { type: userType, id: personId } : undefined;
       const own = person && (await keyOf(instanceId, person, newKeys));
       // Machine users have no key.
       if (person !== undefined && own === undefined && people !== undefined) {
@@ -121,6 +121,9 @@ export function createSeenStore({
     },
   };
 }
+
+const isUser = (personId: string | undefined): personId is string =>
+  personId !== undefined && !personId.startsWith("system:");
 
 /** Which span a time is in, counted from the epoch. */
 export const spanOf = (at: Date): number => Math.floor(at.getTime() / spanMs);

@@ -61,7 +61,8 @@ export const logOf = async (
 /** Where the newest event of a type was done from. */
 export function originOf(events: readonly Told[], type: string): Origin | undefined {
   const found = events.find((event) => event.type === type);
-  if (found === undefined) throw new Error(`no ${type} among ${events.map((each) => each.type)}`);
+  if (found === undefined)
+    throw new Error(`no ${type} among ${events.map((each) => each.type).join(" ")}`);
   return found.editor.origin;
 }
 

@@ -7,15 +7,22 @@ import { basic, type MadeClient, type OidcPeer, paths, startOidc } from "../supp
 import { bodyOf } from "../support/peer.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { userAgent } from "../support/user-agent.ts";
+import { systemCaller } from "../support/system-caller.ts";
+import { sweepExpiredRows } from "../../src/jobs/expired-rows.ts";
+import { refusals as table } from "../../src/resources/event/refusals/table.ts";
 import { createTally } from "../../src/resources/event/refusals/tally.ts";
 import { anyAddress, firefox, from, type Origin, seen } from "./origins.ts";
 
+const operator = systemCaller();
 let peer: OidcPeer;
 let web: MadeClient;
 
 before(async () => {
   peer = await startOidc({
-    env: { IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1", IDSVC_BUDGET_GUESSES: "0" },
+    env: {
+      ...operator.env,
+      ...{ IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1", IDSVC_BUDGET_GUESSES: "0" },
+    },
   });
   web = await peer.addClient();
 });
@@ -169,6 +176,32 @@ describe("who reads what was refused", () => {
     const manager = await peer.addMember(peer.app.made.organization_id, ["ORG_USER_MANAGER"]);
     const [one] = await search([{ user: { id } }], manager.token);
     assert.notDeepEqual(seen(one?.origin), nothing);
+  });
+});
+
+describe("what is older than the audit log retention", () => {
+  it("is hidden, and gone after 90 days", async () => {
+    const { id, loginName } = await addPersonNamed(peer);
+    await guess(loginName, anyAddress());
+    await refusals([{ user: { id } }], some);
+    const limit = async (retention: string) =>
+      bodyOf(
+        await peer.post(
+          `/instances/${peer.app.made.instance_id}/_limit`,
+          { audit_log_retention: retention },
+          { token: await operator.tokenFor(peer.issuer, peer.now()) },
+        ),
+      );
+    peer.pass(7_200_000);
+    assert.ok(some(await search([{ user: { id } }])));
+    await limit("3600s");
+    await refusals([{ user: { id } }], (all) => !some(all));
+    await limit("315360000s");
+    await refusals([{ user: { id } }], some);
+    peer.pass(90 * 24 * 3_600_000);
+    const { db, now } = peer.deps;
+    await sweepExpiredRows({ db, now }, table)(1_000);
+    assert.deepEqual(await search([{ user: { id } }]), []);
   });
 });
 

@@ -49,8 +49,8 @@ describe("where people were (account L4, marker scan)", () => {
     const { id, loginName } = await addPersonNamed(peer);
     await logIn(loginName, "wrong");
     codeIn(await logIn(loginName, password));
-    const before = originOf(await historyOf(peer, id), "user.human.password.check.succeeded");
-    assert.equal(before?.address, address);
+    const origin = originOf(await historyOf(peer, id), "user.human.password.check.succeeded");
+    assert.equal(origin?.address, address);
     await assertNowhere();
     bodyOf(await peer.remove(`/users/${id}`));
     const events = await logOf(peer, { type: "user_check", id });
@@ -58,9 +58,9 @@ describe("where people were (account L4, marker scan)", () => {
       "user.human.password.check.failed",
       "user.human.password.check.succeeded",
     ]) {
-      const origin = originOf(events, type);
-      assert.deepEqual(seen(origin), nothing);
-      assert.match(String(origin?.flow_id), /^[\w-]{32}$/, "what tells of nobody stays");
+      const left = originOf(events, type);
+      assert.deepEqual(seen(left), nothing);
+      assert.match(String(left?.flow_id), /^[\w-]{32}$/, "what tells of nobody stays");
     }
     await assertNowhere();
   });

@@ -5,6 +5,7 @@ import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { basic, type MadeClient, type OidcPeer, paths, startOidc } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { sessionTokenFor } from "../support/session-token.ts";
+import { systemCaller } from "../support/system-caller.ts";
 import { answerOf, userAgent } from "../support/user-agent.ts";
 import {
   anyAddress,
@@ -18,12 +19,14 @@ import {
   seen,
 } from "./origins.ts";
 
+const operator = systemCaller();
 let peer: OidcPeer;
 let web: MadeClient;
 
 before(async () => {
   peer = await startOidc({
     env: {
+      ...operator.env,
       IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1",
       IDSVC_BUDGET_GUESSES: "0",
       IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true",
@@ -143,6 +146,27 @@ describe("what an administrator did", () => {
   });
 });
 
+describe("what those did who run the service", () => {
+  it("is told with their address to them alone", async () => {
+    const system = await operator.tokenFor(peer.issuer);
+    const address = anyAddress();
+    const { instance_id } = peer.app.made;
+    const set = await peer.patch(
+      `/instances/${instance_id}`,
+      { name: uniqueName("instance") },
+      { token: system, headers: from(address) },
+    );
+    bodyOf(set);
+    const of = { type: "instance", id: instance_id };
+    const [shown] = await logOf(peer, of, system);
+    assert.equal(shown?.editor.user_id, "system:operator");
+    assert.deepEqual(seen(shown?.editor.origin), { address, ...firefox.families });
+    const [owners] = await logOf(peer, of);
+    assert.equal(owners?.type, shown?.type);
+    assert.deepEqual(seen(owners?.editor.origin), nothing);
+  });
+});
+
 describe("whoever acts for somebody (RFC 8693)", () => {
   const actAs = async (actors: string[], subject: string, address: string) => {
     type Actor = { iss: string; sub: string; act?: Actor };
@@ -216,7 +240,7 @@ describe("what a request says of itself", () => {
     ["999.1.1.1", "unknown"],
     ["_hidden", "unknown"],
     ["<script>alert(1)</script>", "unknown"],
-    [`${"1".repeat(4_000)}`, "unknown"],
+    ["1".repeat(4_000), "unknown"],
   ] as const) {
     it(`an address of a proxy is kept as what it is: ${said.slice(0, 40)}`, async () => {
       assert.equal((await originFrom({ "x-forwarded-for": said }))?.address, kept);

@@ -64,10 +64,11 @@ export function originTeller(
 
 /** Whether a reader may see where somebody was, by what is known of that person. */
 function isOpenTo({ caller, permissions: held }: Caller) {
-  const everywhere =
-    caller.kind === "system" || permissions.some((each) => held.holds(each, { type: "instance" }));
+  const isOfSystem = caller.kind === "system";
+  const everywhere = permissions.some((each) => held.holds(each, { type: "instance" }));
   return (personId: string | undefined, organizationId?: string): boolean => {
-    if (everywhere) return true;
+    // Nobody in an instance is over those who run the service.
+    if (isOfSystem || (everywhere && personId?.startsWith("system:") !== true)) return true;
     if (caller.kind === "user" && caller.userId === personId) return true;
     if (organizationId === undefined) return false;
     const home = { type: "organization", id: organizationId } as const;

@@ -9,8 +9,10 @@ import type { Scope } from "../../../authz/context.ts";
 import type { Origin } from "../../../eventstore/presence.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
-import { eq, type SQL } from "../../../storage/drizzle.ts";
+import { eq, gte, type SQL } from "../../../storage/drizzle.ts";
+import { current } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
+import { retentionReader } from "../../instance/index.ts";
 import { withinDates } from "../conditions.ts";
 import { logOf } from "../queries.ts";
 import { refusals } from "./table.ts";
@@ -23,8 +25,15 @@ const kinds: Record<string, RefusalKind> = {
   call: RefusalKind.CALL,
 };
 
-export function refusalQueries({ db, limits }: Pick<Deps, "db" | "limits">) {
+/** Refusals that a caller may see; what the retention of the log hides, is hidden here too. */
+export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" | "now">) {
   const t = db.table(refusals);
+  const retention = current(db, retentionReader(db));
+
+  async function kept(instanceId: string): Promise<SQL | undefined> {
+    const ms = await retention("", instanceId);
+    return ms === undefined ? undefined : gte(t.lastAt, new Date(now().getTime() - ms));
+  }
 
   function condition({ filter }: RefusalSearchFilter): SQL | undefined {
     switch (filter.case) {
@@ -55,17 +64,20 @@ export function refusalQueries({ db, limits }: Pick<Deps, "db" | "limits">) {
   }
 
   return {
-    search: (
+    async search(
       scope: Scope,
       filters: RefusalSearchFilter[],
       page: Page,
-    ): Promise<Found<RefusalRow>> =>
-      search(db, refusals, {
-        instanceId: logOf(scope),
-        filters: [...visible(scope), ...filters.map(condition)],
+    ): Promise<Found<RefusalRow>> {
+      const instanceId = logOf(scope);
+      const asked = filters.map(condition);
+      return search(db, refusals, {
+        instanceId,
+        filters: [await kept(instanceId), ...visible(scope), ...asked],
         order: t.lastAt,
         ...{ page, limits },
-      }),
+      });
+    },
   };
 }
 
