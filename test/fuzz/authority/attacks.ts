@@ -29,20 +29,22 @@ const told = (label: string, { status, json }: { status: number; json: unknown }
 
 /** The client that a secret is of: both were told in one answer, or it is of an app of the world. */
 function clientOf(book: Book, secret: string): string | undefined {
-  const all = new Set(book.all());
   if (secret.startsWith("client secret ")) return `client ${secret.slice(14)}`;
   const answer = secret.replace(/\.client_secret$/, "");
-  if (all.has(`${answer}.client_id`)) return `${answer}.client_id`;
-  if (!all.has(`${answer}.details.id`)) return undefined;
+  if (book.knows(`${answer}.client_id`)) return `${answer}.client_id`;
+  if (!book.knows(`${answer}.details.id`)) return undefined;
   const id = book.nameOf(book.textOf(`${answer}.details.id`)) ?? "";
   if (id.startsWith("app ")) return `client ${id.slice(4)}`;
   const made = id.replace(/\.details\.id$/, ".client_id");
-  return all.has(made) ? made : undefined;
+  return book.knows(made) ? made : undefined;
 }
 
-/** A client as which the attacker can speak. */
-function ownClient(random: Random, { book }: World): JsonObject | undefined {
-  const secrets = book.of("secret");
+/** A client as which the attacker can speak; that one, where they can. */
+function ownClient(random: Random, { book }: World, wanted?: string): JsonObject | undefined {
+  const all = book.of("secret");
+  const fitting = wanted === undefined ? [] : all.filter((each) => clientOf(book, each) === wanted);
+  // A new secret takes the place of an old one.
+  const secrets = fitting.length > 0 ? fitting.slice(-1) : all;
   const secret = random.one(random.chance(0.5) ? secrets.slice(-3) : secrets);
   const client = secret === undefined ? undefined : clientOf(book, secret);
   if (secret === undefined || client === undefined) return undefined;
@@ -114,11 +116,17 @@ const logInByProvider: Action = {
   },
 };
 
+/** The client that a code is for, which stood in the link that led to it. */
+function clientOfCode(book: Book, code: string): string | undefined {
+  const name = code.slice(2, -2).replace(/authorization_code$/, "client_id");
+  return book.knows(name) ? book.nameOf(book.textOf(name)) : undefined;
+}
+
 const redeemCode: Action = {
   weight: 6,
   draw(random, world) {
     const code = known(random, world, "authorization_code");
-    const client = ownClient(random, world);
+    const client = ownClient(random, world, code && clientOfCode(world.book, code));
     return code === undefined || client === undefined ? undefined : { code, ...client };
   },
   run: async (world, words) =>

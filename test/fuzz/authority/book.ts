@@ -47,14 +47,8 @@ export class Book {
     return this.#kinds.get(kind) ?? [];
   }
 
-  forget(kind: string, name: string): void {
-    const all = this.#kinds.get(kind);
-    const at = all?.indexOf(name) ?? -1;
-    if (at >= 0) all?.splice(at, 1);
-  }
-
-  all(): readonly string[] {
-    return [...this.#texts.keys()];
+  knows(name: string): boolean {
+    return this.#texts.has(name);
   }
 
   /** The value with all names that it holds replaced by texts. @throws NotLearned */

@@ -63,8 +63,8 @@ class Builder {
     await this.#apps();
     await this.#providers();
     await this.#holders(role);
-    await this.#attacker(role);
     await this.#leaks();
+    await this.#attacker(role);
     for (const { loginName, id } of this.#world.people.values()) this.#world.led.set(loginName, id);
   }
 

@@ -203,16 +203,25 @@ export const callActions: Actions = {
     },
     of: "app",
   })),
-  regenerateSecret: rest("regenerateSecret", 2, (random, world) => ({
-    path: `/apps/${known(random, world, "app")}/_regenerate_secret`,
-    of: "app",
-  })),
-  redirectApp: rest("redirectApp", 2, (random, world) => ({
-    path: `/apps/${known(random, world, "app")}`,
-    method: "PATCH",
-    body: { oidc: { redirect_uris: ["https://rp.test/cb", attackersUri] } },
-    of: "app",
-  })),
+  takeApp: {
+    weight: 3,
+    draw(random, world) {
+      const [app, by] = [known(random, world, "app"), bearer(random, world)];
+      return app === undefined || by === undefined ? undefined : { app, by };
+    },
+    /** Has the answers of an app sent to the attacker, and proves itself as the app. */
+    async run(world, words) {
+      const [path, token] = [`${base}/apps/${text(words, "app")}`, text(words, "by")];
+      const { host, service } = world;
+      const redirect_uris = ["https://rp.test/cb", attackersUri];
+      const moved = { method: "PATCH", path, body: { oidc: { redirect_uris } } };
+      await callJson(service, { host, token, ...moved });
+      const renewed = { host, token, path: `${path}/_regenerate_secret` };
+      const { status, json } = await callJson(service, renewed);
+      const isDone = status === 200;
+      return { isDone, label: "takeApp", of: "app", ...(isDone ? { told: json } : {}) };
+    },
+  },
   giveAccess: rest("giveAccess", 1, (random, world) => ({
     path: `/apps/${known(random, world, "app")}`,
     method: "PATCH",
@@ -240,13 +249,10 @@ export const callActions: Actions = {
     of: "idp",
   })),
   claimDomain: rest("claimDomain", 2, (random, world) => ({
-    path: "/domains",
+    path: `/domains?ctx.org_id=${organization(random, world)}`,
     body: {
-      domain: {
-        name: known(random, world, "domain") ?? "",
-        validation_type: "DOMAIN_VALIDATION_TYPE_DNS",
-      },
-      ctx: { org_id: organization(random, world) ?? "" },
+      name: known(random, world, "domain") ?? "",
+      validation_type: "DOMAIN_VALIDATION_TYPE_DNS",
     },
     of: "domain_object",
   })),

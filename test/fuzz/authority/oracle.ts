@@ -1,5 +1,6 @@
 import type { Scope } from "../../../src/authz/context.ts";
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
+import { noticesSent } from "../../support/notices.ts";
 import { invariantsBroken } from "./invariants.ts";
 import { addAll, beyond, powerOf } from "./power.ts";
 import type { World } from "./world.ts";
@@ -55,9 +56,10 @@ export class Watch {
     return broken;
   }
 
-  /** All that is held is looked at once more. */
+  /** All that is held is looked at once more, when what was left to jobs is done. */
   async end(): Promise<string[]> {
-    const broken: string[] = [];
+    await noticesSent(this.#world.service.app);
+    const broken = await this.after([], true);
     for (const held of this.#held.values()) broken.push(...(await this.#judge(held)));
     return broken;
   }

@@ -105,7 +105,8 @@ const visit: Action = {
     if (!isSent) return { isDone: false };
     const broken = await consentGiven(world, person, { clientId, scope, ...at });
     const isTold = page.left?.origin === new URL(attackersUri).origin;
-    const told = { ...rest, ...(code === undefined ? {} : { authorization_code: code }) };
+    const given = code === undefined ? {} : { authorization_code: code, client_id: clientId };
+    const told = { ...rest, ...given };
     return { isDone: true, ...(isTold ? { told } : {}), ...(broken ? { broken: [broken] } : {}) };
   },
 };

@@ -90,14 +90,16 @@ function note({ role, tried }: Attack): void {
   }
 }
 
-async function tell({ role, steps, broken }: Attack, own: number): Promise<void> {
+async function tell({ role, steps, done, broken }: Attack, own: number): Promise<void> {
   console.log(
     `FOUND after ${begun.steps} steps, seed ${seed}, world ${own}, ${role}: ${broken[0]}`,
   );
   const kind = (broken[0] ?? "").split(":")[0];
   const isBroken = async (some: typeof steps) =>
     (await replay(service, role, some)).some((one) => one.split(":")[0] === kind);
-  const shortest = await shrink(steps, (some) => isBroken([...some]));
+  // What was refused mostly does not matter.
+  const tried = (await isBroken(done)) ? done : steps;
+  const shortest = await shrink(tried, (some) => isBroken([...some]));
   console.log(asTest(role, shortest, broken));
 }
 

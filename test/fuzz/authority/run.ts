@@ -18,6 +18,8 @@ const drawn = Object.entries(actions).map(([name, { weight }]) => [name, weight]
 export type Attack = {
   role: string;
   steps: Step[];
+  /** Those of them that succeeded. */
+  done: Step[];
   /** How often what was tried, and how often it succeeded. */
   tried: Map<string, { steps: number; done: number }>;
   broken: string[];
@@ -33,7 +35,7 @@ export async function attack(
   world.focus = focusOf(random, world);
   const watch = new Watch(world);
   await watch.begin();
-  const result: Attack = { role, steps: [], tried: new Map(), broken: [] };
+  const result: Attack = { role, steps: [], done: [], tried: new Map(), broken: [] };
   for (let at = 1; at <= most && result.broken.length === 0; at++) {
     const name = random.weighted(drawn);
     const words = actions[name]?.draw(random, world);
@@ -44,7 +46,10 @@ export async function attack(
     const label = outcome?.label ?? name;
     const counted = result.tried.get(label) ?? { steps: 0, done: 0 };
     counted.steps++;
-    if (outcome?.isDone === true) counted.done++;
+    if (outcome?.isDone === true) {
+      counted.done++;
+      result.done.push(step);
+    }
     result.tried.set(label, counted);
     result.broken.push(...broken);
   }
