@@ -3,7 +3,12 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
+import { authorityFlags, searchAloud } from "./authority/spawn.ts";
 import { startTried, targets } from "./targets.ts";
+
+// A search of its own kind, by steps and not by time: in a process whose sources are changed as they are loaded.
+const ofAuthority = authorityFlags(process.argv.slice(2));
+if (ofAuthority !== undefined) process.exit(await searchAloud(ofAuthority));
 
 const { values: flags } = parseArgs({
   options: {

@@ -1,0 +1,63 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { nameIn } from "./book.ts";
+import type { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** One step as it can be taken again: what is done, and with which words; `{{…}}` names what the attacker knows. */
+export type Step = { at: number; do: string; with: JsonObject };
+
+/** What came of a step: whether it succeeded, and what the one who took it was told. */
+export type Outcome = {
+  isDone: boolean;
+  /** What the attacker is told; others keep what they hear to themselves. */
+  told?: JsonValue;
+  /** Of which service the objects are that it tells of. */
+  of?: string;
+  /** What must not have happened. */
+  broken?: readonly string[];
+  /** For the table of what was tried. */
+  label?: string;
+};
+
+export type Action = {
+  weight: number;
+  /** The words of a step; undefined where the attacker lacks something that it needs. */
+  draw(random: Random, world: World): JsonObject | undefined;
+  /** Takes the step; its words are texts now. */
+  run(world: World, words: JsonObject): Promise<Outcome>;
+};
+
+export type Actions = Readonly<Record<string, Action>>;
+
+/** One of what the attacker knows of a kind, as steps name it. */
+export function known(random: Random, { book, focus }: World, ...kinds: readonly string[]) {
+  const kind = random.one(kinds.filter((each) => book.of(each).length > 0));
+  if (kind === undefined) return undefined;
+  const all = book.of(kind);
+  // Each attacker has a few in mind, and goes on where they are: roads are of several steps about the same ones.
+  const [few, recent] = [focus.get(kind) ?? [], all.slice(-3)];
+  const drawn = random.next();
+  const from = drawn < 0.55 && few.length > 0 ? few : drawn < 0.8 ? recent : all;
+  const name = random.one(from);
+  return name === undefined ? undefined : nameIn(name);
+}
+
+const mostInMind = 4;
+
+/** Whom and what an attacker has in mind, of all that they know at first. */
+export function focusOf(random: Random, { book }: Pick<World, "book">): Map<string, string[]> {
+  const kinds = ["user", "organization", "project", "app", "client", "membership", "login_name"];
+  const few = ["mail", "idp", "project_grant", ...kinds].map((kind) => {
+    const all = [...book.of(kind)];
+    const chosen: string[] = [];
+    while (chosen.length < mostInMind && all.length > 0) {
+      chosen.push(...all.splice(random.below(all.length), 1));
+    }
+    return [kind, chosen] as const;
+  });
+  return new Map(few);
+}
+
+export const text = (words: JsonObject, name: string): string => String(words[name] ?? "");
+export const optional = (words: JsonObject, name: string): string | undefined =>
+  words[name] === undefined ? undefined : String(words[name]);

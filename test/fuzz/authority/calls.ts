@@ -1,0 +1,305 @@
+import { type DescMethod, getOption, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import { Holds, method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
+import { pathOf } from "../../support/protocols.ts";
+import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
+import { nameIn } from "./book.ts";
+import type { Random } from "./random.ts";
+import { callJson, type Service } from "./service.ts";
+import { drawMessage, resourceOf, weightOf } from "./vocabulary.ts";
+import { allRoles, attackersUri, contextField, contextOf, homeOf, type World } from "./world.ts";
+
+const base = "/resources/v3alpha";
+
+type Methods = {
+  byName: ReadonlyMap<string, DescMethod>;
+  weighted: readonly (readonly [name: string, weight: number])[];
+};
+const ofService = new WeakMap<Service, Methods>();
+
+/** The methods of all services. */
+export function methodsOf({ service }: Pick<World, "service">): Methods {
+  let methods = ofService.get(service);
+  if (methods === undefined) {
+    const all = service.app.app.endpoints
+      .filter(({ kind, rule }) => kind === "unary" && !rule.path.startsWith("/test."))
+      .map(({ rule }) => rule.method);
+    const byName = new Map(all.map((each) => [`${each.parent.name}.${each.name}`, each]));
+    const weighted = [...byName].map(
+      ([name, each]) => [name, weightOf(each, givesHold(each))] as const,
+    );
+    ofService.set(service, (methods = { byName, weighted }));
+  }
+  return methods;
+}
+
+const givesHold = (method: DescMethod): boolean =>
+  getOption(method, methodOptions).holds !== Holds.UNSPECIFIED;
+
+/** A bearer token of the attacker, mostly one that was theirs at first or came last. */
+export const bearer = (random: Random, world: World): string | undefined =>
+  random.chance(0.6) ? known(random, world, "own_bearer") : known(random, world, "bearer");
+
+/** Any method with any words. */
+const call: Action = {
+  weight: 40,
+  draw(random, world) {
+    const { byName, weighted } = methodsOf(world);
+    const name = random.weighted(weighted);
+    const method = byName.get(name);
+    if (method === undefined) return undefined;
+    const by = random.chance(0.03) ? undefined : bearer(random, world);
+    return {
+      method: name,
+      ...(by === undefined ? {} : { by }),
+      ...(random.chance(0.02) ? { abroad: true } : {}),
+      body: drawMessage(random, world, method.input, { service: method.parent.typeName }),
+    };
+  },
+  async run(world, words) {
+    const name = text(words, "method");
+    const method = methodsOf(world).byName.get(name);
+    if (method === undefined) throw new Error(`no method ${name}`);
+    const host = words["abroad"] === true ? `localhost:${world.service.port}` : world.host;
+    const body = words["body"] ?? {};
+    const token = optional(words, "by");
+    const path = pathOf(method);
+    const { status, json } = await callJson(world.service, {
+      ...{ host, path, body },
+      ...(token === undefined ? {} : { token }),
+    });
+    const isDone = status === 200;
+    const of = resourceOf(method.parent.typeName);
+    return { isDone, label: name, of, ...(isDone ? { told: json } : {}) };
+  },
+};
+
+type Drawn = { by?: string; path: string; method?: string; body?: JsonObject; of: string };
+
+/** A call whose words fit together, as blind draws seldom do. */
+function rest(
+  label: string,
+  weight: number,
+  draw: (random: Random, world: World) => Omit<Drawn, "by"> | undefined,
+): Action {
+  return {
+    weight,
+    draw(random, world) {
+      const drawn = draw(random, world);
+      const by = bearer(random, world);
+      return drawn === undefined ? undefined : { ...drawn, ...(by === undefined ? {} : { by }) };
+    },
+    async run(world, words): Promise<Outcome> {
+      const body = words["body"];
+      const token = optional(words, "by");
+      const { status, json } = await callJson(world.service, {
+        host: world.host,
+        method: optional(words, "method") ?? "POST",
+        path: encodeURI(
+          `${text(words, "path").startsWith("/settings") ? "" : base}${text(words, "path")}`,
+        ),
+        ...(token === undefined ? {} : { token }),
+        ...(body === undefined ? {} : { body: body as JsonValue }),
+      });
+      const isDone = status < 300;
+      return { isDone, label, of: text(words, "of"), ...(isDone ? { told: json } : {}) };
+    },
+  };
+}
+
+const user = (random: Random, world: World) => known(random, world, "user");
+const organization = (random: Random, world: World) => known(random, world, "organization");
+
+/** The attacker's own account, of which they are somebody else nowhere. */
+const own = (random: Random): string => random.one(["{{user attacker}}", "{{user robot}}"]) ?? "";
+
+/** The roads by which power grew before, with words that lead on. */
+export const callActions: Actions = {
+  call,
+  setPassword: rest("setPassword", 3, (random, world) => ({
+    path: `/users/${user(random, world)}/password`,
+    body: { password: "{{password fresh}}" },
+    of: "user",
+  })),
+  addToken: rest("addToken", 3, (random, world) => ({
+    path: `/users/${user(random, world)}/personal_access_tokens`,
+    body: {},
+    of: "user",
+  })),
+  addSecret: rest("addSecret", 1, (random, world) => ({
+    path: `/users/${user(random, world)}/secret`,
+    of: "user",
+  })),
+  addKey: rest("addKey", 1, (random, world) => ({
+    path: `/users/${user(random, world)}/public_keys`,
+    body: {},
+    of: "user",
+  })),
+  setMail: rest("setMail", 2, (random, world) => ({
+    path: `/users/${random.chance(0.5) ? own(random) : user(random, world)}/email`,
+    method: "PUT",
+    body: {
+      address: known(random, world, "mail") ?? "",
+      ...random.one<JsonObject>([{ is_verified: true }, { return_code: {} }, { send_code: {} }]),
+    },
+    of: "user",
+  })),
+  verifyMail: rest("verifyMail", 1, (random, world) => ({
+    path: `/users/${random.chance(0.5) ? own(random) : user(random, world)}/email/_verify`,
+    body: { verification_code: known(random, world, "code") ?? "" },
+    of: "user",
+  })),
+  resetCode: rest("resetCode", 2, (random, world) => ({
+    path: `/users/${user(random, world)}/password/_reset`,
+    body: random.one<JsonObject>([{ return_code: {} }, { send_email: {} }]) ?? {},
+    of: "user",
+  })),
+  passwordByCode: rest("passwordByCode", 2, (random, world) => ({
+    path: `/users/${user(random, world)}/password`,
+    body: {
+      password: "{{password fresh}}",
+      verification_code: known(random, world, "code") ?? "",
+    },
+    of: "user",
+  })),
+  giveRole: rest("giveRole", 5, (random, world) => {
+    const role = random.one(allRoles) ?? "";
+    return {
+      path: "/memberships",
+      body: {
+        ctx: placeFor(random, world, role),
+        user_id: random.chance(0.6) ? own(random) : (user(random, world) ?? ""),
+        roles: [role],
+      },
+      of: "membership",
+    };
+  }),
+  makeMachine: rest("makeMachine", 2, (random, world) => {
+    const id = random.chance(0.4) ? known(random, world, "word", "client", "user") : undefined;
+    return {
+      path: `/users?ctx.org_id=${organization(random, world)}`,
+      body: {
+        ...(id === undefined ? {} : { user_id: id }),
+        ...{ username: `machine ${random.below(1e6)}`, schema_id: "machine" },
+        data: { name: "machine" },
+      },
+      of: "user",
+    };
+  }),
+  openSession: rest("openSession", 2, (random, world) => ({
+    path: "/sessions",
+    body: {
+      checks: {
+        user: { login_name: known(random, world, "login_name") ?? "" },
+        password: { password: known(random, world, "password") ?? "" },
+      },
+    },
+    of: "session",
+  })),
+  makeApp: rest("makeApp", 2, (random, world) => ({
+    path: "/apps",
+    body: {
+      ...{ project_id: known(random, world, "project") ?? "", name: `app ${random.below(1e6)}` },
+      oidc: appConfig,
+    },
+    of: "app",
+  })),
+  takeApp: {
+    weight: 3,
+    draw(random, world) {
+      const [app, by] = [known(random, world, "app"), bearer(random, world)];
+      return app === undefined || by === undefined ? undefined : { app, by };
+    },
+    /** Has the answers of an app sent to the attacker, and proves itself as the app. */
+    async run(world, words) {
+      const [path, token] = [`${base}/apps/${text(words, "app")}`, text(words, "by")];
+      const { host, service } = world;
+      const redirect_uris = ["https://rp.test/cb", attackersUri];
+      const moved = { method: "PATCH", path, body: { oidc: { redirect_uris } } };
+      await callJson(service, { host, token, ...moved });
+      const renewed = { host, token, path: `${path}/_regenerate_secret` };
+      const { status, json } = await callJson(service, renewed);
+      const isDone = status === 200;
+      return { isDone, label: "takeApp", of: "app", ...(isDone ? { told: json } : {}) };
+    },
+  },
+  giveAccess: rest("giveAccess", 1, (random, world) => ({
+    path: `/apps/${known(random, world, "app")}`,
+    method: "PATCH",
+    body: { api_access: { permissions: ["*"], instance: true, trusted: random.chance(0.5) } },
+    of: "app",
+  })),
+  moveProvider: rest("moveProvider", 3, (random, world) => ({
+    path: `/idps/forge_b/${known(random, world, "idp")}`,
+    method: "PATCH",
+    body: { config: attackersProvider },
+    of: "idp",
+  })),
+  makeProvider: rest("makeProvider", 1, (random, world) => ({
+    path: `/idps/forge_b?ctx.org_id=${organization(random, world)}`,
+    body: {
+      idp: {
+        name: "attacker's",
+        options: {
+          ...{ is_linking_allowed: true, is_creation_allowed: true, is_auto_creation: true },
+          auto_linking: `AUTO_LINKING_OPTION_${random.chance(0.5) ? "EMAIL" : "USERNAME"}`,
+        },
+      },
+      config: attackersProvider,
+    },
+    of: "idp",
+  })),
+  claimDomain: rest("claimDomain", 2, (random, world) => ({
+    path: `/domains?ctx.org_id=${organization(random, world)}`,
+    body: {
+      name: known(random, world, "domain") ?? "",
+      validation_type: "DOMAIN_VALIDATION_TYPE_DNS",
+    },
+    of: "domain_object",
+  })),
+  proveDomain: rest("proveDomain", 2, (random, world) => ({
+    path: `/domains/${known(random, world, "domain_object")}/_validate`,
+    body: {},
+    of: "domain_object",
+  })),
+  loosen: rest("loosen", 2, (random, world) => ({
+    path: `/settings/v3alpha/login?ctx.org_id=${organization(random, world)}`,
+    method: "PATCH",
+    body:
+      random.one<JsonObject>([
+        { session_lifetime: { set: "864000s" } },
+        { mfa_check_lifetime: { set: "864000s" } },
+        { max_password_attempts: { set: 99 } },
+        { second_factors: { set: { value: ["totp", "otp_sms"] } } },
+        { force_mfa: { set: false } },
+      ]) ?? {},
+    of: "settings",
+  })),
+};
+
+const appConfig: JsonObject = {
+  redirect_uris: [attackersUri],
+  response_types: ["OIDC_RESPONSE_TYPE_CODE"],
+  grant_types: ["AUTHORIZATION_CODE", "REFRESH_TOKEN", "DEVICE_CODE", "TOKEN_EXCHANGE"].map(
+    (each) => `OIDC_GRANT_TYPE_${each}`,
+  ),
+  app_type: "OIDC_APP_TYPE_WEB",
+  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
+};
+
+const attackersProvider: JsonObject = {
+  issuer: "{{issuer of attacker}}",
+  client_id: "{{client at attacker}}",
+  client_secret: "{{secret at attacker}}",
+};
+
+/** A place that has the role, mostly the one where the attacker has theirs. */
+function placeFor(random: Random, world: World, role: string): JsonObject {
+  const field = { instance: "instance", organization: "org", project: "project" }[
+    contextOf(role) as string
+  ];
+  const kind = field === "org" ? "organization" : (field ?? "project_grant");
+  const home = contextField(homeOf(role), (of, name) => nameIn(`${of} ${name}`));
+  const id = known(random, world, kind);
+  if (random.chance(0.6) || id === undefined) return home;
+  return { [`${field ?? "project_grant"}_id`]: id };
+}

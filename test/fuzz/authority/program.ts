@@ -1,0 +1,119 @@
+// The search for power (authority 4): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { type Attack, attack, replay } from "./run.ts";
+import { randomOf } from "./random.ts";
+import { startService } from "./service.ts";
+import { asTest, shrink } from "./shrink.ts";
+import { allRoles } from "./world.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    steps: { type: "string", default: "2000" },
+    seed: { type: "string", default: "1" },
+    /** Of the roles, these alone. */
+    roles: { type: "string", default: "" },
+    /** How many steps an attacker takes before the next begins in a new world. */
+    each: { type: "string", default: "250" },
+    /** A file that says how far the search has come, to go on from there. */
+    resume: { type: "string", default: "" },
+    /** Prints what was tried and never succeeded. */
+    table: { type: "boolean", default: false },
+    /** Goes on after something was found. */
+    all: { type: "boolean", default: false },
+  },
+});
+type Progress = { steps: number; worlds: number; tried: Record<string, [number, number]> };
+const busy = ["ORG_OWNER", "IAM_ORG_MANAGER", "ORG_USER_MANAGER", "ORG_SETTINGS_MANAGER"].concat([
+  "IAM_USER_MANAGER",
+  "PROJECT_OWNER",
+  "IAM_LOGIN_CLIENT",
+  "ORG_OWNER",
+]);
+const seed = Number(flags.seed);
+const most = Number(flags.steps);
+const each = Number(flags.each);
+// Those that act on others more often than those that only look on. Owners hold everything at first, so little is left that
+// they could find.
+const roles =
+  flags.roles === ""
+    ? ["stranger", "nobody", ...allRoles.filter((role) => role !== "IAM_OWNER"), ...busy, ...busy]
+    : flags.roles.split(",");
+
+const begun: Progress =
+  flags.resume !== "" && existsSync(flags.resume)
+    ? JSON.parse(readFileSync(flags.resume, "utf8"))
+    : { steps: 0, worlds: 0, tried: {} };
+const began = performance.now();
+const before = begun.steps;
+let service = await startService();
+const byRole = new Map<string, { steps: number; done: number }>();
+let worlds = 0;
+while (begun.steps < most) {
+  // A process keeps much of each world in memory: after some a service is begun anew.
+  if (worlds > 0 && worlds % 100 === 0) {
+    await service[Symbol.asyncDispose]();
+    service = await startService();
+  }
+  const own = seed * 1_000_003 + begun.worlds;
+  const role = randomOf(own).one(roles) ?? "nobody";
+  const found = await attack(service, {
+    role,
+    seed: own,
+    steps: Math.min(each, most - begun.steps),
+  });
+  note(found);
+  begun.worlds++;
+  worlds++;
+  begun.steps += Math.max(1, found.steps.length);
+  if (flags.resume !== "") writeFileSync(flags.resume, JSON.stringify(begun));
+  if (found.broken.length === 0) continue;
+  await tell(found, own);
+  process.exitCode = 1;
+  if (!flags.all) break;
+}
+const took = (performance.now() - began) / 1_000;
+console.log(
+  `${begun.steps} steps in ${begun.worlds} worlds, seed ${seed}, ${Math.round((begun.steps - before) / took)} steps/s`,
+);
+if (flags.table) table();
+await service[Symbol.asyncDispose]();
+
+function note({ role, tried }: Attack): void {
+  const ofRole = byRole.get(role) ?? { steps: 0, done: 0 };
+  byRole.set(role, ofRole);
+  for (const [label, { steps, done }] of tried) {
+    const [had, hadDone] = begun.tried[label] ?? [0, 0];
+    begun.tried[label] = [had + steps, hadDone + done];
+    ofRole.steps += steps;
+    ofRole.done += done;
+  }
+}
+
+async function tell({ role, steps, done, broken }: Attack, own: number): Promise<void> {
+  console.log(
+    `FOUND after ${begun.steps} steps, seed ${seed}, world ${own}, ${role}: ${broken[0]}`,
+  );
+  const kind = (broken[0] ?? "").split(":")[0];
+  const isBroken = async (some: typeof steps) =>
+    (await replay(service, role, some)).some((one) => one.split(":")[0] === kind);
+  // What was refused mostly does not matter.
+  const tried = (await isBroken(done)) ? done : steps;
+  const shortest = await shrink(tried, (some) => isBroken([...some]));
+  console.log(asTest(role, shortest, broken));
+}
+
+function table(): void {
+  for (const [role, { steps, done }] of byRole) console.log(role.padEnd(32), steps, done);
+  const all = Object.entries(begun.tried).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  for (const [label, [steps, done]] of all) {
+    if (done > 0) console.log(label.padEnd(60), steps, done);
+  }
+  console.log(
+    "never:",
+    all
+      .filter(([, [, done]]) => done === 0)
+      .map(([label]) => label)
+      .join(", "),
+  );
+}
