@@ -326,7 +326,7 @@ const useCookie: Action = {
 const useKey: Action = {
   weight: 1,
   draw(random, world) {
-    const keys = world.book.of("key").filter((name) => name.endsWith(".key_file.key"));
+    const keys = world.book.of("pem").filter((name) => name.endsWith(".key_file.key"));
     const key = random.one(keys);
     return key === undefined ? undefined : { file: key.slice(0, -4), scope: scopeOf(random) };
   },

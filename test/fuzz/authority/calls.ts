@@ -37,7 +37,7 @@ const givesHold = (method: DescMethod): boolean =>
 
 /** A bearer token of the attacker, mostly one that was theirs at first or came last. */
 export const bearer = (random: Random, world: World): string | undefined =>
-  random.chance(0.6) ? known(random, world, "own_bearer") : known(random, world, "bearer");
+  known(random, world, random.chance(0.6) ? "own_bearer" : "bearer", "bearer");
 
 /** Any method with any words. */
 const call: Action = {
