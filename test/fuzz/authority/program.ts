@@ -22,6 +22,8 @@ const { values: flags } = parseArgs({
     table: { type: "boolean", default: false },
     /** Takes the roads that are known instead: that of the ruling which is replaced, or all of them. */
     roads: { type: "boolean", default: false },
+    /** Says that something was found, and does not look for its shortest way. */
+    bare: { type: "boolean", default: false },
     /** Goes on after something was found. */
     all: { type: "boolean", default: false },
   },
@@ -108,6 +110,7 @@ async function tell({ role, steps, done, broken }: Attack, own: number): Promise
   console.log(
     `FOUND after ${begun.steps} steps, seed ${seed}, world ${own}, ${role}: ${broken[0]}`,
   );
+  if (flags.bare) return;
   const kind = (broken[0] ?? "").split(":")[0];
   const isBroken = async (some: typeof steps) =>
     (await replay(service, role, some)).some((one) => one.split(":")[0] === kind);

@@ -109,7 +109,7 @@ export function drawMessage(
 /** How often a field is given. Ids of what is to be made are rarely chosen, what a request is about nearly always. */
 function shareOf(of: DescField, depth: number): number {
   const { name, oneof } = of;
-  if (getOption(of, fieldRules).required === true) return 0.99;
+  if (getOption(of, fieldRules).required) return 0.99;
   if (name === "id" || name.endsWith("_id") || name === "ctx") {
     return name === "user_id" && depth > 0 ? 0.6 : 0.97;
   }
