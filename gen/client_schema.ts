@@ -25,6 +25,7 @@ export * from "#gen/idsvc/resources/domain/v3alpha/query_pb.ts";
 export * from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
 export * from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 export * from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
+export * from "#gen/idsvc/resources/event/v3alpha/refusal_pb.ts";
 export * from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
 export * from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 export * from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";

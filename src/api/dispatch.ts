@@ -150,8 +150,9 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
  * may have looked at another one.
  */
 function wrongHost({ headers, host }: Exchange, isProbe: boolean): DomainError | undefined {
-  const count = headers.count("host") + headers.count(":authority");
-  if (count === 1 || (count === 2 && headers.get("host") === headers.get(":authority"))) {
+  const authority = headers.get(":authority");
+  const count = headers.count("host") + (authority === undefined ? 0 : headers.count(":authority"));
+  if (count === 1 || (count === 2 && headers.get("host") === authority)) {
     return undefined;
   }
   if (count > 1) return invalidField("host", "HOST_REPEATED", "the Host header must be sent once");

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { isNearby, sourceOf } from "../authz/source.ts";
 import type { CallHeaders } from "./call.ts";
 
 /** Where a request came from and what it was sent to, as far as it can be believed. */
@@ -13,15 +14,23 @@ export type ProxyHeaders = "x-forwarded" | "forwarded";
  * Believes what trusted proxies say, and nobody else (decisions B1). Only the headers that they write count: a client may send
  * the other kind, and the proxy hands it on. With `x-forwarded`, `Forwarded` (RFC 7239) counts where none of the others is there.
  * Of several hops the nearest counts; of addresses, the nearest that is no trusted proxy.
+ *
+ * @param suspect told of addresses in private networks which send these headers although they are no trusted proxies
  */
 export function resolveOrigin(
   trusted: readonly BlockList[],
   written: ProxyHeaders = "x-forwarded",
+  suspect: (address: string) => void = () => {},
 ): ResolveOrigin {
-  if (trusted.length === 0) return (seen) => seen;
   const isTrusted = trustedIn(trusted);
   return (seen, headers) => {
-    if (!isTrusted(seen.peer)) return seen;
+    if (trusted.length === 0 || !isTrusted(seen.peer)) {
+      if (saysForWhom(headers)) {
+        const source = sourceOf(seen.peer);
+        if (isNearby(source)) suspect(source.endsWith("/64") ? seen.peer : source);
+      }
+      return seen;
+    }
     const older = written === "x-forwarded" ? xForwarded(headers) : undefined;
     const hops = older ?? forwarded(headers.get("forwarded"));
     const { host, proto } = hops.at(-1) ?? {};
@@ -33,6 +42,9 @@ export function resolveOrigin(
     };
   };
 }
+
+const saysForWhom = (headers: CallHeaders): boolean =>
+  headers.get("x-forwarded-for") !== undefined || headers.get("forwarded") !== undefined;
 
 /** Whether an address is in one of these networks. */
 export const trustedIn =

@@ -1,5 +1,6 @@
 import type { Scope } from "../authz/context.ts";
 import { writesOwnAccount } from "../authz/limited.ts";
+import { presenceOf, whereOf } from "../authz/presence.ts";
 import { sourceOf } from "../authz/source.ts";
 import { unauthenticated } from "../errors.ts";
 import type { Call } from "./call.ts";
@@ -61,6 +62,10 @@ class CallScope implements Scope {
 
   get source(): string {
     return sourceOf(this.#call.peer);
+  }
+
+  get presence(): Scope["presence"] {
+    return presenceOf(whereOf(this.#call.peer, this.#call.headers), this.caller);
   }
 
   get guard(): Scope["guard"] {

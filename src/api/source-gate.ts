@@ -4,40 +4,75 @@ import { isNearby, nearbyFactor } from "../authz/source.ts";
 export type Place = { leave(): void };
 
 export type SourceGate = {
-  /** Waits until fewer than the most requests of the source are served. */
+  /** Waits until fewer than the most requests of the source are served, and until it is its turn. */
   enter(source: string): Promise<Place>;
 };
 
-type Line = { inside: number; waiting: (() => void)[] };
+/** How many requests of one source are served at once, and in a second while it always has some. */
+export type GateSizes = { atOnce: number; perSecond: number };
+
+type Line = {
+  inside: number;
+  waiting: (() => void)[];
+  /** How many may still begin in this second, at the time that is named beside it. */
+  left: number;
+  at: number;
+  timer: NodeJS.Timeout | undefined;
+};
 
 /**
- * Serves so many requests of each source at once; the others of that source wait in line. However many connections a source has,
- * the event loop comes back to everybody else after `most` steps (authority J12a). Sources on private networks, which most
- * likely are proxies, have fifty times as many places.
+ * Serves so many requests of each source at once and in a second; the others of that source wait in line. However many
+ * connections a source has, the event loop comes back to everybody else, and most of its time is theirs (authority J12a).
+ * Sources on private networks, which most likely are proxies, have fifty times as much.
  */
-export function createSourceGate(most: number): SourceGate {
+export function createSourceGate(sizes: GateSizes): SourceGate {
   const lines = new Map<string, Line>();
 
-  function leave(source: string, line: Line): void {
-    const next = line.waiting.shift();
-    if (next !== undefined) {
-      // What came from others meanwhile goes first.
-      setImmediate(next);
-      return;
+  function sizesOf(source: string): GateSizes {
+    const factor = isNearby(source) ? nearbyFactor : 1;
+    return { atOnce: sizes.atOnce * factor, perSecond: sizes.perSecond * factor };
+  }
+
+  /** Lets in whom it is the turn of; the rest is looked at again when somebody leaves or time has passed. */
+  function admit(source: string, line: Line): void {
+    const { atOnce, perSecond } = sizesOf(source);
+    const now = performance.now();
+    line.left = Math.min(perSecond, line.left + ((now - line.at) * perSecond) / 1_000);
+    line.at = now;
+    while (line.inside < atOnce && line.left >= 1) {
+      const next = line.waiting.shift();
+      if (next === undefined) return;
+      line.inside += 1;
+      line.left -= 1;
+      next();
     }
+    if (line.inside >= atOnce || line.waiting.length === 0 || line.timer !== undefined) return;
+    const look = () => {
+      line.timer = undefined;
+      admit(source, line);
+    };
+    line.timer = setTimeout(look, Math.ceil(((1 - line.left) * 1_000) / perSecond));
+  }
+
+  function leave(source: string, line: Line): void {
     line.inside -= 1;
-    if (line.inside === 0) lines.delete(source);
+    if (line.inside === 0 && line.waiting.length === 0) lines.delete(source);
+    // What came from others meanwhile goes first.
+    else if (line.waiting.length > 0) setImmediate(admit, source, line);
   }
 
   return {
     async enter(source) {
-      const line = lines.get(source) ?? { inside: 0, waiting: [] };
+      const fresh = () => ({
+        ...{ inside: 0, waiting: [], timer: undefined },
+        ...{ left: sizesOf(source).perSecond, at: performance.now() },
+      });
+      const line: Line = lines.get(source) ?? fresh();
       lines.set(source, line);
-      if (line.inside >= most * (isNearby(source) ? nearbyFactor : 1)) {
-        await new Promise<void>((resolve) => line.waiting.push(resolve));
-      } else {
-        line.inside += 1;
-      }
+      await new Promise<void>((resolve) => {
+        line.waiting.push(resolve);
+        admit(source, line);
+      });
       let isLeft = false;
       return {
         leave() {

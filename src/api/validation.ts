@@ -5,6 +5,7 @@ import { file_idsvc_options_v1_options } from "#gen/idsvc/options/v1/options_pb.
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { type Inside, insideRecursion } from "./inside-recursion.ts";
+import { cutOverlongLists } from "./overlong-lists.ts";
 import { surelyValid } from "./surely-valid.ts";
 
 /** Gives the validator; a promise only as long as it is being loaded. */
@@ -62,6 +63,7 @@ export function requireValid(
   return (message) => {
     passes ??= surelyValid(type);
     if (passes(message)) return undefined;
+    cutOverlongLists(type, message);
     return whenKnown(judge(), (validator) => requireBy(validator, parts(message)));
   };
 }

@@ -3,6 +3,8 @@ import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
 import type { InstanceReader } from "../authz/ports.ts";
+import { type Where, whereOf } from "../authz/presence.ts";
+import type { ShowAddress } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
 import { type DomainError, invalidArgument } from "../errors.ts";
@@ -45,6 +47,8 @@ export type WebContext = {
   isBlocked: boolean;
   requestId: string;
   peer: string;
+  /** What the request tells of where it comes from. */
+  where: Where;
   scheme: "http" | "https";
 };
 
@@ -69,7 +73,8 @@ export type WebEndpoint = {
 
 export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<void>;
 
-const mostPagesAtOnce = 8;
+// A log-in takes ten; a browser alone never comes near it.
+const pagesOfSource = { atOnce: 8, perSecond: 50 };
 // Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
 const slowedMs = 1_000;
 const usualBodyBytes = 64 * 1024;
@@ -79,9 +84,10 @@ export function webServer(ports: {
   instances: InstanceReader;
   externalUrl: URL;
   logger: Logger;
+  showAddress: ShowAddress;
   budgets: Pick<Budgets, "spend">;
 }): ServeWeb {
-  const { instances, externalUrl, logger, budgets } = ports;
+  const { instances, externalUrl, logger, showAddress, budgets } = ports;
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     const domain = hostName(exchange.host);
@@ -93,13 +99,14 @@ export function webServer(ports: {
         isBlocked: instance?.isBlocked ?? false,
         requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
         peer: exchange.peer,
+        where: whereOf(exchange.peer, exchange.headers),
         scheme: exchange.scheme,
       };
     };
     return whenKnown(instances.byDomain(domain), at);
   }
 
-  const pages = createSourceGate(mostPagesAtOnce);
+  const pages = createSourceGate(pagesOfSource);
 
   const loggers = new Map<string, (line: WebLine) => void>();
   const loggerOf = ({ path }: WebEndpoint) => {
@@ -108,33 +115,28 @@ export function webServer(ports: {
     return log;
   };
 
-  return async (endpoint, exchange) => {
-    const source = sourceOf(exchange.peer);
-    const place = endpoint.isPage ? await pages.enter(source) : undefined;
+  async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
+    const place = await pages.enter(sourceOf(exchange.peer));
     try {
-      await serve(endpoint, exchange, source, place);
+      await serve(endpoint, exchange, place);
     } finally {
-      place?.leave();
+      place.leave();
     }
-  };
+  }
 
-  async function serve(
-    endpoint: WebEndpoint,
-    exchange: Exchange,
-    source: string,
-    place: Place | undefined,
-  ): Promise<void> {
+  async function serve(endpoint: WebEndpoint, exchange: Exchange, place?: Place): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
-      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, source);
+      if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status } = answer);
       if (answer.cause !== undefined) {
-        logger.error({ path: endpoint.path, err: answer.cause }, "request");
+        const clientAddress = showAddress(exchange.peer);
+        logger.error({ path: endpoint.path, clientAddress, err: answer.cause }, "request");
       }
       respond(exchange, answer);
     } catch (thrown) {
@@ -144,7 +146,10 @@ export function webServer(ports: {
         place?.leave();
         await delay(slowedMs);
       }
-      if (error.kind === "internal") logger.error({ path: endpoint.path, err: thrown }, "request");
+      if (error.kind === "internal") {
+        const clientAddress = showAddress(exchange.peer);
+        logger.error({ path: endpoint.path, clientAddress, err: thrown }, "request");
+      }
       const page = at && (await pageOf(endpoint, exchange, error, at));
       status = page?.status ?? status;
       if (page === undefined) respondRestError(exchange, error);
@@ -152,8 +157,11 @@ export function webServer(ports: {
     }
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
-    loggerOf(endpoint)({ status, ms, instanceId, requestId });
+    const clientAddress = showAddress(exchange.peer);
+    loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress });
   }
+
+  return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
 
 /** The page of an error, where the endpoint has one that can be shown. */

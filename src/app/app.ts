@@ -15,11 +15,12 @@ import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import { createBudgets } from "../authz/budgets.ts";
+import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
-import { checkTargetUrl, egressAllowInForce, parseNetwork } from "../egress/url-guard.ts";
+import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { createFederation } from "../federation/index.ts";
@@ -29,12 +30,18 @@ import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
+import { createRefusals } from "../resources/event/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
-import { personalAccessTokens, registrationReader } from "../resources/user/index.ts";
+import {
+  homesReader,
+  personalAccessTokens,
+  registrationReader,
+  users,
+} from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -49,9 +56,11 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
+import { relatedOriginsPage } from "./related-origins.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
+import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
@@ -94,8 +103,13 @@ export async function startApp(
     flows: config.budgetFlows,
     connections: config.budgetConnections,
   });
+  const refusals = createRefusals(
+    { events, now, newId: kernel.newId, homesOf: homesReader(db), people: users },
+    (err) => logger.error({ err }, "what was refused cannot be recorded"),
+  );
   const deps: Deps = {
     noteUse: uses.note,
+    noteRefusal: refusals.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     db,
     events,
@@ -175,6 +189,8 @@ export async function startApp(
     validator,
     logger,
     metrics,
+    noteRefusal: refusals.note,
+    showAddress: showAddresses(config.logAddresses, kernel.masterKeys.current.key, now),
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl,
   };
@@ -211,18 +227,19 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    const own = [...documents(config, metrics, endpoints), logoPage(db)];
+    const own = [...documents(config, metrics, endpoints), logoPage(db), relatedOriginsPage(db)];
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
-  const proxies = config.trustedProxies.map(parseNetwork).filter((each) => each !== undefined);
+  const proxies = trustedNetworks(config);
+  const { tell } = await watchForProxies(kernel);
   const isProxy = trustedIn(proxies);
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
     tls: certificateOf(config),
     maxConnections: connectionLimit(config.maxConnections),
-    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders),
+    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
     mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
     logger,
     ...dispatcher({
@@ -270,7 +287,7 @@ export async function startApp(
         ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
-      await Promise.all([executing, uses].map((each) => each[Symbol.asyncDispose]()));
+      await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hostName, isLoopback, issuerOf } from "../authz/host.ts";
+import { hostName, issuerOf } from "../authz/host.ts";
 import {
   addHumanOwner,
   addMachineOwner,
@@ -9,11 +9,10 @@ import {
   firstDomain,
   hasInstance,
   newInstanceIds,
+  requireFirstPassword,
 } from "../resources/instance/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
-import { requirePolicy } from "../resources/user/index.ts";
-import { firstPasswordPolicy } from "../settings/password/index.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (decisions H1). */
@@ -77,7 +76,8 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     displayName: "Instance Administrator",
     email: made.admin.login_name,
   };
-  await requireOwnRules(isLoopback(host), admin, made.admin.password);
+  const { password } = made.admin;
+  await requireFirstPassword(host, { ...admin, password }, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
   const by = {
     instanceId: ids.instance,
     editorId: "bootstrap",
@@ -93,7 +93,7 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
       await addHumanOwner(kernel, tx, ids, host, {
         ...admin,
         userId: made.admin.user_id,
-        password: made.admin.password,
+        password,
       });
       made.machine.token = await addMachineOwner(kernel, tx, ids, {
         userId: made.machine.user_id,
@@ -111,26 +111,6 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     });
   renameSync(draftIn(config.dataDir, made), bootstrapFile(config.dataDir));
   return made;
-}
-
-/**
- * The password of the administrator is judged as the instance will judge it, before anything is written.
- *
- * @throws INVALID_ARGUMENT PASSWORD_POLICY
- */
-async function requireOwnRules(
-  isLocal: boolean,
-  admin: Record<"username" | "givenName" | "familyName" | "displayName" | "email", string>,
-  password: string,
-): Promise<void> {
-  const { username, givenName, familyName, displayName, email } = admin;
-  const person = {
-    username,
-    email: { address: email, isVerified: true },
-    data: { given_name: givenName, family_name: familyName, display_name: displayName },
-  };
-  const policy = firstPasswordPolicy(isLocal);
-  await requirePolicy(policy, password, person, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
 }
 
 /** Where the first start writes what it has made. */

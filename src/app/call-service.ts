@@ -58,7 +58,7 @@ function scopeOf(
   defaults: { timeoutMs: number; maxBodyBytes: number },
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
-  const { isWithinOrganizations, hasProvenAddress = false, browser } = called;
+  const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -79,6 +79,7 @@ function scopeOf(
     policy,
     requestId,
     source,
+    presence,
     method: path.slice(1),
     acceptLanguage: undefined,
     body: undefined,

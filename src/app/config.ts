@@ -84,6 +84,7 @@ export function loadConfig(input: ConfigInput): Config {
     historyLimitDefault: read(options.historyLimitDefault),
     historyLimitMax: read(options.historyLimitMax),
     rateLimit: read(options.rateLimit),
+    logAddresses: read(options.logAddresses),
     metricsPort: read(options.metricsPort),
     metricsToken: read(options.metricsToken),
     proxyHeaders: read(options.proxyHeaders),

@@ -7,6 +7,7 @@ import { cursors } from "../storage/kernel-tables.ts";
 import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
 import type { Kernel } from "./kernel.ts";
+import { proxyConcern } from "./unknown-proxies.ts";
 
 /** Events that a slow consumer has not read yet: of all instances, and of the one where it is most. */
 export type Lag = { events: bigint; most: bigint };
@@ -47,7 +48,7 @@ export async function examine(kernel: Kernel): Promise<Findings> {
 }
 
 async function concernsOf(kernel: Kernel): Promise<Concern[]> {
-  const found: Concern[] = [];
+  const found: Concern[] = [await proxyConcern(kernel)];
   for (const { concerns } of kernel.modules) {
     if (concerns !== undefined) found.push(...(await concerns(kernel)));
   }

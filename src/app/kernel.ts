@@ -10,10 +10,12 @@ import { jobs } from "../jobs/job.ts";
 import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
 import { rebuildProjections } from "../projection/rebuild.ts";
+import { forgetOriginKeyLater } from "../resources/event/index.ts";
 import { forgetInstance, type Holding, holdingsOf } from "../resources/instance/index.ts";
+import { users } from "../resources/user/index.ts";
 import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
-import { claims, secrets as secretRows } from "../storage/kernel-tables.ts";
+import { claims, origins, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
@@ -102,7 +104,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const ofSlices = modules.flatMap((module) => module.projections);
   const projectionTables = ofSlices.flatMap(({ tables }) => tables);
   const state = [jobs, ...modules.flatMap((module) => module.state ?? [])];
-  const holdings = holdingsOf([...projectionTables, ...state, secretRows]);
+  const holdings = holdingsOf([...projectionTables, ...state, secretRows, origins]);
   const projected = new Set(projectionTables);
   const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
   const projections = [...ofSlices, forgetInstance(ofInstances)];
@@ -131,6 +133,8 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
         ),
       },
       now,
+      people: users,
+      forgetLater: forgetOriginKeyLater,
       onAppended: (types) => listeners.forEach((listen) => listen(types)),
     });
     for (const module of modules) module.invariants?.({ db }).forEach(events.require);

@@ -20,7 +20,7 @@ import { projectModule } from "../resources/project/index.ts";
 import { smsModule } from "../resources/sms/index.ts";
 import { smtpModule } from "../resources/smtp/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
-import { userModule, users, usersLinkedTo } from "../resources/user/index.ts";
+import { homesReader, userModule, users, usersLinkedTo } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { brandingSettingsModule } from "../settings/branding/index.ts";
@@ -61,7 +61,7 @@ export const modules = (features: FeatureDefaults): Module[] => [
   consentModule(tokenUse),
   actionModule,
   executorModule,
-  eventModule,
+  eventModule(homesReader),
   managementModule(passkeyPage),
   {
     events: [],

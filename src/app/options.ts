@@ -1,3 +1,4 @@
+import { addressForms } from "../authz/shown-address.ts";
 import { logLevels } from "../telemetry/logger.ts";
 import * as type from "./option-types.ts";
 
@@ -213,6 +214,12 @@ export const options = {
     default: "256",
     unit: "connections",
     why: "Connections of one source open at once; more are closed. A trusted proxy has no such limit.",
+  },
+  logAddresses: {
+    env: "IDSVC_LOG_ADDRESSES",
+    type: type.oneOf(...addressForms),
+    default: "cut",
+    why: "What the log shows of clients' addresses: their network (cut: /24, /48), all (full), a digest that changes daily (hashed), nothing (off). Whole ones stand sealed in the store.",
   },
   metricsPort: {
     env: "IDSVC_METRICS_PORT",

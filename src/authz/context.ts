@@ -1,5 +1,6 @@
 import type { Transaction, WriteContext } from "../eventstore/transaction.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Permissions } from "./permissions.ts";
 
 /**
@@ -55,6 +56,8 @@ export type Caller =
       tokenKind: string;
       /** The OAuth client that an access token was issued to; other tokens have none. */
       clientId?: string;
+      /** The OIDC session that an access token is of. */
+      familyId?: string;
       /** Who acts for the user, the last one first (RFC 8693): the call has no more than what each of them may do. */
       actorIds?: readonly string[];
       limit?: TokenLimit;
@@ -99,6 +102,8 @@ export type Scope = {
   readonly requestId: string;
   /** Whom budgets count the call for (`source.ts`); what the service does by itself has no source. */
   readonly source: string | undefined;
+  /** Who is there; nobody, for what the service does by itself. */
+  readonly presence: Presence | undefined;
   /** Full name of the service and the method: `<package>.<Service>/<Method>`. */
   readonly method: string;
   /** The languages that the caller reads (`Accept-Language`), as they were sent. */
@@ -119,7 +124,7 @@ export type Scope = {
 
 /** On whose behalf a call writes. */
 export function writeContext(scope: Scope, instanceId = scope.instanceId): WriteContext {
-  const { caller } = scope;
+  const { caller, presence } = scope;
   return {
     instanceId,
     editorId: editorOf(caller),
@@ -127,11 +132,18 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     clientId: clientOf(caller),
     requestId: scope.requestId,
     ...(scope.source === undefined ? {} : { source: scope.source }),
+    ...(presence === undefined ? {} : { presence: within(scope, instanceId, presence) }),
     ...(scope.guard === undefined ? {} : { guard: scope.guard }),
     ...(scope.signal === undefined ? {} : { signal: scope.signal }),
     ...(scope.browser === undefined ? {} : { browser: scope.browser }),
   };
 }
+
+/** In the log of another instance a user is nobody who is known there. */
+const within = (scope: Scope, instanceId: string, presence: Presence): Presence =>
+  scope.instanceId === instanceId || scope.caller.kind === "system"
+    ? presence
+    : { ...presence, personId: undefined };
 
 /** Whether an editor is a part of the service, or a system caller: nobody of the instance. */
 export const isServiceEditor = (editorId: string): boolean =>

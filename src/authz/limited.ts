@@ -31,6 +31,7 @@ export function limitedPermissions(
     holdsAnywhere: (permission) => isNamed(names, permission) && within.holdsAnywhere(permission),
     holds: (permission, place) => isNamed(names, permission) && within.holds(permission, place),
     reach: (permission) => (isNamed(names, permission) ? within.reach(permission) : nowhere),
+    knows: within.knows,
     // Whoever gets a role may also act on how users log in by it: only a token that may do so gives as much.
     covers: (membership) =>
       membership.roles.every((role) => [...permissionsOf(role)].every(isCoverable)) &&
@@ -59,6 +60,7 @@ export const commonPermissions = (one: Permissions, other: Permissions): Permiss
   holdsAnywhere: (permission) => one.holdsAnywhere(permission) && other.holdsAnywhere(permission),
   holds: (permission, place) => one.holds(permission, place) && other.holds(permission, place),
   reach: (permission) => commonReach(one.reach(permission), other.reach(permission)),
+  knows: (organizationId) => one.knows(organizationId) && other.knows(organizationId),
   covers: (membership) => one.covers(membership) && other.covers(membership),
 });
 

@@ -31,6 +31,8 @@ export type Permissions = {
   holds(permission: string, place: Place): boolean;
   /** Where below the instance it is held: what a search may show. */
   reach(permission: string): Reach;
+  /** Whether an organization may be told to exist: there is a role in the instance, in it, or in something of its. */
+  knows(organizationId: string): boolean;
   /** Whether everything that the membership gives is among what these permissions cover (authority, Words). */
   covers(membership: Membership): boolean;
 };
@@ -55,6 +57,7 @@ export const noPermissions: Permissions = {
   holdsAnywhere: () => false,
   holds: () => false,
   reach: () => nowhere,
+  knows: () => false,
   covers: ({ roles }) => roles.every((role) => permissionsOf(role).size === 0),
 };
 
@@ -111,6 +114,13 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
         projectGrants: holding("projectGrant"),
       };
     },
+    knows: (id) =>
+      memberships.some(
+        ({ contextType, contextId, organizationId }) =>
+          contextType === "system" ||
+          contextType === "instance" ||
+          (organizationId ?? contextId) === id,
+      ),
     covers: (membership) => (cover ??= coverFrom(memberships))(membership),
   };
 }
@@ -182,6 +192,7 @@ export const holdingAlso = (
     (more.includes(permission) && place.type === "organization" && place.id === organizationId) ||
     permissions.holds(permission, place),
   reach: (permission) => permissions.reach(permission),
+  knows: (id) => id === organizationId || permissions.knows(id),
   covers: (membership) => permissions.covers(membership),
 });
 

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../awaitable.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Caller, Scope } from "./context.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Power } from "./holds.ts";
@@ -92,6 +93,26 @@ export const onlySecret = { kind: "secret", id: "1" } as const;
 
 /** Notes that a credential was used; nobody waits for it. */
 export type NoteUse = (use: CredentialUse) => void;
+
+/** Something that was refused: a log-in, the authentication of a client, a call of somebody who is known. */
+export type Refused = {
+  instanceId: string;
+  kind: "login" | "client" | "call";
+  /** Stable, in capitals. */
+  reason: string;
+  /** What was called. */
+  operation: string;
+  /** Whose account was tried, or who called. */
+  userId?: string | undefined;
+  clientId?: string | undefined;
+  idpId?: string | undefined;
+  /** Where the client belongs; where a user does is looked up. */
+  organizationId?: string | undefined;
+  presence: Presence | undefined;
+};
+
+/** Notes that something was refused; nobody waits for it, and it cannot fail. */
+export type NoteRefusal = (refused: Refused) => void;
 
 /** The sessions of a user, for who must know by whom they were made. */
 export interface SessionMakers {

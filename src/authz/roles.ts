@@ -271,3 +271,7 @@ export const credentialWriter = "user.credential.write";
 
 /** Who holds it on the instance vouches for addresses in all of it. */
 export const instanceWriter = "iam.write";
+
+/** To read the log, and the sessions of users: either lets see where those were who stand in it (account L4). */
+export const eventReading = "events.read";
+export const sessionReading = "session.read";

@@ -6,6 +6,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { Awaitable } from "../awaitable.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Scope } from "./context.ts";
 import type { Held } from "./holds.ts";
 import type { StepUpNeed } from "./step-up.ts";
@@ -97,6 +98,8 @@ export type InnerCaller = {
   requestId: string;
   /** Whose request it is, where the service acts for somebody. */
   source?: string;
+  /** Who is there, where the service acts for somebody. */
+  presence?: Presence;
   /** A user, who may do what he may do to himself; or the service, which may do everything in an instance. */
   as: { userId: string; organizationId: string } | { system: string };
   /** The organization that the call is about; the caller's own where it needs one and none is said. */

@@ -9,7 +9,7 @@ import { BlockList, isIP } from "node:net";
 export function sourceOf(address: string): string {
   const [plain = ""] = address.split("%", 1);
   if (isIP(plain) === 4) return plain;
-  if (isIP(plain) !== 6) return "unknown";
+  if (isIP(plain) !== 6) return unknown;
   const groups = groupsOf(plain);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   if (isMapped) return ipv4Of(groups);
@@ -18,6 +18,31 @@ export function sourceOf(address: string): string {
     .map((group) => group.toString(16))
     .join(":")}::/64`;
 }
+
+/** The /24 of an IPv4 address or the /48 of an IPv6 address: where it is from, but not whose it is. */
+export function networkOf(address: string): string {
+  const source = sourceOf(address);
+  if (source.endsWith("::/64")) return `${source.split(":").slice(0, 3).join(":")}::/48`;
+  return isIP(source) === 4 ? `${source.slice(0, source.lastIndexOf("."))}.0/24` : source;
+}
+
+const longestAddress = 64;
+
+/**
+ * An address as it is kept and told: one of IPv4 that is written as one of IPv6 as the former, zones as they are. What is no
+ * address, or too long for one, is `unknown`; where there is no connection it is empty.
+ *
+ * @param address as the socket or a trusted proxy gives it
+ */
+export function addressOf(address: string): string {
+  if (address === "") return "";
+  if (address.length > longestAddress || isIP(address) === 0) return unknown;
+  if (!address.includes(":")) return address;
+  const source = sourceOf(address);
+  return source.includes(":") ? address.toLowerCase() : source;
+}
+
+const unknown = "unknown";
 
 /** How much more than others sources in private networks may have. */
 export const nearbyFactor = 50;

@@ -12,8 +12,10 @@ import {
   type Recorded,
 } from "./event.ts";
 import { createKeptFolds } from "./kept-folds.ts";
+import { createOrigins, type Origins } from "./origins.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
+import { createSeenStore, type ForgetLater, type People, type SeenStore } from "./seen.ts";
 import { createRehearse, createTransact, type Invariant, type Transact } from "./transaction.ts";
 
 const openedAtOnce = 64;
@@ -26,7 +28,11 @@ export type Catalog = {
 };
 
 /** An event that is in the log. */
-export type LoggedEvent = Recorded & { sequence: bigint };
+export type LoggedEvent = Recorded & {
+  sequence: bigint;
+  /** Who was there; absent in events of the service itself, and of before it was kept. */
+  originId?: string;
+};
 
 /** The state of one object, and the last thing that happened to it. */
 export type Loaded<S> = {
@@ -69,6 +75,10 @@ export interface EventStore {
   /** The row changes that follow from a logged event: what rebuilds a projection. */
   reduce(event: LoggedEvent): RowChange[];
   readonly eventTypes: readonly string[];
+  /** Who was there when events were written. */
+  readonly origins: Pick<Origins, "read">;
+  /** Address and browser at rest, for records beside the log. */
+  readonly seen: SeenStore;
 }
 
 /** The public names of all events, sorted. */
@@ -81,11 +91,16 @@ export function createEventStore(parts: {
   catalog: Catalog;
   now: () => Date;
   onAppended?: (types: string[]) => void;
+  /** Users: for those who are gone no address is kept. */
+  people?: People;
+  forgetLater?: ForgetLater;
 }): EventStore {
   const { db, secrets, catalog } = parts;
   const codec = createPayloadCodec(catalog.events, secrets);
   const t = db.table(events);
   const folds = createKeptFolds();
+  const seen = createSeenStore(parts);
+  const origins = createOrigins(db, seen);
   const invariants = new Map<string, Invariant[]>();
 
   const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
@@ -103,6 +118,7 @@ export function createEventStore(parts: {
     clientId: row.clientId,
     requestId: row.requestId,
     createdAt: row.createdAt,
+    ...(row.originId === null ? {} : { originId: row.originId }),
   });
 
   async function read(filter: EventFilter): Promise<LoggedEvent[]> {
@@ -199,8 +215,8 @@ export function createEventStore(parts: {
     load,
     loadAll,
     open: toEvent,
-    transact: createTransact({ ...parts, codec, load, loadAll, invariants }),
-    rehearse: createRehearse({ ...parts, codec, load, loadAll, invariants }),
+    transact: createTransact({ ...parts, codec, load, loadAll, invariants, origins }),
+    rehearse: createRehearse({ ...parts, codec, load, loadAll, invariants, origins }),
     require(invariant) {
       for (const type of invariant.after) {
         invariants.set(type, [...(invariants.get(type) ?? []), invariant]);
@@ -208,6 +224,8 @@ export function createEventStore(parts: {
     },
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),
+    origins,
+    seen,
   };
 }
 

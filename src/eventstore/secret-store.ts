@@ -10,6 +10,7 @@ import {
   unwrapKey,
   wrapKey,
 } from "../crypto/secrets.ts";
+import { openText, sealText } from "../crypto/sealed-text.ts";
 import { internal } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
 import { and, eq, sql } from "../storage/drizzle.ts";
@@ -81,6 +82,10 @@ export interface SecretStore {
    * dated secrets are in the order in which they were made.
    */
   digest(instanceId: string, secret: string): Awaitable<string>;
+  /** Seals what goes out for one purpose and comes back; the result is fit for addresses, and nothing of it is kept. */
+  sealText(instanceId: string, purpose: string, clear: Uint8Array): Promise<string>;
+  /** What was sealed for this purpose in this instance; undefined for every other text. */
+  openText(instanceId: string, purpose: string, sealed: string): Promise<Uint8Array | undefined>;
   remove(ref: SecretRef): RowChange;
   /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
   removeAllOf(owner: Pick<SecretRef, "instanceId" | "ownerType" | "ownerId">): RowChange;
@@ -134,6 +139,11 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     ownerId: ref.ownerId,
   });
   const placeOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
+
+  const textPlace = (instanceId: string, purpose: string) => ({
+    ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
+    kind: `text:${purpose}`,
+  });
 
   const instanceKey = (instanceId: string, kind: InstanceKeyKind): Awaitable<SealingKey> =>
     instanceKeys.get(`${instanceId}/${kind}`) ?? readInstanceKey(instanceId, kind);
@@ -193,6 +203,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       }),
 
     async missingKeys(tx, instanceId) {
+      if (instanceKeys.has(`${instanceId}/data_key`)) return [];
       if ((await read(refOf(instanceId, "data_key"))) !== undefined) return [];
       tx.expectRows(secrets, { instanceId, ownerType: "instance" }, 0);
       return instanceKeyKinds.map((kind) => newInstanceKey(instanceId, kind, tx.now).change);
@@ -236,6 +247,11 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
     digest: (instanceId, secret) =>
       whenKnown(digestOf(instanceId, secret), (digest) => timeIn(secret) + digest),
+    sealText: async (instanceId, purpose, clear) =>
+      sealText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), clear),
+    openText: async (instanceId, purpose, sealed) =>
+      openText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), sealed),
+
     removeInstance(instanceId) {
       for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
       return deleteRows(secrets, { instanceId });

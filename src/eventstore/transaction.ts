@@ -1,5 +1,4 @@
-import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import type { SealingKey } from "../crypto/secrets.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { aborted, cancelled } from "../errors.ts";
 import {
   ClaimTaken,
@@ -7,22 +6,23 @@ import {
   Conflict,
   type Database,
   type Expectation,
-  type StoredEvent,
 } from "../storage/database.ts";
-import { joined, PendingSequence, type RowChange } from "../storage/row-change.ts";
+import { joined, type RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
-import type { NewEvent, OwnerRef, Recorded } from "./event.ts";
+import { assemble, type Recognised, type Recording } from "./assemble.ts";
+import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
-import { claimChange, createAttempts } from "./attempts.ts";
+import { createAttempts } from "./attempts.ts";
 import { createLines } from "./line.ts";
+import type { Origins } from "./origins.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
+import type { Presence } from "./presence.ts";
 import { createUsedIds } from "./used-ids.ts";
 
 export { execute } from "./execute.ts";
 
 const attempts = 6;
-const eventsATurn = 64;
 
 /** On whose behalf a unit is written; every event carries it (decisions C9). */
 export type WriteContext = {
@@ -34,6 +34,8 @@ export type WriteContext = {
   /** Whose request it is (`authz/source.ts`); the service's own work has none. */
   source?: string;
   signal?: AbortSignal;
+  /** Who is there, for the events; the service's own work is done by nobody. */
+  presence?: Presence;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie. */
   browser?: string;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
@@ -110,6 +112,11 @@ export interface Transaction {
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
   /** Rows that are no projection: secrets and short-lived state. */
   write(...changes: RowChange[]): void;
+  /**
+   * Says who a browser of the hosted login turned out to be, for what the events tell of who was there. Of others it is
+   * known before.
+   */
+  recognise(who: Recognised): void;
   /** What becomes of an object: known once the unit is committed. */
   written(loaded: Loaded<unknown>): () => Written;
 }
@@ -126,19 +133,13 @@ export type Parts = {
   db: Database;
   catalog: Catalog;
   codec: PayloadCodec;
+  origins: Origins;
   now: () => Date;
   load: EventStore["load"];
   loadAll: EventStore["loadAll"];
   /** By the events that they follow. */
   invariants: ReadonlyMap<string, readonly Invariant[]>;
   onAppended?: (types: string[]) => void;
-};
-
-type Recording = {
-  loaded: Loaded<unknown>;
-  aggregateType: string;
-  owner: OwnerRef;
-  events: NewEvent[];
 };
 
 /** Takes a decision as `Transact` does, and lets it be: nothing is written, and nobody else is held up. */
@@ -202,6 +203,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const refusable = createAttempts(parts, at.instanceId);
   const usedIds = createUsedIds(parts.db, at.instanceId);
   let firstSequence = 0n;
+  let recognised: Recognised | undefined;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
     loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
@@ -279,6 +281,9 @@ function createTransaction(parts: Parts, at: WriteContext) {
     write(...more) {
       changes.push(...more);
     },
+    recognise(who) {
+      recognised = { ...recognised, ...who };
+    },
     written: (loaded) => () => {
       const recorded = last.get(loaded);
       const { id } = loaded;
@@ -320,65 +325,11 @@ function createTransaction(parts: Parts, at: WriteContext) {
       });
     }
     expect.push(...usedIds.expected((key) => recordings.has(key) || loads.has(key)));
-    const stored: StoredEvent[] = [];
-    const claims: ClaimChange[] = [];
-    const rows: RowChange[] = [];
-    const newKeys = new Map<string, SealingKey>();
-    for (const { loaded, aggregateType, owner, events } of recordings.values()) {
-      let version = loaded.version;
-      // What an object holds, its events have taken: a new one has nothing to let go of.
-      const held = new Set<string>();
-      for (const event of events) {
-        version += 1n;
-        const index = stored.length;
-        last.set(loaded, { index, owner });
-        const rules = parts.codec.rules(event.type);
-        const where = {
-          instanceId: at.instanceId,
-          aggregateId: loaded.id,
-          createdAt,
-          isNew: loaded.version === 0n,
-        };
-        const sealed = await parts.codec.seal(event, where, newKeys);
-        rows.push(...sealed.changes);
-        const about = {
-          aggregateType,
-          aggregateId: loaded.id,
-          aggregateVersion: version,
-          revision: rules.revision ?? 1,
-          editorId: at.editorId,
-          service: at.service,
-          clientId: at.clientId,
-          requestId: at.requestId,
-          createdAt,
-        };
-        const { type } = event;
-        stored.push({
-          ...about,
-          type,
-          payload: sealed.payload,
-          ownerType: owner.type,
-          ownerId: owner.id,
-        });
-        for (const statement of rules.claims?.(event.payload) ?? []) {
-          const isFirst = loaded.version === 0n && !held.has(statement.kind);
-          held.add(statement.kind);
-          const first =
-            isFirst && statement.op === "hold" ? { ...statement, op: "add" as const } : statement;
-          claims.push(claimChange(first, at.instanceId, aggregateType, loaded.id));
-        }
-        const recorded: Recorded = {
-          ...event,
-          ...about,
-          instanceId: at.instanceId,
-          sequence: new PendingSequence(index),
-          owner,
-        };
-        rows.push(...parts.catalog.reduce(recorded));
-        // A large unit holds up nobody while it is put together.
-        if (stored.length % eventsATurn === 0) await turn();
-      }
-    }
+    const { stored, claims, rows, origin } = await assemble(parts, {
+      ...{ at, createdAt, transaction, recognised },
+      recordings: recordings.values(),
+      onLast: (loaded, index, owner) => last.set(loaded, { index, owner }),
+    });
     // Claims that are let go come first, so that a value can pass from one object to another in one unit.
     claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
     const unit = {
@@ -389,6 +340,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
       changes: joined([...rows, ...changes]),
     };
     ({ firstSequence } = await parts.db.commit(unit));
+    origin?.keep();
     parts.onAppended?.(stored.map(({ type }) => type));
   }
 

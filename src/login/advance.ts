@@ -152,6 +152,7 @@ export function createAdvance(parts: Parts): Advance {
     const by = { ...writing(visit, session.user.id), browser: visit.agent.id };
     await parts.knownBrowsers.remember(by, session.user.id);
     const { request, device } = flow.data;
+    await visit.kept();
     const saved = await visit.save({ ...visit.flow.data, outcome: "done" });
     if (request !== undefined) return leave(visit.go(""), callbackOf(saved.id));
     if (device !== undefined) return visit.go(paths.deviceConfirm);

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { SecretStore } from "../eventstore/secret-store.ts";
+import { whenKnown } from "../awaitable.ts";
 import type { Deps } from "../projection/module.ts";
 import { equalInConstantTime } from "../crypto/digests.ts";
 import { rowById } from "../projection/ids.ts";
-import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
+import { deleteRows, putRow, type RowChange } from "../storage/row-change.ts";
 import { userAgents } from "./tables.ts";
 
 /** What the browser remembers of a choice of language. */
@@ -17,13 +17,15 @@ export type Agent = {
   sessionIds: readonly string[];
   /** Somebody has logged in here, whether or not they still are. */
   isKept: boolean;
+  /** Its cookie alone tells of it: nothing of it is stored. */
+  isStranger: boolean;
   createdAt: Date;
 };
 
 export type Agents = {
   /** The browser that holds one of our cookies; undefined without, and for every other value. */
   load(instanceId: string, cookies: string, isTls: boolean): Promise<Agent | undefined>;
-  /** A browser that is seen for the first time. */
+  /** A browser that is seen for the first time. Its cookie is proof of itself, so that it costs no row (authority J12a). */
   create(instanceId: string): Promise<Agent>;
   /**
    * The same browser with another cookie and these sessions; the cookie before it is dead. To be called whenever the
@@ -36,6 +38,12 @@ const lifeMs = 365 * 24 * 60 * 60_000;
 const strangerLifeMs = 24 * 60 * 60_000;
 const mostSessions = 20;
 const cookieForm = /^[\w-]{43}$/;
+// The cookie of a stranger: the minute it was made in, what is drawn, and what proves that it was made here.
+const minuteMs = 60_000;
+const minuteBytes = 4;
+const drawnBytes = 12;
+const proofBytes = 16;
+const skewMs = 60 * minuteMs;
 
 /** Under TLS the name binds the cookie to the host: no neighbour and no cleartext can plant one (RFC 6265bis). */
 const cookieName = (isTls: boolean): string => (isTls ? "__Host-idsvc-browser" : "idsvc-browser");
@@ -67,17 +75,14 @@ export function readCookie(header: string, name: string): string | undefined {
   return undefined;
 }
 
-export function createAgents(
-  { db, secrets, now }: Pick<Deps, "db" | "now"> & { secrets: SecretStore },
-  newId: () => string,
-): Agents {
+export function createAgents({ db, secrets, now }: Pick<Deps, "db" | "secrets" | "now">): Agents {
   const byDigest = rowById(db, userAgents);
   const digestOf = (instanceId: string, cookie: string) =>
     secrets.digest(instanceId, `browser:${cookie}`);
   const write = (instanceId: string, changes: RowChange[]) =>
     db.commit({ instanceId, expect: [], claims: [], events: [], changes });
 
-  async function row(instanceId: string, { id, cookie, sessionIds, isKept, createdAt }: Agent) {
+  async function row(instanceId: string, { id, cookie, sessionIds, isKept, createdAt }: Stored) {
     const digest = await digestOf(instanceId, cookie);
     // A browser in which nobody ever logged in is soon forgotten.
     const expiresAt = isKept
@@ -85,7 +90,35 @@ export function createAgents(
       : new Date(createdAt.getTime() + strangerLifeMs);
     return { instanceId, digest, id, sessionIds: [...sessionIds], createdAt, expiresAt };
   }
-  const newCookie = () => randomBytes(32).toString("base64url");
+
+  const keyed = (instanceId: string, what: string, of: Buffer) =>
+    whenKnown(secrets.digest(instanceId, `${what}:${of.toString("base64url")}`), (hex) =>
+      Buffer.from(hex, "hex").subarray(0, proofBytes),
+    );
+
+  async function stranger(instanceId: string, made: Buffer, cookie: string): Promise<Agent> {
+    const createdAt = new Date(made.readUInt32BE() * minuteMs);
+    const id = (await keyed(instanceId, "browser-id", made)).toString("hex");
+    return { id, cookie, sessionIds: [], isKept: false, isStranger: true, createdAt };
+  }
+
+  /** The stranger whose cookie it is. Each cookie is written in one way alone, or a dead one could be spelled anew. */
+  async function strangerBy(instanceId: string, cookie: string): Promise<Agent | undefined> {
+    const bytes = Buffer.from(cookie, "base64url");
+    const made = bytes.subarray(0, minuteBytes + drawnBytes);
+    const proof = bytes.subarray(made.length);
+    const isOurs = equalInConstantTime(proof, await keyed(instanceId, "browser-made", made));
+    if (!isOurs || bytes.toString("base64url") !== cookie) return undefined;
+    const agent = await stranger(instanceId, made, cookie);
+    return now().getTime() < agent.createdAt.getTime() + strangerLifeMs ? agent : undefined;
+  }
+
+  /** What keeps the cookie of a stranger dead for as long as it would prove itself, by every clock. */
+  async function dead(instanceId: string, { cookie, createdAt }: Agent) {
+    const none = { id: "", cookie, sessionIds: [], isKept: false, createdAt };
+    const expiresAt = new Date(createdAt.getTime() + strangerLifeMs + skewMs);
+    return { ...(await row(instanceId, none)), expiresAt };
+  }
 
   return {
     async load(instanceId, cookies, isTls) {
@@ -93,32 +126,38 @@ export function createAgents(
       if (cookie === undefined || !cookieForm.test(cookie)) return undefined;
       const digest = await digestOf(instanceId, cookie);
       const found = await byDigest(instanceId, digest);
-      if (found === undefined || found.expiresAt <= now()) return undefined;
+      if (found === undefined) return strangerBy(instanceId, cookie);
+      if (found.id === "" || found.expiresAt <= now()) return undefined;
       const { id, sessionIds, createdAt, expiresAt } = found;
       const isKept = expiresAt.getTime() - createdAt.getTime() > strangerLifeMs;
-      return { id, cookie, sessionIds, isKept, createdAt };
+      return { id, cookie, sessionIds, isKept, isStranger: false, createdAt };
     },
 
     async create(instanceId) {
-      const seen = { sessionIds: [], isKept: false, createdAt: now() };
-      const agent = { id: newId(), cookie: newCookie(), ...seen };
-      await write(instanceId, [insertRow(userAgents, await row(instanceId, agent))]);
-      return agent;
+      const made = randomBytes(minuteBytes + drawnBytes);
+      made.writeUInt32BE(Math.floor(now().getTime() / minuteMs));
+      const proof = await keyed(instanceId, "browser-made", made);
+      return stranger(instanceId, made, Buffer.concat([made, proof]).toString("base64url"));
     },
 
     async renew(instanceId, agent, sessionIds) {
       const renewed = {
         ...agent,
-        cookie: newCookie(),
+        cookie: randomBytes(32).toString("base64url"),
         sessionIds: [...new Set(sessionIds)].slice(-mostSessions),
         isKept: agent.isKept || sessionIds.length > 0,
+        isStranger: false,
       };
       const digest = await digestOf(instanceId, agent.cookie);
       await write(instanceId, [
-        deleteRows(userAgents, { instanceId, digest }),
+        agent.isStranger
+          ? putRow(userAgents, await dead(instanceId, agent))
+          : deleteRows(userAgents, { instanceId, digest }),
         putRow(userAgents, await row(instanceId, renewed)),
       ]);
       return renewed;
     },
   };
 }
+
+type Stored = Omit<Agent, "isStranger">;

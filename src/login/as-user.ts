@@ -4,13 +4,14 @@ import type { Visit } from "./visit.ts";
 
 /** The service calls itself as a user, who may do to himself what users may: a proof or a code is asked of him. */
 export const asUser = (
-  { agent, at: { instanceId, issuer, requestId, peer } }: Visit,
+  { agent, presence, at: { instanceId, issuer, requestId, peer } }: Visit,
   user: { id: string; organizationId: string },
 ): InnerCaller => ({
   instanceId,
   issuer,
   requestId,
   source: sourceOf(peer),
+  presence: { ...presence, personId: user.id },
   browser: agent.id,
   as: { userId: user.id, organizationId: user.organizationId },
 });

@@ -1,80 +1,161 @@
 import { randomBytes } from "node:crypto";
 import { conflictOfFlows } from "./refusals.ts";
 import type { Deps } from "../projection/module.ts";
+import { rowByKey } from "../projection/ids.ts";
 import { Conflict } from "../storage/database.ts";
-import { and, eq } from "../storage/drizzle.ts";
-import { deleteRows, insertRow, updateRows } from "../storage/row-change.ts";
+import { insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
 import type { Flow, FlowData } from "./flow.ts";
 import { loginFlows } from "./tables.ts";
 
 const lifeMs = 60 * 60_000;
+const unenteredLifeMs = 10 * 60_000;
+const longestId = 32;
+/** Of addresses that hold a flow. */
+export const longestAddress = 4_096;
+const mostTries = 3;
 
+export type Saving = {
+  /** The browser that it is of from now on. */
+  agentId?: string;
+  /** Somebody has entered something: the flow is stored, if it was not. */
+  isEntered: boolean;
+};
+
+/**
+ * Flows. One of which nothing has been entered costs no row: it rides sealed in the address (authority J12a). The row that it
+ * gets then outlives the address, also when the flow is over; so that one address never makes two flows.
+ */
 export type FlowStore = {
-  /** A new flow, of this browser or of none yet. */
-  create(instanceId: string, agentId: string, data: FlowData): Promise<Flow>;
-  /** A flow that has not expired; whose it is the caller looks at. */
-  load(instanceId: string, id: string): Promise<Flow | undefined>;
+  /** A new flow, of this browser or of none yet. Only what is too long for an address gets a row, for ten minutes. */
+  begin(instanceId: string, agentId: string, data: FlowData): Promise<Flow>;
+  /** A flow that is neither over nor expired, by its address; whose it is the caller looks at. */
+  load(instanceId: string, address: string): Promise<Flow | undefined>;
   /**
    * Changes a flow, and hands it to a browser if it had none.
    * @throws ABORTED LOGIN_FLOW_CHANGED when it was changed meanwhile
    */
-  save(instanceId: string, flow: Flow, data: FlowData, agentId?: string): Promise<Flow>;
-  /** Ends a flow; false when somebody else did. */
-  take(instanceId: string, id: string): Promise<boolean>;
+  save(instanceId: string, flow: Flow, data: FlowData, saving: Saving): Promise<Flow>;
+  /** Ends a flow; false when somebody else did. What was never stored has nothing to end. */
+  take(instanceId: string, address: string): Promise<boolean>;
 };
 
-export function createFlowStore({ db, now }: Pick<Deps, "db" | "now">): FlowStore {
-  const t = db.table(loginFlows);
-  const none = { claims: [], events: [] };
+/** What an address holds. */
+type Sealed = { id: string; agentId: string; createdAt: number; data: FlowData };
 
-  const load: FlowStore["load"] = async (instanceId, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row === undefined || row.expiresAt <= now() ? undefined : row;
+export function createFlowStore({
+  db,
+  secrets,
+  now,
+}: Pick<Deps, "db" | "secrets" | "now">): FlowStore {
+  const rowById = rowByKey(db, loginFlows);
+  const endOf = (createdAt: Date) => new Date(createdAt.getTime() + lifeMs);
+
+  /** @throws Conflict */
+  const commit = (
+    instanceId: string,
+    where: { id: string; version?: number },
+    count: number,
+    change: RowChange,
+  ) =>
+    db.commit({
+      ...{ instanceId, claims: [], events: [], changes: [change] },
+      expect: [{ kind: "rows", table: loginFlows, where: { instanceId, ...where }, count }],
+    });
+
+  async function insert(
+    instanceId: string,
+    flow: Pick<Flow, "id" | "agentId" | "data" | "createdAt">,
+    expiresAt: Date,
+  ): Promise<Flow> {
+    const { id, agentId, data, createdAt } = flow;
+    const row = { instanceId, id, agentId, data, createdAt, version: 1, expiresAt };
+    await commit(instanceId, { id }, 0, insertRow(loginFlows, row)).catch(changedMeanwhile);
+    return { id, agentId, data, createdAt, version: 1, address: id, isKept: true };
+  }
+
+  async function seal(
+    instanceId: string,
+    flow: Pick<Flow, "id" | "agentId" | "data" | "createdAt">,
+  ): Promise<Flow> {
+    const { id, agentId, data, createdAt } = flow;
+    const sealed: Sealed = { id, agentId, createdAt: createdAt.getTime(), data };
+    const clear = Buffer.from(JSON.stringify(sealed));
+    const address = await secrets.sealText(instanceId, "flow", clear);
+    if (address.length <= longestAddress) return { ...flow, version: 0, address, isKept: false };
+    return insert(instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
+  }
+
+  async function unseal(instanceId: string, address: string): Promise<Flow | undefined> {
+    if (address.length > longestAddress) return undefined;
+    const clear = await secrets.openText(instanceId, "flow", address);
+    if (clear === undefined) return undefined;
+    const { createdAt: made, ...flow }: Sealed = JSON.parse(Buffer.from(clear).toString());
+    const createdAt = new Date(made);
+    if (endOf(createdAt) <= now()) return undefined;
+    return { ...flow, createdAt, version: 0, address, isKept: false };
+  }
+
+  const load: FlowStore["load"] = async (instanceId, address) => {
+    const sealed =
+      address.length > longestId
+        ? await unseal(instanceId, address)
+        : { id: address, isKept: true };
+    if (sealed === undefined) return undefined;
+    const row = await rowById(instanceId, sealed.id);
+    if (row === undefined) return "data" in sealed ? sealed : undefined;
+    const { id, agentId, version, data, createdAt } = row;
+    if (row.expiresAt <= now() || data.isOver === true) return undefined;
+    return { id, agentId, version, data, createdAt, address: id, isKept: true };
   };
 
   return {
-    async create(instanceId, agentId, data) {
-      const createdAt = now();
-      const flow = {
-        id: randomBytes(24).toString("base64url"),
-        agentId,
-        version: 1,
-        data,
-        createdAt,
-      };
-      const expiresAt = new Date(createdAt.getTime() + lifeMs);
-      const changes = [insertRow(loginFlows, { instanceId, ...flow, expiresAt })];
-      await db.commit({ instanceId, ...none, expect: [], changes });
-      return flow;
-    },
-
     load,
 
-    async save(instanceId, flow, data, agentId = flow.agentId) {
-      const where = { instanceId, id: flow.id, version: flow.version };
-      const version = flow.version + 1;
-      const changes = [updateRows(loginFlows, where, { version, data, agentId })];
-      const expect = [{ kind: "rows" as const, table: loginFlows, where, count: 1 }];
-      await db.commit({ instanceId, ...none, expect, changes }).catch((error: unknown) => {
-        throw error instanceof Conflict ? conflictOfFlows(error) : error;
-      });
-      return { ...flow, version, data, agentId };
+    begin(instanceId, agentId, data) {
+      const id = randomBytes(24).toString("base64url");
+      return seal(instanceId, { id, agentId, data, createdAt: now() });
     },
 
-    async take(instanceId, id) {
-      const where = { instanceId, id };
-      const expect = [{ kind: "rows" as const, table: loginFlows, where, count: 1 }];
-      const changes = [deleteRows(loginFlows, where)];
-      try {
-        await db.commit({ instanceId, ...none, expect, changes });
-        return true;
-      } catch (error) {
-        if (error instanceof Conflict) return false;
-        throw error;
+    async save(instanceId, flow, data, { agentId = flow.agentId, isEntered }) {
+      const { id, version, createdAt } = flow;
+      const saved = { ...flow, agentId, data };
+      if (!flow.isKept) {
+        return isEntered ? insert(instanceId, saved, endOf(createdAt)) : seal(instanceId, saved);
       }
+      const values = {
+        ...{ version: version + 1, data, agentId },
+        ...(isEntered ? { expiresAt: endOf(createdAt) } : {}),
+      };
+      const change = updateRows(loginFlows, { instanceId, id, version }, values);
+      await commit(instanceId, { id, version }, 1, change).catch(changedMeanwhile);
+      return { ...saved, version: version + 1 };
+    },
+
+    async take(instanceId, address) {
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const flow = await load(instanceId, address);
+        if (flow === undefined) return false;
+        if (!flow.isKept) return true;
+        const { id, version } = flow;
+        const over = { version: version + 1, data: { isOver: true as const } };
+        const change = updateRows(loginFlows, { instanceId, id, version }, over);
+        if (await isCommitted(commit(instanceId, { id, version }, 1, change))) return true;
+      }
+      return false;
     },
   };
+}
+
+function changedMeanwhile(error: unknown): never {
+  throw error instanceof Conflict ? conflictOfFlows(error) : error;
+}
+
+async function isCommitted(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
 }

@@ -66,10 +66,15 @@ export type FlowData = {
   };
   /** How it ended. */
   outcome?: "done" | "denied";
+  /** Its outcome was taken up: it cannot go on. */
+  isOver?: true;
 };
 
 export type Flow = {
   id: string;
+  /** What names it in addresses: its id, or all of it, sealed, while nothing of it is stored. */
+  address: string;
+  isKept: boolean;
   agentId: string;
   version: number;
   data: FlowData;

@@ -48,7 +48,7 @@ export function createLogin(ports: LoginPorts): {
   errors: LoginErrors;
 } {
   const intents = createIdpIntents(ports.deps);
-  const agents = createAgents(ports, ports.newId);
+  const agents = createAgents(ports);
   const flows = createFlowStore(ports);
   const people = createPeople(ports);
   const sessions = loginSessions({ ...ports, intents });

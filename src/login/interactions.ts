@@ -1,3 +1,4 @@
+import { presenceAs } from "../authz/presence.ts";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
 import { endSession } from "../resources/session/index.ts";
 import type { Consents } from "../resources/consent/index.ts";
@@ -43,10 +44,12 @@ export function loginInteractions(parts: Parts): {
     sessionsOf,
     async endSessions(at, sessionIds) {
       for (const sessionId of sessionIds) {
-        const { instanceId, requestId } = at;
+        const { instanceId, requestId, where } = at;
+        const presence = where && presenceAs(where, { sessionId, isVisitor: true });
         const editor = { editorId: "system:login", service: "login", clientId: "" };
-        await parts.events.transact({ instanceId, requestId, ...editor }, (tx) =>
-          endSession(parts, tx, { instanceId, sessionId }, "deleted"),
+        await parts.events.transact(
+          { instanceId, requestId, ...(presence && { presence }), ...editor },
+          (tx) => endSession(parts, tx, { instanceId, sessionId }, "deleted"),
         );
       }
     },
@@ -76,7 +79,7 @@ export function loginInteractions(parts: Parts): {
     },
 
     async keep({ instanceId }, request) {
-      return (await flows.create(instanceId, "", { request })).id;
+      return (await flows.begin(instanceId, "", { request })).address;
     },
 
     async begin(at, id, missing, cookies) {
@@ -102,8 +105,9 @@ export function loginInteractions(parts: Parts): {
       }
       const isAsked = prompt.includes("login") || maxAgeSeconds !== undefined;
       if (missing === "login" && isAsked) data.freshSince = now().getTime();
-      await flows.save(instanceId, flow, data, agent.id);
-      const location = `${paths.begin}?flow=${encodeURIComponent(id)}`;
+      const saving = { agentId: agent.id, isEntered: false };
+      const { address } = await flows.save(instanceId, flow, data, saving);
+      const location = `${paths.begin}?flow=${encodeURIComponent(address)}`;
       return {
         location,
         cookies: known === undefined ? [agentCookie(agent, isTlsAt(at))] : [],
@@ -161,8 +165,8 @@ export function loginInteractions(parts: Parts): {
 
     async confirmLogout(at, logout, cookies) {
       const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
-      const { id } = await flows.create(at.instanceId, agent?.id ?? "", { logout });
-      return `${paths.logout}?flow=${encodeURIComponent(id)}`;
+      const { address } = await flows.begin(at.instanceId, agent?.id ?? "", { logout });
+      return `${paths.logout}?flow=${encodeURIComponent(address)}`;
     },
 
     loggedOutLocation: async () => paths.loggedOut,

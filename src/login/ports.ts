@@ -6,11 +6,11 @@ import type { Deps } from "../projection/module.ts";
 import type { FoundApp } from "../resources/app/index.ts";
 import type { DemandReader } from "../resources/session/index.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
+import type { PasswordPolicy } from "../settings/password/index.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
-import type { PasswordRules } from "./parts/new-password.ts";
 
 /** Where a page is asked for. */
 export type Place = { instanceId: string; organizationId: string | undefined };
@@ -37,7 +37,7 @@ export type LoginPorts = Pick<
   policyOf(place: Place): Promise<LoginPolicy>;
   /** The same for a user, with what is demanded of them beyond the settings. */
   demandOf: DemandReader;
-  passwordRulesOf(place: Place): Promise<PasswordRules>;
+  passwordRulesOf(place: Place): Promise<PasswordPolicy>;
   brandingOf(place: Place): Promise<Branding>;
   languagesOf(place: Place): Promise<{ allowed: readonly Language[]; default: Language }>;
   /** What is set in the place of shipped texts. */

@@ -15,7 +15,7 @@ const pages: Readonly<Record<string, { code: ErrorCode; status: number }>> = {
 /** What a refusal of a login with a provider means to the person at the browser, who may try another way. */
 export function providerRefusal(error: unknown, { flow, hasFlow }: Visit): unknown {
   const refused = pageOf(error);
-  if (refused instanceof PageRefused && hasFlow) refused.flowId = flow.id;
+  if (refused instanceof PageRefused && hasFlow) refused.flowId = flow.address;
   return refused;
 }
 

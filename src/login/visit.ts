@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { presenceAs } from "../authz/presence.ts";
 import type { InnerCaller } from "../authz/service.ts";
 import { sourceOf } from "../authz/source.ts";
 import {
@@ -10,19 +11,25 @@ import {
   languageCookie,
   readCookie,
 } from "./agents.ts";
+import type { Presence } from "../eventstore/presence.ts";
 import type { Flow, FlowData } from "./flow.ts";
-import type { FlowStore } from "./flow-store.ts";
+import { type FlowStore, longestAddress } from "./flow-store.ts";
 import { pageHeaders } from "./headers.ts";
 import { chooseLanguage, isLanguage, type Language } from "../texts/languages.ts";
 import type { Page, Problem, NoticeCode } from "./page.ts";
 import type { ErrorCode } from "./pages/error.ts";
 import type { LoginPorts, Place } from "./ports.ts";
+import { openReturned, type Returned, returnedName, sealReturned } from "./returned.ts";
 import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
 
 // What a browser makes of a passkey is longer than anything that people type. Longer values are cut: to normalise a text takes
 // a time that grows with the square of its length (authority J17).
-const longestValues = new Map([["credential", 10_000]]);
+const longestValues = new Map([
+  ["credential", 10_000],
+  ["flow", longestAddress],
+  [returnedName, longestAddress],
+]);
 const longestTyped = 1_000;
 
 /** A page that cannot be shown, and the error page in its place. */
@@ -58,6 +65,7 @@ export type Visit = {
   readonly at: LoginPlace;
   readonly isTls: boolean;
   readonly query: ReadonlyMap<string, string>;
+  /** What was sent; of a page that shows a form again, what was typed there before. */
   readonly form: ReadonlyMap<string, string>;
   readonly agent: Agent;
   readonly place: Place;
@@ -65,11 +73,18 @@ export type Visit = {
   /** The flow that the page belongs to. @throws PageRefused where there is none */
   readonly flow: Flow;
   readonly hasFlow: boolean;
+  /** Who is there: a browser, of which it turns out who it is. */
+  readonly presence: Presence;
+  /** Changes the flow. What is entered, which is what a form sends, makes it stay; before it is but an address. */
   save(data: FlowData): Promise<Flow>;
+  /** The flow, which stays from now on although nothing was entered: something else is about to refer to it. */
+  kept(): Promise<Flow>;
   /** Gives the browser a new cookie with these sessions. */
   renew(sessionIds: readonly string[]): Promise<void>;
   show(render: (page: Page) => string, shown?: Shown): Promise<LoginAnswer>;
   go(path: string, query?: Record<string, string>): LoginAnswer;
+  /** Leads back to the form that was sent, with what was typed but for passwords: every POST answers with a redirect (L12). */
+  again(told: Pick<Returned, "problems" | "notice">, path?: string): Promise<LoginAnswer>;
   asService(organizationId?: string): InnerCaller;
 };
 
@@ -88,12 +103,13 @@ export async function openVisit(
 ): Promise<Visit> {
   const isTls = at.issuer.startsWith("https:");
   const cookies = request.headers.get("cookie") ?? "";
-  const query = single(request.url.split("?", 2)[1] ?? "");
-  const form = request.method === "POST" ? await readForm(request) : new Map<string, string>();
+  const [path = "", search = ""] = request.url.split("?", 2);
+  const query = single(search);
+  const sent = request.method === "POST" ? await readForm(request) : new Map<string, string>();
   const known = await parts.agents.load(at.instanceId, cookies, isTls);
-  if (request.method === "POST") requireOwnForm(request, at, known, form);
+  if (request.method === "POST") requireOwnForm(request, at, known, sent);
   let isCounted = false;
-  /** A browser that comes without a cookie, or begins a flow, makes the service keep something. */
+  /** A browser that comes without a cookie begins something, and so does who begins a flow. */
   function count(): void {
     if (!isCounted) parts.deps.budgets.spend("flows", sourceOf(at.peer));
     isCounted = true;
@@ -102,12 +118,18 @@ export async function openVisit(
   let agent = known ?? (await parts.agents.create(at.instanceId));
   let isNew = known === undefined;
 
-  const flowId = form.get("flow") ?? query.get("flow");
-  const found = flowId === undefined ? undefined : await parts.flows.load(at.instanceId, flowId);
-  if (flowId !== undefined && found?.agentId !== agent.id) {
+  const address = sent.get("flow") ?? query.get("flow");
+  const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
+  if (address !== undefined && found?.agentId !== agent.id) {
     throw new PageRefused("FLOW_NOT_FOUND", 400);
   }
   let flow = found;
+
+  const here = { instanceId: at.instanceId, agentId: agent.id, path: pathIn(path) };
+  const sealed = request.method === "POST" ? undefined : query.get(returnedName);
+  const returned =
+    sealed === undefined ? undefined : await openReturned(parts.secrets, here, sealed);
+  const form = returned === undefined ? sent : new Map(Object.entries(returned.values ?? {}));
 
   const organizationId = await organizationOf(parts, at.instanceId, flow?.data);
   const place: Place = { instanceId: at.instanceId, organizationId };
@@ -122,7 +144,28 @@ export async function openVisit(
   });
 
   if (wished !== undefined && flow !== undefined && flow.data.language !== language) {
-    flow = await parts.flows.save(at.instanceId, flow, { ...flow.data, language });
+    const data = { ...flow.data, language };
+    flow = await parts.flows.save(at.instanceId, flow, data, { isEntered: false });
+  }
+
+  async function change(data: FlowData, isEntered: boolean): Promise<Flow> {
+    if (flow === undefined) {
+      count();
+      flow = await parts.flows.begin(at.instanceId, agent.id, data);
+      if (flow.isKept || !isEntered) return flow;
+    }
+    return (flow = await parts.flows.save(at.instanceId, flow, data, { isEntered }));
+  }
+
+  function go(to: string, more: Record<string, string> = {}): LoginAnswer {
+    const flowOf = flow === undefined ? {} : { flow: flow.address };
+    const all = new URLSearchParams({ ...flowOf, ...more });
+    const headers = {
+      location: all.size === 0 ? to : `${to}?${all}`,
+      "cache-control": "no-store",
+      "referrer-policy": "same-origin",
+    };
+    return { status: 303, headers, body: "", cookies: cookiesToSet() };
   }
 
   function cookiesToSet(): string[] {
@@ -152,12 +195,10 @@ export async function openVisit(
     get hasFlow() {
       return flow !== undefined;
     },
-    async save(data) {
-      if (flow === undefined) {
-        count();
-        flow = await parts.flows.create(at.instanceId, agent.id, data);
-      } else flow = await parts.flows.save(at.instanceId, flow, data);
-      return flow;
+    save: (data) => change(data, request.method === "POST"),
+    kept: async () => (flow?.isKept === true ? flow : change(flow?.data ?? {}, true)),
+    get presence() {
+      return visitorIn(at, flow);
     },
     async renew(sessionIds) {
       agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
@@ -165,7 +206,7 @@ export async function openVisit(
     },
     async show(render, shown = {}) {
       const nonce = randomBytes(16).toString("base64url");
-      const { problems, notice, self } = shown;
+      const { problems = returned?.problems, notice = returned?.notice, self } = shown;
       const page: Page = {
         language,
         languages: offered.allowed,
@@ -173,7 +214,7 @@ export async function openVisit(
         nonce,
         branding: await parts.brandingOf(place),
         csrf: csrfTokenOf(agent),
-        ...(flow === undefined ? {} : { flow: flow.id }),
+        ...(flow === undefined ? {} : { flow: flow.address }),
         ...(self === undefined ? {} : { self }),
         ...(notice === undefined ? {} : { notice }),
         ...(problems === undefined ? {} : { problems }),
@@ -189,30 +230,28 @@ export async function openVisit(
       const status = shown.status ?? 200;
       return { status, headers, body: render(page), cookies: cookiesToSet() };
     },
-    go(path, more = {}) {
-      const all = new URLSearchParams({
-        ...(flow === undefined ? {} : { flow: flow.id }),
-        ...more,
-      });
-      const location = all.size === 0 ? path : `${path}?${all}`;
-      const headers = {
-        location,
-        "cache-control": "no-store",
-        "referrer-policy": "same-origin",
-      };
-      return { status: 303, headers, body: "", cookies: cookiesToSet() };
+    go,
+    async again(told, to = here.path) {
+      const sealedFor = { ...here, path: to };
+      return go(to, { [returnedName]: await sealReturned(parts.secrets, sealedFor, told, sent) });
     },
     asService: (ofOrganization) => ({
       instanceId: at.instanceId,
       issuer: at.issuer,
       requestId: at.requestId,
       source: sourceOf(at.peer),
+      presence: visitorIn(at, flow),
       as: { system: "login" },
       browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),
   };
 }
+
+const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;
+
+const visitorIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
+  presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
 async function organizationOf(
   { db, organizations }: LoginPorts,

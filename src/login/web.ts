@@ -1,3 +1,4 @@
+import type { Where } from "../authz/presence.ts";
 import type { DomainError } from "../errors.ts";
 
 /** What the login reads of a request and gives as an answer; the shapes of the port that serves it. */
@@ -23,6 +24,8 @@ export type LoginPlace = {
   isBlocked: boolean;
   requestId: string;
   peer: string;
+  /** What the request tells of where it comes from. */
+  where: Where;
 };
 
 export type LoginEndpoint = {

@@ -1,11 +1,16 @@
+import { isServiceEditor } from "../authz/context.ts";
 import { sourceOf } from "../authz/source.ts";
 import type { Visit } from "./visit.ts";
 
 /** On whose behalf the login writes by itself. */
-export const writing = ({ at: { instanceId, requestId, peer } }: Visit, editorId: string) => ({
+export const writing = (
+  { at: { instanceId, requestId, peer }, presence }: Visit,
+  editorId: string,
+) => ({
   instanceId,
   requestId,
   source: sourceOf(peer),
+  presence: isServiceEditor(editorId) ? presence : { ...presence, personId: editorId },
   editorId,
   service: "login",
   clientId: "",

@@ -4,6 +4,7 @@ import type {
   DomainProof,
   FeatureReader,
   MembershipReader,
+  NoteRefusal,
   NoteUse,
   OrganizationReader,
   SessionMakers,
@@ -56,6 +57,8 @@ export type Deps = {
   federation: Federation;
   /** Notes that a key, secret or token was used, once an hour. */
   noteUse: NoteUse;
+  /** Notes that somebody was refused. */
+  noteRefusal: NoteRefusal;
   /** By whom the sessions of a user were made. */
   sessionMakers: SessionMakers;
   /** What one source may cost. */

@@ -20,6 +20,7 @@ export type StoredEvent = {
   clientId: string;
   requestId: string;
   createdAt: Date;
+  originId: string | null;
 };
 
 /**

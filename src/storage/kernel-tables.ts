@@ -30,6 +30,8 @@ export const events = table(
     clientId: text(),
     requestId: text(),
     createdAt: instant(),
+    /** Who was there (`origins`); nothing in events of the service itself, and of before there were origins. */
+    originId: optionalText(),
   },
   {
     key: ["instanceId", "sequence"],
@@ -37,6 +39,28 @@ export const events = table(
       { columns: ["instanceId", "aggregateType", "aggregateId", "aggregateVersion"], unique: true },
     ],
   },
+);
+
+/**
+ * Who was there when events were written (account L4): one row for many events, since it is the same for a whole session.
+ * `sealed` holds address and browser under the key of `keyType` and `keyId`, a user or a span of time.
+ */
+export const origins = table(
+  "origins",
+  {
+    instanceId: text(),
+    id: text(),
+    personId: optionalText(),
+    sessionId: optionalText(),
+    flowId: optionalText(),
+    familyId: optionalText(),
+    actorIds: json<readonly string[]>(),
+    keyType: text(),
+    keyId: text(),
+    sealed: optionalBytes(),
+    createdAt: instant(),
+  },
+  { key: ["instanceId", "id"] },
 );
 
 /** The head of each instance's log. */
@@ -113,6 +137,7 @@ export const storeFacts = table("store_facts", { name: text(), value: bytes() },
 
 export const kernelTables = [
   events,
+  origins,
   sequences,
   claims,
   secrets,

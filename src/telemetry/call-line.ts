@@ -9,6 +9,8 @@ export type CallLine = {
   requestId: string;
   instanceId: string;
   caller: string | undefined;
+  /** Of the client, in the form that the configuration wants. */
+  clientAddress: string | undefined;
   reason: string | undefined;
 };
 
@@ -18,6 +20,7 @@ export type WebLine = {
   ms: number;
   instanceId: string | undefined;
   requestId: string | undefined;
+  clientAddress: string | undefined;
 };
 
 const info = 30;
@@ -34,12 +37,13 @@ export function callLogger(
 ): (line: CallLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"service":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
-  return ({ protocol, code, ms, requestId, instanceId, caller, reason }) => {
+  return ({ protocol, code, ms, requestId, instanceId, caller, clientAddress, reason }) => {
     if (logger.levelVal > info) return;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"protocol":"${protocol}","code":"${code}","ms":${ms}` +
         `,"requestId":${quoted(requestId)},"instanceId":${quoted(instanceId)}` +
         (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
+        (clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`) +
         `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"call"}\n`,
     );
   };
@@ -49,12 +53,13 @@ export function callLogger(
 export function webLogger(logger: Logger, path: string): (line: WebLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"path":${JSON.stringify(path)}`;
-  return ({ status, ms, instanceId, requestId }) => {
+  return ({ status, ms, instanceId, requestId, clientAddress }) => {
     if (logger.levelVal > info) return;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"status":${status},"ms":${ms}` +
         (instanceId === undefined ? "" : `,"instanceId":${quoted(instanceId)}`) +
-        `${requestId === undefined ? "" : `,"requestId":${quoted(requestId)}`},"msg":"request"}\n`,
+        (requestId === undefined ? "" : `,"requestId":${quoted(requestId)}`) +
+        `${clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`},"msg":"request"}\n`,
     );
   };
 }

@@ -48,6 +48,7 @@ const binding: ServiceBinding = {
   authorize: { getTarget: async () => note("authorize", undefined) },
 };
 
+const refused: string[] = [];
 // He may not write executions: who may is not subject to them here.
 const roles = ["IAM_OWNER_VIEWER"];
 const memberships = [{ contextType: "instance", contextId: "i1", roles }] as const;
@@ -85,6 +86,8 @@ const ports: Ports = {
     run: () => assert.fail("nothing runs"),
   },
   validator: protovalidate(),
+  noteRefusal: ({ reason }) => void refused.push(reason),
+  showAddress: () => undefined,
   logger: silentLogger(),
   metrics: createMetrics({ methods: new Map(), eventTypes: [] }),
   externalUrl: new URL("http://localhost"),

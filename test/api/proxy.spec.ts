@@ -43,6 +43,22 @@ describe("X-Forwarded-* and Forwarded", () => {
       peer: "6.6.6.6",
     });
   });
+  it("J12: are told of where an address in a private network sends them and is not trusted", () => {
+    const told: string[] = [];
+    const resolve = resolveOrigin([network], "x-forwarded", (address) => told.push(address));
+    const sent = { "x-forwarded-for": "1.2.3.4" };
+    for (const peer of [
+      "::ffff:192.168.0.7",
+      "fd00::1",
+      "203.0.113.1",
+      "2001:db8::1",
+      "10.1.1.1",
+    ]) {
+      resolve({ ...seen, peer }, headers(sent));
+      resolve({ ...seen, peer }, headers({}));
+    }
+    assert.deepEqual(told, ["192.168.0.7", "fd00::1"]);
+  });
   it("tell the nearest address that is no trusted proxy", () => {
     const chain = { "x-forwarded-for": "6.6.6.6, 1.2.3.4, 10.9.9.9" };
     assert.equal(resolveOrigin([network])(seen, headers(chain)).peer, "1.2.3.4");

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { createSourceGate, type Place } from "../../src/api/source-gate.ts";
 
 const stranger = "203.0.113.1";
 
 describe("requests of one source (J12a)", () => {
   it("wait for each other beyond the most, in order, and for nobody else's", async () => {
-    const gate = createSourceGate(2);
+    const gate = createSourceGate({ atOnce: 2, perSecond: 100 });
     const inside: number[] = [];
     const places: Place[] = [];
     const enter = async (nth: number) => {
@@ -29,8 +29,27 @@ describe("requests of one source (J12a)", () => {
     await turn();
     assert.deepEqual(inside, [0, 1, 2, 3]);
   });
+  it("are so many in a second as long as it always has some, however quick each is", async () => {
+    const gate = createSourceGate({ atOnce: 10, perSecond: 50 });
+    let served = 0;
+    let isOver = false;
+    const client = async () => {
+      while (!isOver) {
+        const place = await gate.enter(stranger);
+        served += 1;
+        await turn();
+        place.leave();
+      }
+    };
+    const clients = Array.from({ length: 40 }, client);
+    await delay(1_000);
+    isOver = true;
+    await Promise.all(clients);
+    // The second that was saved up, and the one that has passed.
+    assert.ok(served >= 90 && served <= 145, String(served));
+  });
   it("of a private network, which is most likely a proxy, are fifty times as many", async () => {
-    const gate = createSourceGate(1);
+    const gate = createSourceGate({ atOnce: 1, perSecond: 100 });
     let inside = 0;
     for (let nth = 0; nth < 51; nth += 1) void gate.enter("10.0.0.1").then(() => (inside += 1));
     await turn();

@@ -58,6 +58,7 @@ describe("layers", () => {
       IDSVC_HISTORY_LIMIT_DEFAULT: "2",
       IDSVC_HISTORY_LIMIT_MAX: "3",
       IDSVC_RATE_LIMIT: "5",
+      IDSVC_LOG_ADDRESSES: "hashed",
       IDSVC_METRICS_PORT: "9464",
       IDSVC_METRICS_TOKEN: "a-token-of-metrics",
       IDSVC_PROXY_HEADERS: "forwarded",

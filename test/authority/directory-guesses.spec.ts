@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { startProviderWorld, type ProviderWorld } from "../login/provider-world.ts";
 import { type Directory, startDirectory } from "../support/directory.ts";
 import { pathOf } from "../support/login-pages.ts";
@@ -48,6 +49,18 @@ const byApi = (username: string, tried: string, headers: Record<string, string>)
     { token: world.peer.app.token, headers },
   );
 
+/** How often the directory has refused somebody at this address. */
+async function directoryRefusals(headers: { "x-forwarded-for": string }): Promise<number> {
+  const kind = { kind: { kind: "REFUSAL_KIND_LOGIN" } };
+  const { result = [] } = bodyOf(await world.peer.post("/refusals/_search", [kind]));
+  return result.filter(
+    (each: { reason: string; identity_provider_id?: string; origin?: { address?: string } }) =>
+      each.reason === "DIRECTORY_REFUSED" &&
+      each.identity_provider_id === idp &&
+      each.origin?.address === headers["x-forwarded-for"],
+  ).length;
+}
+
 describe("finding 4: wrong passwords of a directory (authority J12, account L8)", () => {
   it("count against the source over the API, for names that are there and names that are not", async () => {
     const headers = stranger();
@@ -62,6 +75,16 @@ describe("finding 4: wrong passwords of a directory (authority J12, account L8)"
       assert.ok(Number(refused.headers["retry-after"]) >= 1);
     }
     bodyOf(await byApi("mona", password, stranger()));
+  });
+
+  it("are records with their source (J15)", async () => {
+    const headers = stranger();
+    assert.equal(await directoryRefusals(headers), 0);
+    await byApi("mona", "wrong", headers);
+    for (let waited = 0; (await directoryRefusals(headers)) < 1; waited += 50) {
+      assert.ok(waited < 10_000);
+      await delay(50);
+    }
   });
 
   it("and on the page, with those of users of ours; what is right costs nothing", async () => {

@@ -87,6 +87,36 @@ describe("what a new instance begins with (J16)", () => {
     assert.deepEqual(await settingsOf(service, at), local);
   });
 
+  it("CreateInstance: holds the first person's password to what the instance begins with", async () => {
+    const { service } = await startAt("http://localhost:8080", operator.env);
+    await using _ = service;
+    const token = await operator.tokenFor(service.app.made.issuer);
+    const logs = async () => (await service.app.kernel.db.heads()).size;
+    const make = (domain: string, password: string) => {
+      const names = { given_name: "Ada", family_name: "Owner" };
+      const human = { username: "owner", email: "ada@example.test", ...names, password };
+      const body = { name: domain, domain, organization: { name: "First" }, human };
+      return service.post("/instances", body, { token });
+    };
+    const before = await logs();
+    for (const [domain, password, missing] of [
+      ["tenant.example.test", "vq7-zulk-ee", "min_length"],
+      ["tenant.localhost", "vq7-zul", "min_length"],
+      ["tenant.example.test", "ada-owner-example", "blocklist"],
+    ] as const) {
+      const { refusal } = await make(domain, password);
+      assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY" });
+      assert.equal(refusal.metadata["missing"], missing);
+      assert.deepEqual(
+        [...new Set(refusal.violations.map(({ field }) => field))],
+        ["instance.human.password"],
+      );
+    }
+    assert.equal(await logs(), before);
+    bodyOf(await make("tenant.example.test", "vq7-zulk-ee-"), 201);
+    bodyOf(await make("tenant.localhost", "vq7-zulk"), 201);
+  });
+
   it("the owner may change each of them; doctor names what demands less", async () => {
     const { service, at } = await startAt(`http://${outside}`);
     await using _ = service;

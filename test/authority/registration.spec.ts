@@ -121,18 +121,25 @@ describe("registration (authority J13)", () => {
 
   it("J12: names are tried twenty times an hour by one source", async () => {
     const email = freshAddress();
+    await addPersonNamed(peer, { username: email });
+    const [taken = ""] = (await addPersonNamed(peer)).loginName.split("@");
     const agent = await proving(email);
     const { url } = agent.last;
     const headers = { "x-forwarded-for": "203.0.113.77" };
+    const tried = { login_name: taken, new_password: password };
     for (let count = 0; count < 20; count += 1) {
-      assert.equal((await agent.submit({ new_password: "short" }, headers)).status, 200);
+      assert.match((await agent.submit(tried, headers)).html, /This login name is taken/);
     }
-    const refused = await agent.submit({ new_password: password }, headers);
+    const free = {
+      login_name: uniqueName("nina").replace(" ", "-"),
+      new_password: password,
+    };
+    const refused = await agent.submit(free, headers);
     assert.equal(refused.status, 429);
     assert.equal(errorOf(refused), "RATE_LIMITED");
     await agent.open(url);
     const elsewhere = { "x-forwarded-for": "203.0.113.78" };
-    codeIn(await agent.submit({ new_password: password }, elsewhere));
+    codeIn(await agent.submit(free, elsewhere));
   });
 
   it("J14: what waits for the proof holds no code and no password, and is of one browser", async () => {

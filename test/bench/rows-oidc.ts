@@ -188,7 +188,7 @@ async function codesOf(
   const made: string[] = [];
   await withKernel(store.dir, async (kernel) => {
     const features = featureReader(kernel.db, kernel.featureDefaults);
-    const ports = clientPorts({ ...kernel, noteUse: () => {}, features });
+    const ports = clientPorts({ ...kernel, noteUse: () => {}, noteRefusal: () => {}, features });
     const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };
     const [client, user] = [
       await ports.clients.byId(at, clientId),

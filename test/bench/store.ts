@@ -16,7 +16,7 @@ export const root = resolve(import.meta.dirname, "../..");
 /** Flags of Node, as `npm start` gives them. */
 const startFlags = manifest.scripts.start.match(/--\S+/g) ?? [];
 /** For a look inside: flags of Node for the service, as `--cpu-prof --cpu-prof-dir=profiles`. */
-const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
+export const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
 const externalUrl = "http://localhost:8080";
 const targetsPerUnit = 1_000;
 

@@ -112,6 +112,7 @@ export function personalContract(fresh: () => Promise<Fresh>): void {
             ...{ type: "person.added", payload: first?.payload, ownerType: "instance" },
             ...{ ownerId: "one", editorId: "", service: "", clientId: "", requestId: "" },
             createdAt: new Date(0),
+            originId: null,
           },
         ],
       });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { bodyOf, type ResourcePeer, startPeer, uniqueName } from "../support/peer.ts";
+import { assertRefused } from "../support/refusal.ts";
 import type { CallOptions } from "../support/protocols.ts";
 import { noticesSent } from "../support/notices.ts";
 
@@ -204,7 +205,8 @@ describe("ImportHumanUser (decisions G3)", () => {
     const organization = await peer.addOrganization();
     const { token } = await peer.addMember(organization, ["ORG_OWNER"]);
     const other = { "x-idsvc-orgid": await peer.addOrganization() };
-    assert.equal((await call(path, person(), { token, headers: other })).status, 403);
+    const elsewhere = await call(path, person(), { token, headers: other });
+    assertRefused(elsewhere.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
     assert.equal((await call(path, person(), { token })).status, 200);
   });
 });

@@ -44,7 +44,7 @@ async function storeOf(stream: FrozenStream): Promise<Kernel> {
       ...{ aggregateType: stream.aggregate, aggregateId: stream.id },
       ...{ ...event, aggregateVersion: BigInt(at + 1), createdAt: new Date(createdAt) },
       ...{ ownerType: owner.type, ownerId: owner.id },
-      ...{ editorId: "", service: "", clientId: "", requestId: "" },
+      ...{ editorId: "", service: "", clientId: "", requestId: "", originId: null },
     })),
   });
   const dispose = () => kernel[Symbol.asyncDispose]();

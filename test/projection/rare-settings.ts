@@ -46,6 +46,7 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
       enable_impersonation: true,
       allowed_frame_origins: { value: ["https://app.example.com"] },
       allowed_link_hosts: { value: ["login.example.com"] },
+      related_origins: { value: ["https://login.example.com"] },
     },
     true,
   ],

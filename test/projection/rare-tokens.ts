@@ -31,7 +31,7 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
     ...more,
   });
   const issue = async (
-    of: { open: OidcSession } | { id: string } | undefined,
+    of: { open: OidcSession } | OidcSession | undefined,
     spend: Issue["spend"],
     impersonation?: Issue["impersonation"],
   ) => {
@@ -63,7 +63,7 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
   const found = await tokens.refreshToken(at, given.refresh);
   assert.ok(found !== undefined);
   const spend = { kind: "refresh_token" as const, digest: found.digest };
-  const renewed = await issue({ id: first }, [spend]);
+  const renewed = await issue(session(first), [spend]);
   const parents = [{ id: first, userId: user.id }];
   await issue({ open: session(newId(), { actor, parents }) }, [], { actor });
   const alone = await issue(undefined, []);

@@ -81,6 +81,7 @@ export const happened = (
   payload: {},
   ownerType: "instance",
   ownerId: "one",
+  originId: null,
   editorId: "editor",
   service: "test",
   clientId: "",

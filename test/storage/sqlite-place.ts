@@ -23,7 +23,7 @@ export async function filePlace(): Promise<FilePlace> {
     path,
     replaceEvent: `INSERT OR REPLACE INTO events SELECT instance_id, sequence, aggregate_type, aggregate_id,
       aggregate_version, 'note.removed', revision, payload, owner_type, owner_id, editor_id, service, client_id,
-      request_id, created_at FROM events`,
+      request_id, created_at, origin_id FROM events`,
     open: async (schema) => openSqlite({ path, schema }),
     async execute(statement) {
       using connection = connect(path);

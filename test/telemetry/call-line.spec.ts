@@ -12,6 +12,7 @@ const line: CallLine = {
   requestId: "AbC_-9-1z",
   instanceId: "128000000000000000",
   caller: "128000000000000001",
+  clientAddress: "203.0.113.0/24",
   reason: "TARGET_NOT_FOUND",
 };
 const [service, method] = ["idsvc.resources.action.v3alpha.ActionService", "GetTarget"];
@@ -27,6 +28,7 @@ describe("the line of a call", () => {
   const others: [what: string, line: CallLine][] = [
     ["with everything", line],
     ["without caller and reason", { ...line, caller: undefined, reason: undefined }],
+    ["without an address", { ...line, clientAddress: undefined }],
     ["with quotes and a backslash", { ...line, caller: 'system "a\\b"' }],
     ["with control characters", { ...line, caller: "a\r\nb\u0000\u001b[31m\u2028" }],
     ["with other letters", { ...line, caller: "Zoë 🦊 𝒳" }],
@@ -88,10 +90,16 @@ describe("the log on standard output", () => {
 });
 
 describe("the line of a request that is not RPC", () => {
-  const facts = { status: 200, ms: 1.234, instanceId: "128000000000000000", requestId: "A_-9" };
+  const facts = {
+    ...{ status: 200, ms: 1.234, instanceId: "128000000000000000", requestId: "A_-9" },
+    clientAddress: "2001:db8:1::/48",
+  };
   for (const [what, each] of [
     ["with everything", facts],
-    ["of no instance", { ...facts, instanceId: undefined, requestId: undefined }],
+    [
+      "of no instance",
+      { ...facts, instanceId: undefined, requestId: undefined, clientAddress: undefined },
+    ],
     ["with quotes", { ...facts, instanceId: 'a"\\b\r\n' }],
   ] as const) {
     it(`is what the logger writes, byte for byte: ${what}`, () => {

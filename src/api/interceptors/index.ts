@@ -3,12 +3,14 @@ import type {
   FeatureReader,
   InstanceReader,
   MembershipReader,
+  NoteRefusal,
   OrganizationReader,
   PowerReader,
   RegistrationReader,
   StepUp,
   TokenVerifier,
 } from "../../authz/ports.ts";
+import type { ShowAddress } from "../../authz/shown-address.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import type { CallExecutions } from "../../executor/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -48,6 +50,9 @@ export type Ports = {
   validator: Judge;
   logger: Logger;
   metrics: Metrics;
+  noteRefusal: NoteRefusal;
+  /** What the log shows of the address of a client. */
+  showAddress: ShowAddress;
   /** Absent where calls are not limited. */
   limitRate?: RateLimiter | undefined;
   /** The external URL of the configuration: scheme and port of every issuer. */

@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { type RequestContext, RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { RequestedContext } from "../../authz/context.ts";
+import { knowsOrganization } from "../../authz/known.ts";
 import { type DomainError, invalidField, notFound } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -57,15 +58,12 @@ async function fromRequest(
     }
     case "orgId": {
       if (asked.value === "") throw emptyMember("ctx.org_id");
-      const found = await organizations.byId(call.instanceId, asked.value);
-      if (found === undefined) throw organizationNotFound();
-      return { type: "organization", organizationId: found.id };
+      return enterOrganization(call, await organizations.byId(call.instanceId, asked.value));
     }
     case "orgDomain": {
       if (asked.value === "") throw emptyMember("ctx.org_domain");
-      const found = await organizations.byDomain(call.instanceId, asked.value.toLowerCase());
-      if (found === undefined) throw organizationNotFound();
-      return { type: "organization", organizationId: found.id };
+      const domain = asked.value.toLowerCase();
+      return enterOrganization(call, await organizations.byDomain(call.instanceId, domain));
     }
     default:
       throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
@@ -89,8 +87,12 @@ async function fromHeader({ organizations }: Ports, call: Call): Promise<Request
       "the header must hold one id of 1 to 200 characters",
     );
   }
-  const found = await organizations.byId(call.instanceId, id);
-  if (found === undefined) throw organizationNotFound();
+  return enterOrganization(call, await organizations.byId(call.instanceId, id));
+}
+
+/** Organizations in which the caller has nothing do not exist for them (authority J13). */
+function enterOrganization(call: Call, found: { id: string } | undefined): RequestedContext {
+  if (found === undefined || !knowsOrganization(call, found.id)) throw organizationNotFound();
   return { type: "organization", organizationId: found.id };
 }
 

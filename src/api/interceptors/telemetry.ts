@@ -1,3 +1,6 @@
+import { editorOf } from "../../authz/context.ts";
+import type { NoteRefusal } from "../../authz/ports.ts";
+import { presenceOf, whereOf } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callLogger } from "../../telemetry/call-line.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
@@ -5,8 +8,8 @@ import type { Ports } from "./index.ts";
 
 /** One log line and one measurement a call, whatever its outcome. */
 export const telemetry =
-  ({ logger, metrics }: Ports): InterceptorFactory =>
-  ({ method }) => {
+  ({ logger, metrics, showAddress, noteRefusal }: Ports): InterceptorFactory =>
+  ({ method, path }) => {
     const service = method.parent.typeName;
     const count = metrics.callsOf(service, method.name);
     const log = callLogger(logger, service, method.name);
@@ -21,8 +24,10 @@ export const telemetry =
         requestId: call.requestId,
         instanceId: call.instanceId,
         caller: call.caller?.kind === "user" ? call.caller.userId : call.caller?.name,
+        clientAddress: showAddress(call.peer),
         reason: failure?.reason,
       };
+      if (failure?.kind === "permissionDenied") note(noteRefusal, path, call, failure);
       if (failure?.kind !== "internal") return log(line);
       logger.error({ service, method: method.name, ...line, err: failure.cause }, "call failed");
     };
@@ -38,3 +43,15 @@ export const telemetry =
       }
     };
   };
+
+/** What somebody who is known may not do is kept, with where it came from (authority J15). */
+function note(noteRefusal: NoteRefusal, operation: string, call: Call, { reason }: DomainError) {
+  const { caller, instanceId } = call;
+  if (caller === undefined) return;
+  const of = caller.kind === "user" ? caller : undefined;
+  noteRefusal({
+    ...{ instanceId, kind: "call", reason, operation, userId: editorOf(caller) },
+    ...{ clientId: of?.clientId, organizationId: of?.organizationId },
+    presence: presenceOf(whereOf(call.peer, call.headers), caller),
+  });
+}

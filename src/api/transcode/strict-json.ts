@@ -3,6 +3,8 @@ import { type DomainError, invalidArgument } from "../../errors.ts";
 
 /** How deep lists and objects may nest where nothing else is said. */
 const defaultDepth = 100;
+/** How many values there may be: what becomes of one takes a microsecond or more, however short it is (authority J17). */
+const mostValues = 200_000;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -11,7 +13,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  *
  * Refused: a byte order mark, other encodings than UTF-8, half a surrogate pair, a key twice in one object, the key
  * `__proto__`, numbers too large for a double, comments, trailing commas, trailing text, nesting deeper than
- * `limits.depth` (100). Integers that a double cannot hold exactly come out as strings, so that 64-bit fields keep
+ * `limits.depth` (100), more than 200,000 values. Integers that a double cannot hold exactly come out as strings, so that 64-bit fields keep
  * their value.
  *
  * Source: RFC 8259; I-JSON (RFC 7493) section 2.
@@ -64,12 +66,12 @@ function quoteEach(spans: readonly Span[], text: string): string {
 type Span = { start: number; end: number };
 
 /** What a scan reads, and what it found: integers that a double does not hold. */
-type Scan = { readonly text: string; readonly inexact: Span[] };
+type Scan = { readonly text: string; readonly inexact: Span[]; values: number };
 
 // JSON.parse builds the value, natively and fast; this only looks. A grammar of its own, rather than one that trusts
 // JSON.parse, because V8 quotes the input in its messages and a body may hold secrets.
 function scan(text: string, depth: number): readonly Span[] {
-  const state: Scan = { text, inexact: [] };
+  const state: Scan = { text, inexact: [], values: 0 };
   const end = scanValue(state, skipBlanks(text, 0), depth);
   if (end < text.length) throw unexpected(text, end, "the end of the text");
   return state.inexact;
@@ -87,6 +89,8 @@ const closeObject = 0x7d;
 /** The index behind the value that starts here, and behind the blanks that follow it. */
 function scanValue(state: Scan, at: number, depthLeft: number): number {
   const { text } = state;
+  state.values += 1;
+  if (state.values > mostValues) throw refuse(text, at, `more than ${mostValues} values`);
   switch (text.charCodeAt(at)) {
     case quote:
       return skipBlanks(text, endOfString(text, at));

@@ -1,3 +1,4 @@
+import { presenceAs } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callbackPath, jwtPath } from "../../federation/index.ts";
 import type { IntentRow } from "../../resources/idpintent/index.ts";
@@ -46,6 +47,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       instanceId: at.instanceId,
       issuer: at.issuer,
       requestId: at.requestId,
+      presence: presenceAs(at.where, { flowId: row.flowId || undefined, isVisitor: true }),
       editorId: "system:login",
       service: "login",
       clientId: "",

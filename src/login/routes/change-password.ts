@@ -57,7 +57,7 @@ export function changePasswordRoute(parts: RouteParts): Route {
         return advance.next(visit);
       }
       const problems = await change(visit, id);
-      if (problems.length > 0) return show(visit, { problems });
+      if (problems.length > 0) return visit.again({ problems });
       // All his sessions have ended: a new one, by the password that he has just set.
       const { mustChangePassword: _, sessionId: __, ...rest } = visit.flow.data;
       await visit.renew(visit.agent.sessionIds);

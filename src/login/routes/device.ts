@@ -14,8 +14,11 @@ const longest = 40;
 export function deviceRoutes(parts: RouteParts): Route[] {
   const { advance, appOf, consents, devices, people, sessions } = parts;
 
-  function show(visit: Visit, shown: Shown, typed?: string) {
-    const userCode = (typed ?? visit.query.get("user_code") ?? "").slice(0, longest);
+  function show(visit: Visit, shown: Shown) {
+    const userCode = (visit.form.get("user_code") ?? visit.query.get("user_code") ?? "").slice(
+      0,
+      longest,
+    );
     const view = userCode === "" ? {} : { userCode };
     const self = `${paths.device}${userCode === "" ? "" : `?${new URLSearchParams({ user_code: userCode })}`}`;
     return visit.show((page) => devicePage(page, view), { ...shown, self });
@@ -48,7 +51,7 @@ export function deviceRoutes(parts: RouteParts): Route[] {
         const found = await devices.find(visit.at, typed);
         if (found === undefined) {
           const problems = [{ code: "USER_CODE_INVALID", field: "user_code" }] as const;
-          return show(visit, { problems }, typed);
+          return visit.again({ problems });
         }
         const { agent, at } = visit;
         const all = await Promise.all(

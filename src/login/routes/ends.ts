@@ -78,7 +78,7 @@ export function endRoutes(parts: RouteParts): Route[] {
           visit.at,
           living.map(({ id }) => id),
         );
-        await visit.renew([]);
+        if (visit.agent.sessionIds.length > 0) await visit.renew([]);
         const logout = visit.hasFlow ? visit.flow.data.logout : undefined;
         const location = logout && afterLogout(logout);
         return location === undefined ? visit.go(paths.loggedOut) : leave(visit.go(""), location);

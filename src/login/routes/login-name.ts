@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostName } from "../../authz/host.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import { isMeant, noticeOf, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
@@ -8,19 +8,20 @@ import { passkeyOptions } from "../passkey-options.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
 const longestName = 400;
-const stepMs = 50;
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
+  const { always } = constantTime(50);
   const { people, advance, policyOf, sessions, intents } = parts;
 
-  async function show(visit: Visit, shown: Shown, typed?: string) {
+  async function show(visit: Visit, shown: Shown) {
     const policy = await policyOf(visit.place);
     const { data } = visit.hasFlow ? visit.flow : await visit.save({});
     const domain = hostName(new URL(visit.at.issuer).host);
     const challenge = data.passkey?.challenge ?? randomBytes(32).toString("base64url");
     if (data.passkey === undefined) await visit.save({ ...data, passkey: { challenge, domain } });
     const app = data.request && (await parts.appOf(visit.at.instanceId, data.request.clientId));
+    const typed = visit.form.get("login_name");
     const loginName = typed ?? data.loginName ?? data.request?.loginHint;
     const view = {
       ...(loginName === undefined ? {} : { loginName }),
@@ -44,14 +45,14 @@ export function loginNameRoute(parts: RouteParts): Route {
       const typed = valueOf(visit, "login_name").slice(0, longestName);
       if (typed === "") {
         const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-        return show(visit, { problems }, typed);
+        return visit.again({ problems });
       }
       const { data } = visit.hasFlow ? visit.flow : await visit.save({});
       const { sessionId: _, userId: __, ...rest } = data;
-      const { userId, fits, known } = await atFullSteps(stepMs, () => find(visit, typed));
+      const { userId, fits, known } = await always(() => find(visit, typed));
       if (!fits && !ignoreUnknownUsernames) {
         const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
-        return show(visit, { problems }, typed);
+        return visit.again({ problems });
       }
       await visit.save({
         ...rest,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { openProvenSession } from "../../resources/session/index.ts";
-import { evenly } from "../../resources/user/index.ts";
+import { constantTime } from "../../constant-time.ts";
 import { passkeyPage } from "../pages/passkey.ts";
 import { paths } from "../paths.ts";
 import { passkeyOptions } from "../passkey-options.ts";
@@ -15,6 +15,7 @@ import type { Shown, Visit } from "../visit.ts";
  */
 export function passkeyRoute(parts: RouteParts): Route {
   const { advance, people, checks, policyOf } = parts;
+  const { refusals } = constantTime(50);
 
   async function show(visit: Visit, shown: Shown) {
     const { data } = visit.flow;
@@ -41,7 +42,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const { id } = credential;
     const credentialId = typeof id === "string" ? id : "";
     const userId = await people.byCredential(instanceId, credentialId);
-    const at = writing(visit, userId ?? "login");
+    const at = writing(visit, userId ?? "system:login");
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;
     if (!(await isMeant(parts, visit, userId))) return false;
@@ -61,7 +62,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     get: (visit) => show(visit, {}),
     async post(visit) {
       const { data } = visit.flow;
-      const credential = readCredential(visit.form.get("credential"));
+      const credential = await credentialOf(parts, visit);
       const session = await advance.sessionOf(visit);
       const { key, passkey, ...rest } = data;
       // Whatever comes of it, a challenge counts once.
@@ -69,7 +70,7 @@ export function passkeyRoute(parts: RouteParts): Route {
       let isRight = false;
       if (credential !== undefined && key !== undefined && session !== undefined) {
         const given = { webAuthN: { credentialAssertionData: credential } };
-        const proved = await evenly(() => proveInSession(parts, visit, session.id, given));
+        const proved = await refusals(() => proveInSession(parts, visit, session.id, given));
         ({ isRight } = proved);
       } else if (credential !== undefined && passkey !== undefined) {
         isRight = await openByPasskey(visit, credential, passkey);
@@ -81,7 +82,18 @@ export function passkeyRoute(parts: RouteParts): Route {
   };
 }
 
-export function readCredential(json: string | undefined): JsonObject | undefined {
+/** What the browser made with a passkey, on a page of the log-in itself; undefined for everything else. */
+export async function credentialOf(
+  { checks }: RouteParts,
+  { form, at }: Visit,
+): Promise<JsonObject | undefined> {
+  const credential = readJson(form.get("credential"));
+  if (credential === undefined) return undefined;
+  const { origin } = new URL(at.issuer);
+  return (await checks.webAuthN.isFrom(at.instanceId, origin, credential)) ? credential : undefined;
+}
+
+function readJson(json: string | undefined): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(json ?? "");
     return typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,18 +1,18 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { asUser } from "../as-user.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { Problem } from "../page.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 
 // Long enough for all that is done for somebody: nobody's answer takes as long.
-const stepMs = 300;
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
+  const { always } = constantTime(300);
   const { advance, people, call, policyOf, passwordRulesOf, mayTell } = parts;
 
   async function requireAllowed(visit: Visit): Promise<void> {
@@ -30,23 +30,22 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     await call(UserService.method.requestPasswordReset, request, visit.asService());
   }
 
-  async function showForgot(visit: Visit, shown: Shown, typed?: string) {
-    const loginName = typed ?? (visit.hasFlow ? visit.flow.data.loginName : undefined);
+  function showForgot(visit: Visit) {
+    const { loginName } = visit.flow.data;
     const view = loginName === undefined ? {} : { loginName };
     return visit.show((page) => forgotPasswordPage(page, view), {
-      ...shown,
       self: paths.forgotPassword,
     });
   }
 
-  async function showReset(visit: Visit, shown: Shown) {
+  async function showReset(visit: Visit) {
     const loginName = valueOf(visit, "login_name") || (visit.query.get("login_name") ?? "");
     if (loginName === "") return visit.go(paths.forgotPassword);
     const rules = await passwordRulesOf(visit.place);
     const code = valueOf(visit, "code") || visit.query.get("code");
     const view = { loginName, rules, ...(code === undefined ? {} : { code }) };
     const self = `${paths.resetPassword}?${new URLSearchParams({ login_name: loginName })}`;
-    return visit.show((page) => resetPasswordPage(page, view), { ...shown, self });
+    return visit.show((page) => resetPasswordPage(page, view), { self });
   }
 
   /** What is wrong with the new password or its code; nothing when it is set. */
@@ -81,16 +80,16 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       async get(visit) {
         await requireAllowed(visit);
         if (!visit.hasFlow) await visit.save({});
-        return showForgot(visit, {});
+        return showForgot(visit);
       },
       async post(visit) {
         await requireAllowed(visit);
         const loginName = valueOf(visit, "login_name");
         if (loginName === "") {
           const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-          return showForgot(visit, { problems }, "");
+          return visit.again({ problems });
         }
-        await atFullSteps(stepMs, () => send(visit, loginName));
+        await always(() => send(visit, loginName));
         return visit.go(paths.resetPassword, { login_name: loginName });
       },
     },
@@ -99,16 +98,16 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       async get(visit) {
         await requireAllowed(visit);
         if (!visit.hasFlow) await visit.save({});
-        return showReset(visit, {});
+        return showReset(visit);
       },
       async post(visit) {
         await requireAllowed(visit);
         if (valueOf(visit, "resend") !== "") {
-          await atFullSteps(stepMs, () => send(visit, valueOf(visit, "login_name")));
-          return showReset(visit, { notice: "CODE_SENT" });
+          await always(() => send(visit, valueOf(visit, "login_name")));
+          return visit.again({ notice: "CODE_SENT" });
         }
-        const problems = await atFullSteps(stepMs, () => reset(visit));
-        if (problems.length > 0) return showReset(visit, { problems });
+        const problems = await always(() => reset(visit));
+        if (problems.length > 0) return visit.again({ problems });
         // Every session of his has ended with the old password.
         await visit.renew(visit.agent.sessionIds);
         const { sessionId: _, mustChangePassword: __, ...rest } = visit.flow.data;

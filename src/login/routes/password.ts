@@ -1,15 +1,13 @@
-import { evenly } from "../../resources/user/index.ts";
+import { constantTime } from "../../constant-time.ts";
 import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
 import { PageRefused, type Shown, type Visit } from "../visit.ts";
 
-// Everything that is done for a wrong password fits in one step, whatever is wrong with it.
-const stepMs = 250;
-
 /** The password. Unknown, locked, without a password, wrong: one answer in one time (D49). */
 export function passwordRoute(parts: RouteParts): Route {
+  const { refusals } = constantTime(250);
   const { advance, people, policyOf } = parts;
 
   async function show(visit: Visit, shown: Shown) {
@@ -35,9 +33,9 @@ export function passwordRoute(parts: RouteParts): Route {
       const { allowUsernamePassword } = await policyOf(visit.place);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const password = visit.form.get("password") ?? "";
-      const proved = await evenly(() => provePassword(parts, visit, password), stepMs);
+      const proved = await refusals(() => provePassword(parts, visit, password));
       if (!proved.isRight) {
-        return show(visit, { problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
+        return visit.again({ problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
       }
       if (proved.mustChangePassword) {
         await visit.save({ ...visit.flow.data, mustChangePassword: true });

@@ -4,12 +4,18 @@ import { providerRegisterPage } from "../pages/provider-register.ts";
 import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 
 /** What becomes of an account of a provider that nobody here has: it is linked, or gets a new user. */
 export function providerAccountRoutes(parts: RouteParts): Route[] {
   const { now } = parts;
   const login = createProviderLogin(parts);
+
+  const typedIn = (visit: Visit) => ({
+    givenName: valueOf(visit, "given_name"),
+    familyName: valueOf(visit, "family_name"),
+    email: valueOf(visit, "email"),
+  });
 
   async function choices(visit: Visit) {
     const { idp, identity } = await login.held(visit);
@@ -19,17 +25,17 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
     return { idp, identity, hasCandidate, allowsLink, allowsCreate: isCreationAllowed };
   }
 
-  async function showRegister(visit: Visit, shown: Shown = {}, typed?: Record<string, string>) {
+  async function showRegister(visit: Visit) {
     const { idp, identity, allowsCreate } = await choices(visit);
     if (!allowsCreate) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
     const { firstName, lastName, email } = identity;
-    const values = typed ?? {
+    const said = {
       ...(firstName === undefined ? {} : { givenName: firstName }),
       ...(lastName === undefined ? {} : { familyName: lastName }),
       ...(email === undefined ? {} : { email }),
     };
+    const values = visit.form.size > 0 ? typedIn(visit) : said;
     return visit.show((page) => providerRegisterPage(page, { provider: idp.name, values }), {
-      ...shown,
       self: paths.providerRegister,
     });
   }
@@ -66,13 +72,9 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
     },
     {
       path: paths.providerRegister,
-      get: (visit) => showRegister(visit),
+      get: showRegister,
       async post(visit) {
-        const typed = {
-          givenName: valueOf(visit, "given_name"),
-          familyName: valueOf(visit, "family_name"),
-          email: valueOf(visit, "email"),
-        };
+        const typed = typedIn(visit);
         const { allowsCreate } = await choices(visit);
         if (!allowsCreate) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
         const missing = Object.entries({
@@ -82,12 +84,12 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
         })
           .filter(([, value]) => value === "")
           .map(([field]): Problem => ({ code: "FIELD_MISSING", field }));
-        if (missing.length > 0) return showRegister(visit, { problems: missing }, typed);
+        if (missing.length > 0) return visit.again({ problems: missing });
         try {
           return await login.create(visit, typed);
         } catch (error) {
           if (error instanceof PageRefused) throw error;
-          return showRegister(visit, { problems: toProblems(error) }, typed);
+          return visit.again({ problems: toProblems(error) });
         }
       },
     },

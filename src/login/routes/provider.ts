@@ -5,7 +5,7 @@ import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import { type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 import type { Idp } from "../../resources/idp/index.ts";
 
@@ -34,7 +34,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
   async function start(visit: Visit, id: string): Promise<LoginAnswer> {
     const idp = await activeIdp(visit, id);
     if (idp.type === "ldap") return visit.go(paths.providerPassword, { idp: id });
-    const flow = visit.hasFlow ? visit.flow : await visit.save({});
+    const flow = await visit.kept();
     const { freshSince, request } = flow.data;
     const at = { ...writing(visit, "system:login"), issuer: visit.at.issuer };
     try {
@@ -59,18 +59,19 @@ export function providerRoutes(parts: RouteParts): Route[] {
     }
   }
 
-  async function showPassword(visit: Visit, id: string, shown: Shown = {}): Promise<LoginAnswer> {
+  async function showPassword(visit: Visit): Promise<LoginAnswer> {
+    const id = valueOf(visit, "idp") || (visit.query.get("idp") ?? "");
     const { name } = await activeIdp(visit, id);
     if (!visit.hasFlow) await visit.save({});
     const loginName = valueOf(visit, "login_name") || visit.flow.data.loginName;
     const view = { idpId: id, provider: name, ...(loginName ? { loginName } : {}) };
     const self = `${paths.providerPassword}?${new URLSearchParams({ idp: id })}`;
-    return visit.show((page) => providerPasswordPage(page, view), { ...shown, self });
+    return visit.show((page) => providerPasswordPage(page, view), { self });
   }
 
   async function tryPassword(visit: Visit, id: string): Promise<LoginAnswer> {
-    const flow = visit.hasFlow ? visit.flow : await visit.save({});
     await activeIdp(visit, id);
+    const flow = await visit.kept();
     const tried = {
       username: valueOf(visit, "login_name").slice(0, longestId),
       password: visit.form.get("password") ?? "",
@@ -86,18 +87,21 @@ export function providerRoutes(parts: RouteParts): Route[] {
     }
     if (told !== undefined) return login.arrived(visit, told);
     const problems = [{ code: "INVALID_CREDENTIALS", field: "password" }] as const;
-    return showPassword(visit, id, { problems });
+    return visit.again({ problems });
   }
 
   return [
     {
       path: paths.provider,
       get: (visit) => start(visit, visit.query.get("idp") ?? ""),
-      post: (visit) => start(visit, valueOf(visit, "idp")),
+      async post(visit) {
+        const { id } = await activeIdp(visit, valueOf(visit, "idp"));
+        return visit.go(paths.provider, { idp: id });
+      },
     },
     {
       path: paths.providerPassword,
-      get: (visit) => showPassword(visit, visit.query.get("idp") ?? ""),
+      get: showPassword,
       post: (visit) => tryPassword(visit, valueOf(visit, "idp")),
     },
   ];

@@ -1,31 +1,31 @@
 import { recoveryLinks } from "../../resources/user/index.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import type { Shown, Visit } from "../visit.ts";
+import type { Visit } from "../visit.ts";
 
 // As for all codes: nobody's answer takes as long.
-const stepMs = 300;
 
 /**
  * The way back in that was made on the machine (authority J21), in whichever browser: it sets a new password, logs in by it,
  * and goes on to a second factor where one is demanded.
  */
 export function recoverRoute(parts: RouteParts): Route {
+  const { always } = constantTime(300);
   const { advance, people, passwordRulesOf } = parts;
   const links = recoveryLinks(parts.deps);
 
   const given = (visit: Visit, name: string) =>
     valueOf(visit, name) || (visit.query.get(name) ?? "");
 
-  async function show(visit: Visit, shown: Shown) {
+  async function show(visit: Visit) {
     const rules = await passwordRulesOf(visit.place);
     const view = { userId: given(visit, "user_id"), code: given(visit, "code"), rules };
-    return visit.show((page) => recoverPage(page, view), shown);
+    return visit.show((page) => recoverPage(page, view));
   }
 
   /** What is wrong; nothing when it is done. */
@@ -45,12 +45,12 @@ export function recoverRoute(parts: RouteParts): Route {
     path: paths.recover,
     async get(visit) {
       if (!visit.hasFlow) await visit.save({});
-      return show(visit, {});
+      return show(visit);
     },
     async post(visit) {
       const userId = valueOf(visit, "user_id");
-      const problems = await atFullSteps(stepMs, () => follow(visit, userId));
-      if (problems.length > 0) return show(visit, { problems });
+      const problems = await always(() => follow(visit, userId));
+      if (problems.length > 0) return visit.again({ problems });
       await visit.renew(visit.agent.sessionIds);
       // Whatever this browser was in the middle of was not this account's.
       const { loginName } = await people.account(visit.at.instanceId, userId);

@@ -2,13 +2,13 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { sourceOf } from "../../authz/source.ts";
 import type { FlowData } from "../flow.ts";
 import type { Problem } from "../page.ts";
-import { registerPage } from "../pages/register.ts";
 import { registerAccountPage } from "../pages/register-account.ts";
+import { requirePolicy } from "../../resources/user/index.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { createRegistration } from "../registration.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
-import type { Shown, Visit } from "../visit.ts";
+import type { Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 import { newcomerOf } from "./register.ts";
 
@@ -28,24 +28,24 @@ export function registerAccountRoute(parts: RouteParts): Route {
     return holder !== undefined;
   }
 
-  async function show(visit: Visit, newcomer: Newcomer, { problems, ...shown }: Shown = {}) {
-    const isOfNames = ({ field }: Problem) => field !== undefined && earlier.has(field);
-    if (problems?.some(isOfNames)) {
-      const all = { ...shown, problems: problems.filter(isOfNames), self: paths.register };
-      return visit.show((page) => registerPage(page, { values: newcomer }), all);
-    }
-    const isNamed =
-      problems?.some(({ field }) => field === "login_name") || (await asksName(visit, newcomer));
+  async function show(visit: Visit, newcomer: Newcomer) {
+    const isNamed = visit.form.has("login_name") || (await asksName(visit, newcomer));
     const view = {
       email: newcomer.email,
       rules: await passwordRulesOf(visit.place),
       ...(isNamed ? { loginName: valueOf(visit, "login_name") } : {}),
     };
     return visit.show((page) => registerAccountPage(page, view), {
-      ...shown,
-      ...(problems === undefined ? {} : { problems }),
       self: paths.registerAccount,
     });
+  }
+
+  /** Leads back to what is wrong: to the page before, where it is what that has asked for. */
+  function again(visit: Visit, problems: readonly Problem[]): Promise<LoginAnswer> {
+    const ofNames = problems.filter(({ field }) => field !== undefined && earlier.has(field));
+    return ofNames.length > 0
+      ? visit.again({ problems: ofNames }, paths.register)
+      : visit.again({ problems });
   }
 
   async function missingIn(visit: Visit, newcomer: Newcomer): Promise<readonly Problem[]> {
@@ -70,8 +70,13 @@ export function registerAccountRoute(parts: RouteParts): Route {
       email: { address: email, verification: { case: "isVerified", value: true } },
     } as const;
     const authenticators = { password: { type: { case: "password", value: password } } } as const;
+    const rules = await passwordRulesOf(visit.place);
+    const person = { username, email: { address: email, isVerified: true }, data };
+    const weak = await problemsOf(() => requirePolicy(rules, password, person, "new_password"));
+    if (weak.length > 0) return weak;
+    // What tells whether a name is taken counts, and so does what is told to targets; a password that is too short is neither.
     deps.budgets.spend("registrations", sourceOf(visit.at.peer));
-    try {
+    return problemsOf(async () => {
       const described = { username, organization_id: organizationId, data, email };
       const keep = await functions.creating(visit.at, described);
       const made = await call(
@@ -86,10 +91,7 @@ export function registerAccountRoute(parts: RouteParts): Route {
       const loginName = username;
       await visit.save({ ...rest, loginName, userId: user.id, isChosen: true });
       await provePassword(parts, visit, password);
-      return [];
-    } catch (error) {
-      return toProblems(error);
-    }
+    });
   }
 
   /** Whoever has not proven an address yet is led to where that is done. */
@@ -109,11 +111,21 @@ export function registerAccountRoute(parts: RouteParts): Route {
     post: (visit) =>
       withProof(visit, async (newcomer) => {
         const missing = await missingIn(visit, newcomer);
-        if (missing.length > 0) return show(visit, newcomer, { problems: missing });
+        if (missing.length > 0) return again(visit, missing);
         const problems = await register(visit, newcomer);
-        return problems.length > 0 ? show(visit, newcomer, { problems }) : advance.next(visit);
+        return problems.length > 0 ? again(visit, problems) : advance.next(visit);
       }),
   };
+}
+
+/** What is wrong; nothing when it is done. */
+async function problemsOf(work: () => Promise<void>): Promise<readonly Problem[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    return toProblems(error);
+  }
 }
 
 /** What the page before has asked for. */

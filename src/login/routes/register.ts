@@ -1,7 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { createNewcomers } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
-import { atFullSteps } from "../even-time.ts";
+import { constantTime } from "../../constant-time.ts";
 import type { FlowData } from "../flow.ts";
 import type { Problem } from "../page.ts";
 import { registerPage } from "../pages/register.ts";
@@ -13,7 +13,6 @@ import { writing } from "../writing.ts";
 import type { Shown, Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
 
-const stepMs = 400;
 const wrongCode = [{ code: "CODE_INVALID", field: "code" }] as const;
 
 type Newcomer = NonNullable<FlowData["newcomer"]>;
@@ -23,6 +22,7 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
  * only the mail tells: whoever reads it (D50, authority J13). Until the proof there is no account.
  */
 export function registerRoutes(parts: RouteParts): Route[] {
+  const { always } = constantTime(400);
   const { deps, advance, call, mayTell, appOf } = parts;
   const { homeOf, requireAllowed } = createRegistration(parts);
   const newcomers = createNewcomers(deps);
@@ -33,14 +33,14 @@ export function registerRoutes(parts: RouteParts): Route[] {
     email: valueOf(visit, "email"),
   });
 
-  async function show(visit: Visit, shown: Shown = {}): Promise<LoginAnswer> {
+  async function show(visit: Visit): Promise<LoginAnswer> {
     const { request, newcomer } = visit.flow.data;
     const app = request && (await appOf(visit.at.instanceId, request.clientId));
     const view = {
       ...(app === undefined ? {} : { app: app.name }),
-      values: shown.problems === undefined && newcomer !== undefined ? newcomer : typedIn(visit),
+      values: visit.form.has("email") ? typedIn(visit) : (newcomer ?? typedIn(visit)),
     };
-    return visit.show((page) => registerPage(page, view), { ...shown, self: paths.register });
+    return visit.show((page) => registerPage(page, view), { self: paths.register });
   }
 
   /** The address of whoever registers has the code sent; nothing is proven of another one any more. */
@@ -89,10 +89,10 @@ export function registerRoutes(parts: RouteParts): Route[] {
   /** The address was mistyped: another one takes its place, with a code of its own. */
   async function correct(visit: Visit, newcomer: Newcomer, email: string): Promise<LoginAnswer> {
     if (!isAddress(email)) {
-      return showVerify(visit, { problems: [{ code: "FIELD_INVALID", field: "email" }] });
+      return visit.again({ problems: [{ code: "FIELD_INVALID", field: "email" }] });
     }
     const { givenName, familyName } = newcomer;
-    await atFullSteps(stepMs, () => ask(visit, { givenName, familyName, email }));
+    await always(() => ask(visit, { givenName, familyName, email }));
     return visit.go(paths.verifyEmail, { notice: "CODE_SENT" });
   }
 
@@ -139,11 +139,11 @@ export function registerRoutes(parts: RouteParts): Route[] {
         await requireAllowed(visit);
         const typed = typedIn(visit);
         const problems = problemsIn(visit, typed.email);
-        if (problems.length > 0) return show(visit, { problems });
+        if (problems.length > 0) return visit.again({ problems });
         // Whoever was about to log in here registers instead.
         const { sessionId: _, ...rest } = visit.flow.data;
         await visit.save(rest);
-        await atFullSteps(stepMs, () => ask(visit, typed));
+        await always(() => ask(visit, typed));
         return visit.go(paths.verifyEmail);
       },
     },
@@ -154,12 +154,12 @@ export function registerRoutes(parts: RouteParts): Route[] {
         const newcomer = newcomerOf(visit);
         if (newcomer !== undefined) await requireAllowed(visit);
         if (valueOf(visit, "resend") !== "") {
-          return showVerify(visit, await atFullSteps(stepMs, () => resend(visit)));
+          return visit.again(await always(() => resend(visit)));
         }
         const email = valueOf(visit, "email");
         if (newcomer !== undefined && email !== "") return correct(visit, newcomer, email);
-        const problems = await atFullSteps(stepMs, () => verify(visit));
-        if (problems.length > 0) return showVerify(visit, { problems });
+        const problems = await always(() => verify(visit));
+        if (problems.length > 0) return visit.again({ problems });
         return newcomer === undefined ? advance.next(visit) : visit.go(paths.registerAccount);
       },
     },

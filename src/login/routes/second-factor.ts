@@ -1,5 +1,5 @@
 import { UserVerificationRequirement } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
-import { evenly } from "../../resources/user/index.ts";
+import { constantTime } from "../../constant-time.ts";
 import { hostName } from "../../authz/host.ts";
 import { emailCodePage } from "../pages/email-code.ts";
 import { type Factor, mfaPage } from "../pages/mfa.ts";
@@ -10,7 +10,7 @@ import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
 import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 import { masked } from "../people.ts";
 import type { LoginAnswer } from "../web.ts";
 
@@ -27,6 +27,7 @@ const pathOf: Readonly<Record<Factor, string>> = {
 
 /** The second factors: which one, and a page for each that is a code. */
 export function secondFactorRoutes(parts: RouteParts): Route[] {
+  const { refusals } = constantTime(50);
   const { advance, people } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
@@ -67,7 +68,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     return visit.go(pathOf[factor]);
   }
 
-  async function showCode(visit: Visit, factor: CodeFactor, shown: Shown): Promise<LoginAnswer> {
+  async function showCode(visit: Visit, factor: CodeFactor): Promise<LoginAnswer> {
     const { user } = await requireSession(parts, visit);
     const account = await people.account(visit.at.instanceId, user.id);
     const hasOthers = (await factorsOf(visit)).length > 1;
@@ -82,22 +83,22 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
         return recoveryCodePage(page, view);
       },
-      { ...shown, self: pathOf[factor] },
+      { self: pathOf[factor] },
     );
   }
 
   const codeRoute = (factor: CodeFactor): Route => ({
     path: pathOf[factor],
-    get: (visit) => showCode(visit, factor, {}),
+    get: (visit) => showCode(visit, factor),
     async post(visit) {
       const session = await requireSession(parts, visit);
       if (valueOf(visit, "resend") !== "") {
         await begin(visit, session, factor);
-        return showCode(visit, factor, { notice: "CODE_SENT" });
+        return visit.again({ notice: "CODE_SENT" });
       }
       const code = valueOf(visit, "code").replaceAll(" ", "");
       if (code === "") {
-        return showCode(visit, factor, { problems: [{ code: "FIELD_MISSING", field: "code" }] });
+        return visit.again({ problems: [{ code: "FIELD_MISSING", field: "code" }] });
       }
       const check = {
         totp: { totp: { code } },
@@ -105,9 +106,9 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         sms: { otpSms: { code } },
         recovery: { recoveryCode: { code } },
       }[factor];
-      const proved = await evenly(() => proveInSession(parts, visit, session.id, check));
+      const proved = await refusals(() => proveInSession(parts, visit, session.id, check));
       if (proved.isRight) return advance.next(visit);
-      return showCode(visit, factor, { problems: [{ code: "CODE_INVALID", field: "code" }] });
+      return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
     },
   });
 

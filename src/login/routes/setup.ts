@@ -13,9 +13,9 @@ import { requireSession, type Route, type RouteParts, toProblems, valueOf } from
 import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Visit } from "../visit.ts";
 import type { LoginAnswer } from "../web.ts";
-import { readCredential } from "./passkey.ts";
+import { credentialOf } from "./passkey.ts";
 
 const usualName = "login";
 
@@ -71,10 +71,11 @@ export function setupRoutes(parts: RouteParts): Route[] {
       { id: session.user.id },
       asUser(visit, session.user),
     );
+    // What is seen once stands in no address: the one form that is answered with a page.
     return visit.show((page) => setupRecoveryCodesPage(page, { codes }));
   }
 
-  async function showTotp(visit: Visit, shown: Shown): Promise<LoginAnswer> {
+  async function showTotp(visit: Visit): Promise<LoginAnswer> {
     const { user } = await requireDue(visit);
     const { setup } = visit.flow.data;
     if (setup?.kind !== "totp") return visit.go(paths.setup);
@@ -84,17 +85,16 @@ export function setupRoutes(parts: RouteParts): Route[] {
     const uri = new URL(setup.uri);
     uri.searchParams.set("secret", secret);
     const view = { uri: uri.href, secret };
-    return visit.show((page) => setupTotpPage(page, view), { ...shown, self: paths.setupTotp });
+    return visit.show((page) => setupTotpPage(page, view), { self: paths.setupTotp });
   }
 
-  async function showPasskey(visit: Visit, shown: Shown): Promise<LoginAnswer> {
+  async function showPasskey(visit: Visit): Promise<LoginAnswer> {
     const { user } = await requireDue(visit);
     const { setup } = visit.flow.data;
     if (setup?.kind !== "passkey") return visit.go(paths.setup);
     const account = await people.account(visit.at.instanceId, user.id);
     const view = { account, options: setup.options };
     return visit.show((page) => setupPasskeyPage(page, view), {
-      ...shown,
       self: paths.setupPasskey,
     });
   }
@@ -118,7 +118,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
     },
     {
       path: paths.setupTotp,
-      get: (visit) => showTotp(visit, {}),
+      get: showTotp,
       async post(visit) {
         const session = await requireDue(visit);
         const { setup } = visit.flow.data;
@@ -131,21 +131,21 @@ export function setupRoutes(parts: RouteParts): Route[] {
           await call(UserService.method.verifyTOTPRegistration, request, caller);
         } catch (error) {
           toProblems(error);
-          return showTotp(visit, { problems: [{ code: "CODE_INVALID", field: "code" }] });
+          return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
         }
         return done(visit, session, { kind: "totp" });
       },
     },
     {
       path: paths.setupPasskey,
-      get: (visit) => showPasskey(visit, {}),
+      get: showPasskey,
       async post(visit) {
         const session = await requireDue(visit);
         const { setup } = visit.flow.data;
         if (setup?.kind !== "passkey") return visit.go(paths.setup);
         const { id } = session.user;
         const { webAuthNId } = setup;
-        const publicKeyCredential: JsonObject = readCredential(visit.form.get("credential")) ?? {};
+        const publicKeyCredential: JsonObject = (await credentialOf(parts, visit)) ?? {};
         const verify = { publicKeyCredential, webAuthNName: usualName };
         try {
           const request = { id, webAuthNId, verify };
@@ -155,7 +155,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
           const problems = toProblems(error);
           const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
           const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-          return showPasskey(visit, { problems: [{ code }] });
+          return visit.again({ problems: [{ code }] });
         }
         return done(visit, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
       },

@@ -89,14 +89,13 @@ function chosen(
   scope: readonly string[],
   asked: Record<string, unknown> | undefined,
 ): Claims {
-  const byName = Object.keys(asked ?? {}).filter((name) => standardClaimNames.includes(name));
-  const names = [
-    ...scope.flatMap((each) => (Object.hasOwn(ofScope, each) ? (ofScope[each] ?? []) : [])),
-    ...byName,
-  ];
-  return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(known, name)).map((name) => [name, known[name]]),
-  );
+  const claims: Claims = {};
+  const tell = (name: string): void => {
+    if (Object.hasOwn(known, name)) claims[name] = known[name];
+  };
+  for (const each of scope) if (Object.hasOwn(ofScope, each)) ofScope[each]?.forEach(tell);
+  for (const name in asked) if (standardClaimNames.includes(name)) tell(name);
+  return claims;
 }
 
 /** The claims of the service's own (background 8.8): only on request, absent rather than empty. */

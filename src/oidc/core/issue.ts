@@ -131,7 +131,7 @@ function sessionOf(
   refreshEnd: Date | undefined,
 ): Issue["session"] {
   if (session === undefined || of === undefined) return undefined;
-  if ("renew" in session) return { id: of.id };
+  if ("renew" in session) return { id: of.id, sessionId: of.sessionId, actor: of.actor };
   // Until then something of it can live: the last refresh gives the last access token.
   const from = refreshEnd ?? issuedAt;
   return { open: of, expiresAt: new Date(from.getTime() + Math.max(accessTokenMs, idTokenMs)) };

@@ -24,6 +24,8 @@ export type Ports = {
   interactions: Interactions;
   keys: Keys;
   settings: Settings;
+  /** Notes that a client has not proven itself; `client` where it is known which one. Nobody waits for it. */
+  noteRefusedClient: (at: At, operation: string, client: Client | undefined) => void;
   /** What `acr` can say of a login, from the strongest down. */
   acrValues: readonly string[];
   now: () => Date;
@@ -35,7 +37,13 @@ export type Ports = {
 export type SecretKind = "access_token" | "refresh_token" | "authorization_code" | "device_code";
 
 /** An instance as OpenID Connect sees it, and the request that is being answered. */
-export type At = { instanceId: string; issuer: string; requestId: string };
+export type At = {
+  instanceId: string;
+  issuer: string;
+  requestId: string;
+  /** What the request tells of where it comes from, for the log alone; the service's own work comes from nowhere. */
+  where?: { address: string; browser: string; system: string };
+};
 
 export type GrantType =
   | "authorization_code"
@@ -230,7 +238,10 @@ export type Issue = {
   user: User;
   clientId: string;
   /** The OIDC session: a new one, with the time from when nothing of it can live, one that exists (by its id), or none. */
-  session: { open: OidcSession; expiresAt: Date } | { id: string } | undefined;
+  session:
+    | { open: OidcSession; expiresAt: Date }
+    | Pick<OidcSession, "id" | "sessionId" | "actor">
+    | undefined;
   accessToken: { value: string; token: AccessToken } | undefined;
   refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
   spend: readonly Spend[];
@@ -328,7 +339,7 @@ export interface Interactions {
     request: AuthorizationRequest,
     session: BrowserSession,
   ): Promise<Missing | undefined>;
-  /** Keeps a request for an hour; its id. */
+  /** Keeps a request for an hour, in the id itself where it is short enough; its id. */
   keep(at: At, request: AuthorizationRequest): Promise<string>;
   /** Leads this browser, and no other from now on, to the page where the login goes on. */
   begin(
@@ -339,7 +350,10 @@ export interface Interactions {
   ): Promise<{ location: string; cookies: string[] }>;
   /** A kept request, unless another browser works on it. */
   load(at: At, id: string, cookies: string): Promise<KeptRequest | undefined>;
-  /** Uses a kept request up: of two at once one hears true. */
+  /**
+   * Uses a kept request up: of two at once one hears true. A request that its id holds, and of which nothing was entered, is as
+   * often good as its client's own address would be.
+   */
   take(at: At, id: string): Promise<boolean>;
   /** The page for an error that cannot be told to the client. */
   errorPage(

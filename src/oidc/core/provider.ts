@@ -1,4 +1,5 @@
 import { browserEndpoints } from "./browser-endpoints.ts";
+import { ClientRefused } from "./client-auth/index.ts";
 import { clientEndpoints } from "./client-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorAnswer, OAuthError } from "./errors.ts";
@@ -27,6 +28,7 @@ export function createProvider(ports: Ports): Provider {
     try {
       return await endpoint.handle(request, at);
     } catch (error) {
+      if (error instanceof ClientRefused) ports.noteRefusedClient(at, endpoint.path, error.client);
       if (error instanceof OAuthError) return errorAnswer(error);
       throw error;
     }

@@ -7,8 +7,8 @@ import {
   problemsOfRedirect,
 } from "../../resources/app/index.ts";
 import { onlySecret } from "../../authz/ports.ts";
+import { constantTime } from "../../constant-time.ts";
 import { projectReader } from "../../resources/project/index.ts";
-import { evenly } from "../../resources/user/index.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse">;
@@ -16,11 +16,12 @@ type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse">;
 // No app has it: ids are numbers.
 const nobody = "";
 // Longer than it takes to look a secret up, whether it is remembered or not.
-const refusalStepMs = 10;
+const refusalMs = 10;
 
 /** The apps of an instance as OAuth clients. */
 export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
   const apps = appReader(db);
+  const { refusals } = constantTime(refusalMs);
   const projects = projectReader(db);
   // What an app was made to as long as it does not change: the configuration is made anew with every change.
   const made = new WeakMap<FoundApp["config"], Client>();
@@ -44,9 +45,8 @@ export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
 
     isSecret({ instanceId }, client, secret) {
       const ownerId = client?.appId ?? nobody;
-      const judged = evenly(
-        () => isClientSecretOf(secrets, { instanceId, appId: ownerId }, secret),
-        refusalStepMs,
+      const judged = refusals(() =>
+        isClientSecretOf(secrets, { instanceId, appId: ownerId }, secret),
       );
       return whenKnown(judged, (isIt) => {
         if (isIt) noteUse({ instanceId, ownerId, ...onlySecret });

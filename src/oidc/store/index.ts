@@ -1,4 +1,5 @@
 import type { FeatureReader } from "../../authz/ports.ts";
+import { presenceAs } from "../../authz/presence.ts";
 import { acrOf, strengths } from "../../authz/step-up.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
@@ -47,7 +48,7 @@ export const oidcModule: Module = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId" | "noteUse"> & {
+  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId" | "noteUse" | "noteRefusal"> & {
     features: FeatureReader;
   },
 ): Omit<Ports, "browsers" | "interactions" | "functions"> {
@@ -61,6 +62,13 @@ export function clientPorts(
   const devices = deviceStore(deps);
   return {
     ...{ clients, consents, users, tokens, devices, keys, settings, now, newId },
+    noteRefusedClient(at, operation, client) {
+      deps.noteRefusal({
+        ...{ instanceId: at.instanceId, kind: "client", reason: "INVALID_CLIENT", operation },
+        ...{ clientId: client?.clientId, organizationId: client?.organizationId },
+        presence: at.where && presenceAs(at.where, {}),
+      });
+    },
     acrValues: strengths.map(acrOf),
     newSecret: (kind) => newSecret(kind, now()),
   };

@@ -17,7 +17,7 @@ import {
 } from "./events.ts";
 import { AlreadySpent, hasRow, spendIn } from "./spend.ts";
 import { accessTokens, oidcSessions, onlyPart, refreshTokens } from "./tables.ts";
-import { ownedBy, writtenBy } from "./write.ts";
+import { type Lineage, ownedBy, writtenBy } from "./write.ts";
 
 type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
   clients: Pick<Ports["clients"], "byId">;
@@ -48,7 +48,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     // What stands for itself is checked whenever it is used.
     if (session === undefined) return;
     await require(tx, users, { instanceId, id: user.id, state: "active" }, isAgain);
-    if ("id" in session) {
+    if (!("open" in session)) {
       return require(tx, oidcSessions, { instanceId, id: session.id }, isAgain);
     }
     const { sessionId } = session.open;
@@ -116,7 +116,8 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       let isAgain = false;
       try {
         const editor = wanted.impersonation?.actor.sub ?? wanted.user.id;
-        await events.transact(writtenBy(at, editor, wanted.clientId), async (tx) => {
+        const by = writtenBy(at, editor, wanted.clientId, lineageOf(wanted));
+        await events.transact(by, async (tx) => {
           const unit = { sessionId: idOf(wanted), isAgain };
           for (const each of wanted.spend) await spendIn(db, tx, at, each, unit);
           await stand(tx, at, wanted, isAgain);
@@ -147,9 +148,12 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
   };
 }
 
+const lineageOf = ({ session }: Issue): Lineage =>
+  session === undefined || !("open" in session) ? { ...session } : session.open;
+
 const idOf = ({ session }: Issue): string => {
   if (session === undefined) return "";
-  return "id" in session ? session.id : session.open.id;
+  return "open" in session ? session.open.id : session.id;
 };
 
 /** Whether the user logged in with an identity provider, as `amr` tells. */

@@ -62,10 +62,11 @@ function toSession(row: Row<typeof oidcSessions>): Omit<OidcSession, "audience" 
 export async function endOidcSession(
   { events }: Pick<Deps, "events">,
   at: At,
-  { id, userId, clientId }: Pick<OidcSession, "id" | "userId" | "clientId">,
+  session: Pick<OidcSession, "id" | "userId" | "clientId" | "sessionId" | "actor">,
   reason: EndReason,
 ): Promise<void> {
-  await events.transact(writtenBy(at, userId, clientId), async (tx) => {
+  const { id, userId, clientId } = session;
+  await events.transact(writtenBy(at, userId, clientId, session), async (tx) => {
     const loaded = await tx.load(oidcSession, id);
     tx.record(oidcSession, loaded, terminate(loaded.state.isOpen, reason));
   });

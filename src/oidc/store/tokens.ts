@@ -86,7 +86,8 @@ export function tokenStore(
       if (access !== undefined) {
         const { id, userId, clientId, oidcSessionId } = access;
         const row = { instanceId, digest: await accessTokenKey(secrets, instanceId, value) };
-        await events.transact(writtenBy(at, userId, clientId), async (tx) => {
+        const by = writtenBy(at, userId, clientId, { id: oidcSessionId || undefined });
+        await events.transact(by, async (tx) => {
           if (!(await hasRow(db, accessTokens, row))) return;
           tx.expectRows(accessTokens, row, 1);
           tx.write(deleteRows(accessTokens, row));
@@ -99,7 +100,7 @@ export function tokenStore(
       if (refresh === undefined) return;
       const { id, session, oidcSessionId } = refresh;
       const { userId, clientId } = session;
-      await events.transact(writtenBy(at, userId, clientId), async (tx) => {
+      await events.transact(writtenBy(at, userId, clientId, session), async (tx) => {
         const loaded = await tx.load(oidcSession, oidcSessionId);
         if (!loaded.state.isOpen) return;
         tx.record(oidcSession, loaded, terminate(true, "revoked"));

@@ -4,10 +4,11 @@ import type { TokenVerifier } from "../../authz/ports.ts";
 import { ownCredentials, userWriting } from "../../authz/roles.ts";
 import { authenticationOf, isLiving, sessionById } from "../../resources/session/index.ts";
 import type { Database } from "../../storage/database.ts";
+import { actorsOf } from "./write.ts";
 import { commonReach } from "../core/api-power.ts";
 import type { Settings } from "../core/settings-ports.ts";
 import type { ApiPower, ApiReach } from "../core/api-ports.ts";
-import type { AccessToken, Actor, Client, Clients, Tokens, User, Users } from "../core/ports.ts";
+import type { AccessToken, Client, Clients, Tokens, User, Users } from "../core/ports.ts";
 
 /**
  * Recognises access tokens at the APIs (decisions B5): those whose audience is the service's own API, while they live and
@@ -39,11 +40,13 @@ export const oidcAccessTokens = (ports: {
         };
         // Machine users stand for themselves.
         if (token.oidcSessionId === "") return caller;
+        const { oidcSessionId: familyId } = token;
         return whenKnown(ports.clients.byId(at, clientId), (client) => {
           if (client === undefined) return undefined;
           const limit = limitOf(token, client, user);
           return whenKnown(authentication(instanceId, token), (proven) => ({
             ...caller,
+            familyId,
             ...(limit && { limit }),
             ...(proven && { authentication: proven }),
           }));
@@ -52,9 +55,6 @@ export const oidcAccessTokens = (ports: {
     });
   };
 };
-
-const actorsOf = (actor: Actor | undefined): string[] =>
-  actor === undefined ? [] : [actor.sub, ...actorsOf(actor.act)];
 
 const nothingButReading: TokenLimit = {
   permissions: [],

@@ -1,6 +1,9 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
-import type { EventSearchFilter } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
+import type {
+  CreationDateFilter,
+  EventSearchFilter,
+} from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
 import { isOneOf } from "../../projection/search.ts";
 import { and, type Column, eq, gte, lt, lte, type SQL } from "../../storage/drizzle.ts";
 
@@ -54,17 +57,22 @@ export function condition(
         to === undefined ? undefined : lte(t.sequence, position(to)),
       );
     }
-    case "creationDate": {
-      const { from, to } = filter.value;
-      return and(
-        from === undefined ? undefined : gte(t.createdAt, atOrAfter(from)),
-        to === undefined ? undefined : lt(t.createdAt, atOrAfter(to)),
-      );
-    }
+    case "creationDate":
+      return withinDates(t.createdAt, filter.value);
     default:
       return undefined;
   }
 }
+
+/** Keeps what is dated in a span of time. */
+export const withinDates = (
+  column: Column,
+  { from, to }: Pick<CreationDateFilter, "from" | "to">,
+): SQL | undefined =>
+  and(
+    from === undefined ? undefined : gte(column, atOrAfter(from)),
+    to === undefined ? undefined : lt(column, atOrAfter(to)),
+  );
 
 /** Whether an event has the name, or is of the group of that name; a group is whole dotted words (decisions C8). */
 const isOf = (asked: string, type: string): boolean =>

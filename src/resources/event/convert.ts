@@ -1,7 +1,7 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
-import type { EventSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
+import type { EventSchema, OriginSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { TellEvent } from "../../texts/event-texts.ts";
 
@@ -15,6 +15,7 @@ const ownerTypes = {
 export const toEvent = (
   event: LoggedEvent & { isPayloadOmitted?: boolean },
   tell: TellEvent,
+  origin?: MessageInitShape<typeof OriginSchema>,
 ): MessageInitShape<typeof EventSchema> => ({
   sequence: event.sequence,
   type: event.type,
@@ -30,6 +31,7 @@ export const toEvent = (
     service: event.service,
     clientId: event.clientId,
     requestId: event.requestId,
+    ...(origin && { origin }),
   },
   revision: event.revision,
   localizedMessage: tell(event.type),

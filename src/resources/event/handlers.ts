@@ -4,24 +4,41 @@ import type { Deps } from "../../projection/module.ts";
 import { toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { toEvent } from "./convert.ts";
-import { eventQueries } from "./queries.ts";
+import { originIn, refusalQueries, toRefusal } from "./refusals/queries.ts";
+import { type HomesOf, originShower, originTeller } from "./origins.ts";
+import { eventQueries, logOf } from "./queries.ts";
 import { eventTeller } from "./teller.ts";
 import { watch } from "./watch.ts";
 
-export function eventHandlers(deps: Deps): Handlers<typeof EventService> {
+export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof EventService> {
   const queries = eventQueries(deps);
   const tellerFor = eventTeller(deps.db);
+  const originsFor = originTeller(deps, homesOf);
+  const show = originShower(homesOf);
+  const refused = refusalQueries(deps);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));
       const tell = await tellerFor(scope);
-      const result = found.rows.map((row) => toEvent(row, tell));
+      const originOf = await originsFor(scope, logOf(scope), found.rows);
+      const result = found.rows.map((row) => toEvent(row, tell, originOf(row)));
       return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async searchRefusals({ query, filters }, scope) {
+      const found = await refused.search(scope, filters, toPage(query));
+      const origins = await Promise.all(found.rows.map((row) => originIn(deps, row)));
+      const showOne = await show(scope, logOf(scope), origins);
+      const result = found.rows.map((row, nth) => {
+        const origin = origins[nth];
+        return toRefusal(row, origin && showOne(origin));
+      });
+      return { details: toListDetails(found), result };
     },
 
     async *watchEvents(request, scope) {
       const tell = await tellerFor(scope);
-      yield* watch({ db: deps.db, queries, tell }, request, scope);
+      yield* watch({ db: deps.db, queries, tell, originsFor }, request, scope);
     },
   };
 }

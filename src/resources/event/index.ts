@@ -1,15 +1,25 @@
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import type { Deps, Module } from "../../projection/module.ts";
 import { eventHandlers } from "./handlers.ts";
+import { originKeyJobs } from "./origin-keys.ts";
+import { refusals } from "./refusals/table.ts";
+import type { HomesOf } from "./origins.ts";
 
 export { toEvent } from "./convert.ts";
+export { forgetOriginKeyLater } from "./origin-keys.ts";
+export { createRefusals, forgetRefusalsOf } from "./refusals/recorder.ts";
+export { originTeller } from "./origins.ts";
 export { eventTeller } from "./teller.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
 
-/** The log of an instance, searched and followed (resources, Events). It records nothing and keeps nothing. */
-export const eventModule: Module = {
+/** The log of an instance, searched and followed (resources, Events), and what was refused. It records no event. */
+export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module => ({
   events: [],
   projections: [],
-  services: (deps) => [service(EventService, eventHandlers(deps))],
-};
+  state: [refusals],
+  sweeps: (deps) => [sweepExpiredRows(deps, refusals)],
+  services: (deps) => [service(EventService, eventHandlers(deps, homesIn(deps.db)))],
+  jobs: originKeyJobs,
+});

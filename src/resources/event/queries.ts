@@ -98,7 +98,12 @@ export function eventQueries(parts: Parts) {
 }
 
 /** Which history is asked for: that of one object. */
-export type HistoryOf = { instanceId: string; aggregate: { type: string; id: string } };
+export type HistoryOf = {
+  instanceId: string;
+  /** The kinds of its streams, which all have its ID. */
+  types: readonly string[];
+  id: string;
+};
 
 /**
  * The history of one object, a page of it: for slices that show it beside the object, after they have checked that the
@@ -109,8 +114,8 @@ export function objectHistory(
 ): (of: HistoryOf, page: Page) => Promise<EventsFound> {
   const t = parts.db.table(log);
   const { page: readPage } = logReader(parts);
-  return ({ instanceId, aggregate: { type, id } }, page) =>
-    readPage(instanceId, [eq(t.aggregateType, type), eq(t.aggregateId, id)], page);
+  return ({ instanceId, types, id }, page) =>
+    readPage(instanceId, [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)], page);
 }
 
 type LogTable = { ownerType: Parameters<typeof eq>[0]; ownerId: Parameters<typeof isOneOf>[0] };

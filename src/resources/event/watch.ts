@@ -9,6 +9,7 @@ import type { Database } from "../../storage/database.ts";
 import type { TellEvent } from "../../texts/event-texts.ts";
 import { position } from "./conditions.ts";
 import { toEvent } from "./convert.ts";
+import type { originTeller } from "./origins.ts";
 import { type eventQueries, logOf } from "./queries.ts";
 
 // Commits wake a watcher; polling is the truth, for other processes.
@@ -19,7 +20,12 @@ const freshMs = 500;
 const [fewest, mostAtOnce] = [4, 64];
 const signOfLifeMs = 30_000;
 
-type Parts = { db: Database; queries: ReturnType<typeof eventQueries>; tell: TellEvent };
+type Parts = {
+  db: Database;
+  queries: ReturnType<typeof eventQueries>;
+  tell: TellEvent;
+  originsFor: ReturnType<typeof originTeller>;
+};
 type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
 
 /**
@@ -28,7 +34,7 @@ type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
  * step that is older than half a second, or than his permissions, is thrown away and read again.
  */
 export async function* watch(
-  { db, queries, tell }: Parts,
+  { db, queries, tell, originsFor }: Parts,
   { afterSequence, filters }: WatchEventsRequest,
   scope: Scope,
 ): AsyncGenerator<Message> {
@@ -44,11 +50,12 @@ export async function* watch(
       const { events, reached, isHead } = await queries.next(scope, filters, { after, most });
       // The sizes of all that is asked for are measured: where they are large, asking for many would be in vain.
       most = Math.min(Math.max(events.length * 2, fewest), 2 * most, mostAtOnce);
+      const originOf = await originsFor(scope, logOf(scope), events);
       let isCurrent = true;
       for (const event of events) {
         isCurrent = scope.permissions === permissions && performance.now() - readAt < freshMs;
         if (!isCurrent) break;
-        yield { sequence: event.sequence, event: toEvent(event, tell) };
+        yield { sequence: event.sequence, event: toEvent(event, tell, originOf(event)) };
         after = event.sequence;
         quietSince = performance.now();
       }

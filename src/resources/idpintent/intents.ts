@@ -10,6 +10,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { type Idp, idpReader, idpSecretReader } from "../idp/index.ts";
 import { authenticatorReader, idpLinkKey, user } from "../user/index.ts";
+import { askDirectory } from "./ask-directory.ts";
 import { consume, fail, idpIntent, intentSpent, start, succeed } from "./intent.ts";
 import { toProviderConfig } from "./provider.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
@@ -67,9 +68,10 @@ export function createIdpIntents(
     | "federation"
     | "organizations"
     | "budgets"
+    | "noteRefusal"
   >,
 ) {
-  const { db, events, secrets, now, newId, federation, budgets } = deps;
+  const { db, events, secrets, now, newId, federation } = deps;
   const t = db.table(idpIntents);
   const idps = idpReader(db, deps.features);
   const secretOf = idpSecretReader(db, secrets);
@@ -294,10 +296,8 @@ export function createIdpIntents(
       const { provider } = await requireIdp(at.instanceId, organizationId, idpId);
       const { config } = provider;
       if (config.type !== "ldap") throw notLdap();
-      budgets.spend("guesses", at.source);
-      const identity = await federation.lookUp({ ...provider, config }, tried);
+      const identity = await askDirectory(deps, at, { ...provider, config }, tried);
       if (identity === undefined) return undefined;
-      budgets.giveBack("guesses", at.source);
       const id = newId();
       await add(at, wanted, { id, stateDigest: "", kept: {} });
       try {

@@ -23,6 +23,7 @@ import {
   createInstance,
   newInstanceIds,
 } from "./create-instance.ts";
+import { requireFirstPassword } from "./first-password.ts";
 import {
   instance,
   instanceNotFound,
@@ -48,6 +49,11 @@ export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
       const domains = [domain.toLowerCase()];
       const ids = newInstanceIds(newId);
       const userId = newId();
+      if (owner.case === "human") {
+        const { password } = owner.value;
+        const human = { ...owner.value, password };
+        await requireFirstPassword(domain, human, "instance.human.password");
+      }
       const webKey = await newDefaultWebKey();
       const made = { name, domains, defaultLanguage, organizationName: organization.name, webKey };
       const at = writeContext(scope, ids.instance);

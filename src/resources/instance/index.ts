@@ -16,6 +16,7 @@ export {
   newInstanceIds,
 } from "./create-instance.ts";
 export { instanceEvents } from "./events.ts";
+export { requireFirstPassword } from "./first-password.ts";
 export {
   addInstance,
   instance,

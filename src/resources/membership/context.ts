@@ -1,6 +1,7 @@
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { MembershipSearchFilter } from "#gen/idsvc/resources/membership/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
+import { knowsOrganization } from "../../authz/known.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -52,12 +53,15 @@ export function createContexts({ db, organizations }: Deps): Contexts {
           named.case === "orgId"
             ? await organizations.byId(instanceId, named.value)
             : await organizations.byDomain(instanceId, named.value.toLowerCase());
-        if (found === undefined) throw organizationNotFound();
+        if (found === undefined || !knowsOrganization(scope, found.id))
+          throw organizationNotFound();
         return { type: "organization", organizationId: found.id } as const;
       }
       case "projectId": {
         const found = await projects.byId(instanceId, named.value);
-        if (found === undefined) throw projectNotFound();
+        if (found === undefined || !knowsOrganization(scope, found.organizationId)) {
+          throw projectNotFound();
+        }
         const { organizationId } = found;
         return { type: "project", projectId: named.value, organizationId } as const;
       }
@@ -65,6 +69,10 @@ export function createContexts({ db, organizations }: Deps): Contexts {
         const found = await projectGrants.byId(instanceId, named.value);
         if (found === undefined) throw projectGrantNotFound();
         const { id: grantId, projectId, grantedOrganizationId: organizationId } = found;
+        const isKnown = [organizationId, found.organizationId].some((one) =>
+          knowsOrganization(scope, one),
+        );
+        if (!isKnown) throw projectGrantNotFound();
         return { type: "projectGrant", grantId, projectId, organizationId } as const;
       }
       default:

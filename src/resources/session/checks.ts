@@ -6,9 +6,10 @@ import {
 } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
 import { aborted, type DomainError, failedPrecondition, invalidField } from "../../errors.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
-import { evenly, loginNameReader, user, type UserChecks } from "../user/index.ts";
+import { loginNameReader, user, type UserChecks } from "../user/index.ts";
 import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userFixed, userMissing } from "./session.ts";
 
@@ -46,12 +47,13 @@ export type SessionChecks = {
 };
 
 const field = "session.checks";
-// How long the judging of one wrong check may take before the whole is told of at the next step.
-const stepMs = 100;
+// Longer than the judging of one wrong check takes.
+const refusalMs = 100;
 
 export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
   const { events, organizations } = deps;
   const byLoginName = loginNameReader(deps);
+  const { refusals } = constantTime(refusalMs);
 
   const idOf = (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
     search.case === "loginName"
@@ -132,7 +134,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       if (isNamed && session?.user !== undefined) throw userFixed();
       if (!isNamed && session?.user === undefined) throw userMissing();
       const of = () => (isNamed ? idOf(at.instanceId, name) : Promise.resolve(session?.user?.id));
-      const outcome = await evenly(() => judge(at, session, of, wanted), stepMs * countOf(wanted));
+      const outcome = await refusals(() => judge(at, session, of, wanted), countOf(wanted));
       if (!outcome.isRight) throw invalidCredentials();
       if (outcome.isChangeRequired) throw passwordChangeRequired();
       return { user: outcome.user, isNamed, happened: outcome.happened };

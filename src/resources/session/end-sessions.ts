@@ -22,6 +22,8 @@ export async function endSession(
   ending: Ending,
 ): Promise<() => Written> {
   const loaded = await tx.load(session, at.sessionId);
+  const { user } = loaded.state ?? {};
+  tx.recognise({ sessionId: at.sessionId, ...(user && { personId: user.id }) });
   tx.record(session, loaded, terminate(loaded.state, ending));
   tx.write(removeSecretsOf(secrets, at));
   return tx.written(loaded);

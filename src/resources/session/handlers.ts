@@ -180,6 +180,8 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     }
     tx.record(session, loaded, checked.happened);
     const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
+    const personId = at.session.user?.id;
+    tx.recognise({ sessionId: loaded.id, ...(personId === undefined ? {} : { personId }) });
     const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges, (about) =>
       requireVouching(scope, about, credentialWriter),
     );

@@ -34,6 +34,7 @@ export function openProvenSession(
     const { organizationId } = state;
     if ((await tx.load(organization, organizationId)).state?.state !== "active") return undefined;
     const loaded = tx.begin(session, newId());
+    tx.recognise({ personId: userId, sessionId: loaded.id });
     tx.record(session, loaded, addSession(), { type: "instance", id: at.instanceId });
     tx.record(session, loaded, nameUser(loaded.state, { id: userId, organizationId }));
     tx.record(session, loaded, [eventOf(proof), ...setLifetime(tx.now, lifetimeMs)]);
@@ -51,7 +52,10 @@ export function recordProof(
     const loaded = await tx.load(session, proven.sessionId);
     const { user: of } = requireSession(loaded.state);
     // What ends all sessions of a user stands in his stream.
-    if (of !== undefined) await tx.load(user, of.id);
+    if (of !== undefined) {
+      await tx.load(user, of.id);
+      tx.recognise({ personId: of.id, sessionId: proven.sessionId });
+    }
     tx.record(session, loaded, [eventOf(proven.proof)]);
   });
 }

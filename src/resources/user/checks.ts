@@ -1,5 +1,5 @@
+import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
-import { evenly } from "./check/even-time.ts";
 import { createCredentials } from "./credentials.ts";
 import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
@@ -7,6 +7,9 @@ import type { PasswordCheck } from "./password/check.ts";
 import { createRecoveryCodeCheck, type RecoveryCodeCheck } from "./recovery/recovery.ts";
 import { createTotpCheck, type TotpCheck } from "./totp/totp.ts";
 import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn.ts";
+
+// Longer than it takes to read and write what a wrong attempt leaves.
+const refusalMs = 50;
 
 /**
  * The checks of what users log in with: what sessions, the login and the token endpoint stand on.
@@ -17,7 +20,7 @@ import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn
  *
  * Nothing tells a wrong attempt from any other cause: nobody of this name (`userId` undefined, or an id that is no user's),
  * a user or an organization that is not active, one who has nothing of the kind, one who has to wait after ten wrong
- * attempts (D51). All get the same answer after the same time: the next full 50 ms. What comes of it is one refusal, INVALID_CREDENTIALS, that the
+ * attempts (D51). All get the same answer after the same time (`constant-time.ts`). What comes of it is one refusal, INVALID_CREDENTIALS, that the
  * caller makes; the checks throw only what is nobody's fault (UNAVAILABLE PASSWORD_HASHING_BUSY, ABORTED CONCURRENT_CHANGE).
  *
  * Wrong passwords are counted apart from wrong second factors, which share one counter; over every way in and all replicas.
@@ -40,6 +43,7 @@ export type UserChecks = {
 export function userChecks(deps: Deps): UserChecks {
   const credentials = createCredentials(deps);
   const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
+  const { refusals } = constantTime(refusalMs);
   const totp = createTotpCheck(totps, attempts);
   const otp = createOtpChecks(codes, attempts);
   const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
@@ -47,14 +51,14 @@ export function userChecks(deps: Deps): UserChecks {
   const webAuthN = createWebAuthNChecks(deps, credentials);
   return {
     password: credentials.checkPassword,
-    totp: (...tried) => evenly(() => totp(...tried)),
-    otp: { ...otp, check: (...tried) => evenly(() => otp.check(...tried)) },
-    recoveryCode: (...tried) => evenly(() => recoveryCode(...tried)),
-    idpIntent: (...tried) => evenly(() => idpIntent(...tried)),
+    totp: (...tried) => refusals(() => totp(...tried)),
+    otp: { ...otp, check: (...tried) => refusals(() => otp.check(...tried)) },
+    recoveryCode: (...tried) => refusals(() => recoveryCode(...tried)),
+    idpIntent: (...tried) => refusals(() => idpIntent(...tried)),
     webAuthN: {
       ...webAuthN,
-      check: (...tried) => evenly(() => webAuthN.check(...tried)),
-      checkDiscovered: (...tried) => evenly(() => webAuthN.checkDiscovered(...tried)),
+      check: (...tried) => refusals(() => webAuthN.check(...tried)),
+      checkDiscovered: (...tried) => refusals(() => webAuthN.checkDiscovered(...tried)),
     },
   };
 }

@@ -1,9 +1,10 @@
+import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
+import { securitySettingsReader } from "../../settings/security/index.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
-import { evenly } from "./check/even-time.ts";
 import { type Codes, createCodes } from "./codes.ts";
 import { linkHosts } from "./link-hosts.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
@@ -26,6 +27,8 @@ export type Credentials = {
   recoveryCodes: RecoveryCodeStore;
   challenges: Challenges;
   requireDomain: RequireDomain;
+  /** Origins whose pages may use the instance's passkeys beside its own. */
+  relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
 };
 
 export function createCredentials(deps: Deps): Credentials {
@@ -33,6 +36,8 @@ export function createCredentials(deps: Deps): Credentials {
   const attempts = createAttempts(deps, loginSettingsReader(db));
   const authenticators = authenticatorReader(db);
   const passwords = createPasswordStore(secrets);
+  const securityOf = securitySettingsReader(db);
+  const { refusals } = constantTime(50);
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
@@ -47,10 +52,11 @@ export function createCredentials(deps: Deps): Credentials {
     authenticators,
     passwords,
     policyOf: passwordPolicyReader(db),
-    checkPassword: (...tried) => evenly(() => checkPassword(...tried)),
+    checkPassword: (...tried) => refusals(() => checkPassword(...tried)),
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),
     requireDomain: domainsOfInstances(deps),
+    relatedOrigins: async (instanceId) => (await securityOf(instanceId)).relatedOrigins,
   };
 }

@@ -10,7 +10,7 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { eventTeller, objectHistory, toEvent } from "../event/index.ts";
+import { eventTeller, objectHistory, originTeller, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { lastUses } from "../object/credential-uses.ts";
@@ -33,13 +33,14 @@ import {
 } from "../userschema/index.ts";
 import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
 import type { AuthenticatorRow } from "./authenticator/queries.ts";
-import type { Throttling } from "./check/attempts.ts";
+import { checks, type Throttling } from "./check/attempts.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
 import type { UserEvent } from "./events.ts";
 import { idGuard } from "./free-id.ts";
+import { homesReader } from "./homes.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
@@ -105,6 +106,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const chosen = idGuard(deps);
   const history = objectHistory(deps);
   const tellerFor = eventTeller(db);
+  const originsFor = originTeller(deps, homesReader(db));
 
   return {
     async createUser({ user: wanted }, scope) {
@@ -209,11 +211,13 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toListDetails(found), sortingColumn, result };
     },
 
-    async searchUserEvents({ id, query }, scope) {
-      const of = { instanceId: scope.instanceId, aggregate: { type: user.type, id } };
-      const found = await history(of, toPage(query));
+    async searchUserEvents({ id, query, withChecks }, scope) {
+      const { instanceId } = scope;
+      const types = withChecks ? [user.type, checks.type] : [user.type];
+      const found = await history({ instanceId, types, id }, toPage(query));
       const tell = await tellerFor(scope);
-      const result = found.rows.map((row) => toEvent(row, tell));
+      const originOf = await originsFor(scope, instanceId, found.rows);
+      const result = found.rows.map((row) => toEvent(row, tell, originOf(row)));
       return { details: toListDetails(found), result };
     },
   };

@@ -45,7 +45,6 @@ export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { cleanHands, type UserHold } from "./clean-hands.ts";
-export { evenly } from "./check/even-time.ts";
 export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.ts";
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
@@ -54,6 +53,7 @@ export { canLogIn, heldOf, lastsUntil, requireRoom } from "./authenticator/authe
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
+export { homesReader } from "./homes.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
 export {
   type LoginNameReader,

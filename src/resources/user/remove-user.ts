@@ -3,6 +3,7 @@ import { deleteRows } from "../../storage/row-change.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
+import { forgetRefusalsOf } from "../event/index.ts";
 import { cascadeUserGrants } from "../grant/index.ts";
 import { removeMembershipsOf } from "../membership/index.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
@@ -31,6 +32,7 @@ export async function removeWholeUser(
       challenges.removeAll({ instanceId, userId }),
       ...attempts.removeAll({ instanceId, userId }),
       secrets.removeAllOf({ instanceId, ownerType: user.type, ownerId: userId }),
+      ...forgetRefusalsOf(instanceId, userId),
       deleteRows(credentialUses, { instanceId, ownerId: userId }),
     );
     return tx.written(loaded);

@@ -55,8 +55,11 @@ function groundOf(branding: Colours, theme: PaletteTheme): Colour {
 }
 
 function apart(colour: Colour, from: Colour, least: number, towards: Colour): Colour {
-  const steps = Array.from({ length: 21 }, (_, step) => mix(colour, towards, step / 20));
-  return steps.find((step) => contrast(step, from) >= least) ?? towards;
+  for (let step = 0; step <= 20; step += 1) {
+    const mixed = mix(colour, towards, step / 20);
+    if (contrast(mixed, from) >= least) return mixed;
+  }
+  return towards;
 }
 
 function baseOf(surface: string, sunken: string, ground: string, edge: string): Base {

@@ -8,6 +8,7 @@ export const builtInSecurity = {
   enable_impersonation: false,
   allowed_frame_origins: [],
   allowed_link_hosts: [],
+  related_origins: [],
 } satisfies Record<string, SettingValue>;
 
 /** What an instance allows that is forbidden by default. No organization decides that for the others. */
@@ -23,6 +24,8 @@ export type SecurityPolicy = {
   allowedFrameOrigins: readonly string[];
   /** Where links in messages may lead beside the domains of the instance: host, and port where it is another than usual. */
   allowedLinkHosts: readonly string[];
+  /** Whose pages may use the instance's passkeys beside its own; as browsers send them. */
+  relatedOrigins: readonly string[];
 };
 
 export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
@@ -34,5 +37,6 @@ export const securitySettingsReader = (db: Database): SettingsReader<SecurityPol
       enableImpersonation: value("enable_impersonation") === true,
       allowedFrameOrigins: textsOf(value("allowed_frame_origins")),
       allowedLinkHosts: textsOf(value("allowed_link_hosts")),
+      relatedOrigins: textsOf(value("related_origins")),
     }),
   );

@@ -58,9 +58,11 @@ BEGIN
           END IF;
         END LOOP;
         INSERT INTO ${events.name} (instance_id, sequence, aggregate_type, aggregate_id, aggregate_version, type,
-            revision, payload, owner_type, owner_id, editor_id, service, client_id, request_id, created_at)
+            revision, payload, owner_type, owner_id, editor_id, service, client_id, request_id, created_at,
+            origin_id)
           SELECT instance, place + e.ordinality, v->>0, v->>1, (v->>2)::bigint, v->>3, (v->>4)::int,
-            NULLIF(v->5, 'null'), v->>6, v->>7, v->>8, v->>9, v->>10, v->>11, (v->>12)::bigint
+            NULLIF(v->5, 'null'), v->>6, v->>7, v->>8, v->>9, v->>10, v->>11, (v->>12)::bigint,
+            v->>13
           FROM jsonb_array_elements(unit->'e') WITH ORDINALITY AS e(v);
         GET DIAGNOSTICS found_rows = ROW_COUNT;
         FOR item IN SELECT value FROM jsonb_array_elements(unit->'r') LOOP

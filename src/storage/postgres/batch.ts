@@ -138,6 +138,7 @@ function encodeUnit({ expect, claims, events, changes }: Unit, shapes: Shapes) {
       ...[event.aggregateType, event.aggregateId, Number(event.aggregateVersion), event.type],
       ...[event.revision, event.payload ?? null, event.ownerType, event.ownerId, event.editorId],
       ...[event.service, event.clientId, event.requestId, event.createdAt.getTime()],
+      event.originId,
     ]),
     t: events[0]?.createdAt.getTime() ?? 0,
     r: shapes.changes(changes),

@@ -10,4 +10,10 @@ export const eventSamples: Record<string, Sample> = ofService(EventService.typeN
     unknown: undefined,
     writes: false,
   },
+  SearchRefusals: {
+    valid: () => ({ filters: [{ kind: { kind: "REFUSAL_KIND_CALL" } }] }),
+    invalid: { request: { filters: [{ user: { id: "" } }] }, field: "filters[0].user.id" },
+    unknown: undefined,
+    writes: false,
+  },
 });

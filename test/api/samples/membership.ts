@@ -36,6 +36,7 @@ export const membershipSamples: Record<string, Sample> = ofService(MembershipSer
       reason: "ORGANIZATION_NOT_FOUND",
     },
     writes: true,
+    stranger: { code: 5, reason: "ORGANIZATION_NOT_FOUND" },
   },
   PatchMembership: {
     valid: async (world) => ({

@@ -172,6 +172,18 @@ describe("the depth of JSON", () => {
   it("can be set lower", () => refuses(utf8("[[1]]"), 1, "lists and objects nest too deep", 1));
 });
 
+describe("the number of values (J17)", () => {
+  const list = (length: number) => `[${Array(length).fill("1").join()}]`;
+  it("reaches 200,000, the list itself included", () =>
+    assert.doesNotThrow(() => parse(list(199_999))));
+  it("ends there, in lists and in objects", () => {
+    refuses(utf8(list(200_000)), 400_000 - 1, "more than 200000 values");
+    const members = Array.from({ length: 100_000 }, (_, at) => `"${at}":[1]`);
+    const text = `{${members.join()}}`;
+    refuses(utf8(text), text.length - 3, "more than 200000 values");
+  });
+});
+
 describe("texts near to JSON", () => {
   // A fixed row of numbers: a failure must be repeatable.
   function* chances(seed: number): Generator<number, never> {

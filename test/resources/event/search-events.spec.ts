@@ -320,7 +320,7 @@ describe("the history of one object, for other slices", () => {
     const history = objectHistory({ ...kernel, limits });
     const id = await newTarget();
     bodyOf(await patch(`/targets/${id}`, { name: uniqueName() }));
-    const of = { instanceId: made.instance_id, aggregate: { type: "target", id } };
+    const of = { instanceId: made.instance_id, types: ["target"], id };
     const page = { offset: 0n, limit: 0, asc: true };
     const found = await history(of, page);
     assert.deepEqual(

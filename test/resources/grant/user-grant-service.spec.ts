@@ -14,6 +14,7 @@ after(() => service[Symbol.asyncDispose]());
 const notFound = { code: 5, reason: "USER_GRANT_NOT_FOUND" };
 const noGrant = { code: 5, reason: "PROJECT_GRANT_NOT_FOUND" };
 const noProject = { code: 5, reason: "PROJECT_NOT_FOUND" };
+const noOrganization = { code: 5, reason: "ORGANIZATION_NOT_FOUND" };
 const missing = { code: 7, reason: "PERMISSION_MISSING" };
 const unknownKey = { code: 3, reason: "ROLE_KEY_UNKNOWN", field: "user_grant.role_keys" };
 const grantOf = async (id: string) => bodyOf(await get(`/user_grants/${id}`)).user_grant;
@@ -131,8 +132,8 @@ describe("who may grant roles", () => {
     for (const [query, more, reason] of [
       ["", {}, noProject],
       [`?ctx.org_id=${mine}`, {}, noGrant],
-      [`?ctx.org_id=${owner}`, {}, noProject],
-      [`?ctx.org_id=${other}`, {}, noProject],
+      [`?ctx.org_id=${owner}`, {}, noOrganization],
+      [`?ctx.org_id=${other}`, {}, noOrganization],
       ["", { project_grant_id }, noGrant],
     ] as const) {
       const { status, refusal } = await post(

@@ -25,7 +25,10 @@ describe("a challenge", () => {
 
 describe("the page that answers", () => {
   const originOf = (origin: string, rpId: string) =>
-    originFor(Buffer.from(JSON.stringify({ origin })).toString("base64url"), rpId);
+    originFor(Buffer.from(JSON.stringify({ origin })).toString("base64url"), {
+      domain: rpId,
+      related: [],
+    });
   const pages: [origin: string, rpId: string, isRight: boolean][] = [
     ["https://id.example.com", "id.example.com", true],
     ["https://id.example.com:8443", "id.example.com", true],

@@ -15,6 +15,7 @@ const builtIn = allBuiltIn({
   enable_impersonation: false,
   allowed_frame_origins: [],
   allowed_link_hosts: [],
+  related_origins: [],
 });
 const frames = (...value: string[]) => ({ allowed_frame_origins: { set: { value } } });
 const reset = {
@@ -32,7 +33,10 @@ describe("security settings", () => {
 
   it("are set one by one for the instance, read in one piece, and reset", async () => {
     const read = securitySettingsReader(deps.db);
-    const usual = { enableImpersonation: false, allowedFrameOrigins: [], allowedLinkHosts: [] };
+    const usual = {
+      ...{ enableImpersonation: false, allowedFrameOrigins: [] },
+      ...{ allowedLinkHosts: [], relatedOrigins: [] },
+    };
     assert.deepEqual(await read(instanceId), usual);
     const origin = "https://app.example.com";
     const first = bodyOf(await set(frames(origin)));
@@ -46,6 +50,7 @@ describe("security settings", () => {
       enableImpersonation: true,
       allowedFrameOrigins: [origin],
       allowedLinkHosts: [],
+      relatedOrigins: [],
     });
     bodyOf(await set(reset));
     assert.deepEqual(await settingsOf(), builtIn);

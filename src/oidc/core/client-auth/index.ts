@@ -69,13 +69,15 @@ export async function authenticateClient(
   if (method === "private_key_jwt") {
     const { assertion, clientId } = credentials;
     const verified = await verifyClientAssertion(ports, at, assertion, clientId);
-    if (verified === undefined) throw invalidClient(false);
+    if (verified === undefined) {
+      throw invalidClient(false, await clients.byId(at, clientId ?? ""));
+    }
     return { client: verified.client, spend: [verified.spend] };
   }
   const client = await clients.byId(at, credentials.clientId);
   // Asked of unknown clients as well: the answer takes the same time.
   const isProven = method === "none" || (await clients.isSecret(at, client, credentials.secret));
-  if (!isProven || client?.authMethod !== method) throw invalidClient(method === "basic");
+  if (!isProven || client?.authMethod !== method) throw invalidClient(method === "basic", client);
   return { client, spend: [] };
 }
 
@@ -93,9 +95,20 @@ export async function authenticateMachine(
   return user && { user, clientId };
 }
 
+/** A client has not proven itself; which one is told to nobody. */
+export class ClientRefused extends OAuthError {
+  readonly client: Client | undefined;
+
+  constructor(client: Client | undefined, headers: Record<string, string>) {
+    const description = "the client is unknown, inactive, or has not proven itself";
+    super("invalid_client", description, { status: 401, headers });
+    this.client = client;
+  }
+}
+
 /** The one answer to a client that has not proven itself (RFC 6749 section 5.2). */
-export const invalidClient = (byHeader: boolean): OAuthError =>
-  new OAuthError("invalid_client", "the client is unknown, inactive, or has not proven itself", {
-    status: 401,
-    headers: byHeader ? { "www-authenticate": 'Basic realm="idsvc", charset="UTF-8"' } : {},
-  });
+export const invalidClient = (byHeader: boolean, client?: Client): ClientRefused =>
+  new ClientRefused(
+    client,
+    byHeader ? { "www-authenticate": 'Basic realm="idsvc", charset="UTF-8"' } : {},
+  );

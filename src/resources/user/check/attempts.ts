@@ -1,3 +1,4 @@
+import type { Refused } from "../../../authz/ports.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
@@ -155,6 +156,7 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
       const { organizationId } = state;
       const organization = await organizations.byId(ref.instanceId, organizationId);
       if (organization?.state !== "active") return undefined;
+      tx.recognise({ personId: userId });
       const { row, loaded: stream } = await open(tx, ref);
       const browser = await openBrowser(tx, userId);
       const counts = browser ?? row;
@@ -193,6 +195,7 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
           ? undefined
           : await inTurn(line, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
+      else deps.noteRefusal(refusedBy(at, userId, judgement));
       return judgement ?? spend(at);
     },
     async throttling({ instanceId, now }, { id, organizationId }) {
@@ -211,6 +214,16 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     removeAll: (ref) => both.map((counts) => deleteRows(counts, ref)),
   };
 }
+
+/** Noted alike whatever the cause, so that nobody learns it by the time that it takes. */
+const refusedBy = (
+  { instanceId, service: operation, presence }: WriteContext,
+  userId: string | undefined,
+  judgement: Judgement | undefined,
+): Refused => ({
+  ...{ instanceId, kind: "login", operation, userId, presence },
+  reason: userId === undefined ? "UNKNOWN" : judgement === undefined ? "CLOSED" : "WRONG",
+});
 
 // One order for all who check credentials in this process.
 const turns = new WeakMap<Database, ReturnType<typeof createTurns>>();

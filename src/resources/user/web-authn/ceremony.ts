@@ -17,6 +17,8 @@ export type AuthenticatorAttachment = "platform" | "cross-platform";
 
 type Known = { credentialId: string; transports: string[] };
 type Asked = { challenge: string; domain: string };
+/** `related`: origins that may answer beside those of the domain. */
+type Expected = Asked & { related: readonly string[] };
 
 /** What `navigator.credentials.create` is to be called with. Attestation is not asked for. */
 export async function creationOptions(
@@ -89,13 +91,13 @@ export type CreatedCredential = {
  */
 export async function verifyCreation(
   json: JsonObject,
-  { challenge, domain }: Asked,
+  { challenge, domain, related }: Expected,
 ): Promise<CreatedCredential | undefined> {
   const answer = readBrowserAnswer(json);
   if (answer === undefined) return undefined;
   const { verifyRegistrationResponse } = await library();
   try {
-    const origin = originFor(answer.clientDataJSON, domain);
+    const origin = originFor(answer.clientDataJSON, { domain, related });
     if (origin === undefined) return undefined;
     const { registrationInfo: made } = await verifyRegistrationResponse({
       response: {
@@ -136,7 +138,7 @@ export type StoredCredential = Omit<CreatedCredential, "isUserVerified">;
  */
 export async function verifyAssertion(
   json: JsonObject,
-  { challenge, domain }: Asked,
+  { challenge, domain, related }: Expected,
   {
     credential,
     userVerification,
@@ -146,7 +148,7 @@ export async function verifyAssertion(
   if (answer === undefined || answer.id !== credential.credentialId) return undefined;
   const { verifyAuthenticationResponse } = await library();
   try {
-    const origin = originFor(answer.clientDataJSON, domain);
+    const origin = originFor(answer.clientDataJSON, { domain, related });
     if (origin === undefined) return undefined;
     const { clientDataJSON, authenticatorData, signature } = answer;
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({

@@ -44,18 +44,32 @@ const objectOf = (value: JsonValue | undefined): JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 
 /**
- * The origin of the page on which the browser answered, where it is one that may answer for the domain: the domain
- * itself, on whatever port, under https; http on localhost alone, as browsers have it. Pages below the domain may not, nor
- * may what stands in a frame of another origin.
+ * The origin of the page on which the browser answered; undefined for what stands in a frame of another origin.
  *
- * Source: WebAuthn Level 3, 7.1 steps 9 to 11 and 13.4.9.
- * @throws SyntaxError, TypeError when it cannot be read
+ * Source: WebAuthn Level 3, 7.1 steps 9 to 11.
+ * @throws SyntaxError when it cannot be read
  */
-export function originFor(clientDataJSON: string, domain: string): string | undefined {
+export function originOf(clientDataJSON: string): string | undefined {
   const text = Buffer.from(clientDataJSON, "base64url").toString("utf8");
   const said = objectOf(JSON.parse(text) as JsonValue);
-  if (said["crossOrigin"] === true) return undefined;
-  const origin = textOf(said["origin"]);
+  return said["crossOrigin"] === true ? undefined : textOf(said["origin"]);
+}
+
+/**
+ * The origin of the page on which the browser answered, where it is one that may answer for the domain: one that the
+ * instance lists as related, or the domain itself under https, or http on localhost alone, as browsers have it. Whoever
+ * serves log-in pages of their own may do so on any port of the domain; pages below the domain may not. The hosted login
+ * takes its own origin alone (authority J18).
+ *
+ * Source: WebAuthn Level 3, 5.11 and 13.4.9.
+ * @throws SyntaxError, TypeError when it cannot be read
+ */
+export function originFor(
+  clientDataJSON: string,
+  { domain, related }: { domain: string; related: readonly string[] },
+): string | undefined {
+  const origin = originOf(clientDataJSON);
+  if (origin === undefined || related.includes(origin)) return origin;
   const { protocol, hostname } = new URL(origin);
   const isSecure = protocol === "https:" || (protocol === "http:" && hostname === "localhost");
   return isSecure && hostname === domain ? origin : undefined;

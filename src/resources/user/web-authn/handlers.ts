@@ -33,7 +33,7 @@ const attachments: Record<number, AuthenticatorAttachment> = {
 export function webAuthNHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, WebAuthNMethods> {
-  const { deps, codes, authenticators, challenges, requireDomain } = credentials;
+  const { deps, codes, authenticators, challenges, requireDomain, relatedOrigins } = credentials;
   const { events, newId } = deps;
 
   return {
@@ -83,7 +83,8 @@ export function webAuthNHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const asked = await challenges.take(tx, at, { id: webAuthNId, purpose: "registration" });
-        const created = asked && (await verifyCreation(publicKeyCredential, asked));
+        const related = await relatedOrigins(at.instanceId);
+        const created = asked && (await verifyCreation(publicKeyCredential, { ...asked, related }));
         if (created === undefined) throw credentialInvalid();
         requireRoom(loaded.state.authenticators, "web_authn");
         const { isUserVerified, ...made } = created;

@@ -10,7 +10,7 @@ import type { Attempts } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
 import { requestOptions, type StoredCredential, verifyAssertion } from "./ceremony.ts";
 import type { Challenges, UserVerification } from "./challenges.ts";
-import { textOf } from "./client-data.ts";
+import { originOf, readBrowserAnswer, textOf } from "./client-data.ts";
 
 type UserRef = { instanceId: string; userId: string };
 
@@ -52,6 +52,8 @@ export type WebAuthNChecks = {
     userId: string | undefined,
     tried: { challenge: string; domain: string; credential: JsonObject },
   ): Promise<WebAuthNOutcome>;
+  /** Whether a browser answered on a page of this origin, or of one that the instance lists as related (authority J18). */
+  isFrom(instanceId: string, origin: string, credential: JsonObject): Promise<boolean>;
 };
 
 /** @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID for a domain that is not one of the instance */
@@ -94,9 +96,10 @@ export function createWebAuthNChecks(
     authenticators: AuthenticatorReader;
     challenges: Challenges;
     requireDomain: RequireDomain;
+    relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
   },
 ): WebAuthNChecks {
-  const { attempts, authenticators, challenges, requireDomain } = parts;
+  const { attempts, authenticators, challenges, requireDomain, relatedOrigins } = parts;
 
   /** Judges an answer to a challenge that counted still. */
   async function judgeAnswer(
@@ -110,7 +113,7 @@ export function createWebAuthNChecks(
     if (one === undefined) return undefined;
     const credential = toCredential(one);
     if (credential.domain !== domain) return undefined;
-    const expected = { challenge, domain };
+    const expected = { challenge, domain, related: await relatedOrigins(user.instanceId) };
     const checked = await verifyAssertion(json, expected, { credential, userVerification });
     if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
     const { signCount, isUserVerified } = checked;
@@ -155,7 +158,23 @@ export function createWebAuthNChecks(
         ),
       );
     },
+
+    async isFrom(instanceId, origin, credential) {
+      const answered = answeredAt(credential);
+      if (answered === undefined) return false;
+      return answered === origin || (await relatedOrigins(instanceId)).includes(answered);
+    },
   };
+}
+
+/** The origin that a browser's answer names; undefined where none can be read. */
+function answeredAt(credential: JsonObject): string | undefined {
+  const answer = readBrowserAnswer(credential);
+  try {
+    return answer && originOf(answer.clientDataJSON);
+  } catch {
+    return undefined;
+  }
 }
 
 const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>

@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/event/v3alpha/event.proto.
  */
 export const file_idsvc_resources_event_v3alpha_event: GenFile = /*@__PURE__*/
-  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudC5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEi6gIKBUV2ZW50EhAKCHNlcXVlbmNlGAEgASgEEgwKBHR5cGUYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoJYWdncmVnYXRlGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuQWdncmVnYXRlEioKBW93bmVyGAUgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXISNQoGZWRpdG9yGAYgASgLMiUuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRWRpdG9yEhAKCHJldmlzaW9uGAcgASgNEigKB3BheWxvYWQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3BheWxvYWRfb21pdHRlZBgJIAEoCBIZChFsb2NhbGl6ZWRfbWVzc2FnZRgKIAEoCSI2CglBZ2dyZWdhdGUSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEIlEKBkVkaXRvchIPCgd1c2VyX2lkGAEgASgJEg8KB3NlcnZpY2UYAiABKAkSEQoJY2xpZW50X2lkGAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAliBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
+  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudC5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEi6gIKBUV2ZW50EhAKCHNlcXVlbmNlGAEgASgEEgwKBHR5cGUYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoJYWdncmVnYXRlGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuQWdncmVnYXRlEioKBW93bmVyGAUgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXISNQoGZWRpdG9yGAYgASgLMiUuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRWRpdG9yEhAKCHJldmlzaW9uGAcgASgNEigKB3BheWxvYWQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3BheWxvYWRfb21pdHRlZBgJIAEoCBIZChFsb2NhbGl6ZWRfbWVzc2FnZRgKIAEoCSI2CglBZ2dyZWdhdGUSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEIogBCgZFZGl0b3ISDwoHdXNlcl9pZBgBIAEoCRIPCgdzZXJ2aWNlGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJEjUKBm9yaWdpbhgFIAEoCzIlLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLk9yaWdpbiK9AQoGT3JpZ2luEhQKB2FkZHJlc3MYASABKAlIAIgBARIUCgdicm93c2VyGAIgASgJSAGIAQESEwoGc3lzdGVtGAMgASgJSAKIAQESEgoKc2Vzc2lvbl9pZBgEIAEoCRIPCgdmbG93X2lkGAUgASgJEhcKD3Rva2VuX2ZhbWlseV9pZBgGIAEoCRIRCglhY3Rvcl9pZHMYByADKAlCCgoIX2FkZHJlc3NCCgoIX2Jyb3dzZXJCCQoHX3N5c3RlbWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
 
 /**
  * One thing that happened to one object. Events are never changed; only what they tell of a person is erased with him.
@@ -173,6 +173,13 @@ export type Editor = Message<"idsvc.resources.event.v3alpha.Editor"> & {
    * @generated from field: string request_id = 4;
    */
   requestId: string;
+
+  /**
+   * Where it was done from. Absent where the service worked by itself, and in events from before this was kept.
+   *
+   * @generated from field: idsvc.resources.event.v3alpha.Origin origin = 5;
+   */
+  origin?: Origin | undefined;
 };
 
 /**
@@ -181,4 +188,70 @@ export type Editor = Message<"idsvc.resources.event.v3alpha.Editor"> & {
  */
 export const EditorSchema: GenMessage<Editor> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_event_v3alpha_event, 2);
+
+/**
+ * Where something was done from. What is told of the place is shown to whoever was there, and to callers who hold
+ * `events.read` or `session.read` over them. To others it is absent, and to everybody once that person is deleted.
+ *
+ * @generated from message idsvc.resources.event.v3alpha.Origin
+ */
+export type Origin = Message<"idsvc.resources.event.v3alpha.Origin"> & {
+  /**
+   * The address, as the connection or a trusted proxy gave it; `unknown` for what was no address. Of somebody whom the
+   * service does not know it can be read for 90 to 180 days.
+   *
+   * @generated from field: optional string address = 1;
+   */
+  address?: string | undefined;
+
+  /**
+   * The family of the browser or program, for example `Firefox`; `other` for one that is not known, empty where
+   * nothing was sent. It is what was claimed, and proves nothing.
+   *
+   * @generated from field: optional string browser = 2;
+   */
+  browser?: string | undefined;
+
+  /**
+   * The family of the operating system, for example `Android`; as `browser`.
+   *
+   * @generated from field: optional string system = 3;
+   */
+  system?: string | undefined;
+
+  /**
+   * The session that was called with, or that came of it.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+
+  /**
+   * The flow of the hosted login.
+   *
+   * @generated from field: string flow_id = 5;
+   */
+  flowId: string;
+
+  /**
+   * What all tokens have in common that descend from one consent of the user, of the token that was called with.
+   *
+   * @generated from field: string token_family_id = 6;
+   */
+  tokenFamilyId: string;
+
+  /**
+   * Who acted for the user, the last one first; at most ten. The place is theirs then.
+   *
+   * @generated from field: repeated string actor_ids = 7;
+   */
+  actorIds: string[];
+};
+
+/**
+ * Describes the message idsvc.resources.event.v3alpha.Origin.
+ * Use `create(OriginSchema)` to create a new message.
+ */
+export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_event_v3alpha_event, 3);
 

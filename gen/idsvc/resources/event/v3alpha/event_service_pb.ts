@@ -15,6 +15,8 @@ import type { Event } from "./event_pb.ts";
 import { file_idsvc_resources_event_v3alpha_event } from "./event_pb.ts";
 import type { EventFieldName, EventSearchFilter } from "./query_pb.ts";
 import { file_idsvc_resources_event_v3alpha_query } from "./query_pb.ts";
+import type { Refusal, RefusalSearchFilter } from "./refusal_pb.ts";
+import { file_idsvc_resources_event_v3alpha_refusal } from "./refusal_pb.ts";
 import type { ListDetails, ListQuery } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -23,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/event/v3alpha/event_service.proto.
  */
 export const file_idsvc_resources_event_v3alpha_event_service: GenFile = /*@__PURE__*/
-  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudF9zZXJ2aWNlLnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYSKgAgoTU2VhcmNoRXZlbnRzUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSTwoOc29ydGluZ19jb2x1bW4YAiABKA4yLS5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5FdmVudEZpZWxkTmFtZUIIukgFggECEAESSwoHZmlsdGVycxgDIAMoCzIwLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50U2VhcmNoRmlsdGVyQgi6SAWSAQIQZBIxCgNjdHgYBCABKAsyJC5pZHN2Yy5vYmplY3QudjNhbHBoYS5SZXF1ZXN0Q29udGV4dCLRAQoUU2VhcmNoRXZlbnRzUmVzcG9uc2USPAoHZGV0YWlscxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0RGV0YWlscxJFCg5zb3J0aW5nX2NvbHVtbhgCIAEoDjItLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50RmllbGROYW1lEjQKBnJlc3VsdBgDIAMoCzIkLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50IsQBChJXYXRjaEV2ZW50c1JlcXVlc3QSGwoOYWZ0ZXJfc2VxdWVuY2UYASABKARIAIgBARJLCgdmaWx0ZXJzGAIgAygLMjAuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRXZlbnRTZWFyY2hGaWx0ZXJCCLpIBZIBAhBkEjEKA2N0eBgDIAEoCzIkLmlkc3ZjLm9iamVjdC52M2FscGhhLlJlcXVlc3RDb250ZXh0QhEKD19hZnRlcl9zZXF1ZW5jZSJcChNXYXRjaEV2ZW50c1Jlc3BvbnNlEhAKCHNlcXVlbmNlGAEgASgEEjMKBWV2ZW50GAIgASgLMiQuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRXZlbnQyuAMKDEV2ZW50U2VydmljZRLSAQoMU2VhcmNoRXZlbnRzEjIuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuU2VhcmNoRXZlbnRzUmVxdWVzdBozLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlNlYXJjaEV2ZW50c1Jlc3BvbnNlIlmq1BgjCgtldmVudHMucmVhZBoUc3lzdGVtLmluc3RhbmNlLnJlYWSC0+STAiw6B2ZpbHRlcnMiIS9yZXNvdXJjZXMvdjNhbHBoYS9ldmVudHMvX3NlYXJjaBLKAQoLV2F0Y2hFdmVudHMSMS5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5XYXRjaEV2ZW50c1JlcXVlc3QaMi5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5XYXRjaEV2ZW50c1Jlc3BvbnNlIlKq1BgjCgtldmVudHMucmVhZBoUc3lzdGVtLmluc3RhbmNlLnJlYWSC0+STAiU6ASoiIC9yZXNvdXJjZXMvdjNhbHBoYS9ldmVudHMvX3dhdGNoMAEaBqrUGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_event_v3alpha_event, file_idsvc_resources_event_v3alpha_query, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudF9zZXJ2aWNlLnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYSKgAgoTU2VhcmNoRXZlbnRzUmVxdWVzdBI4CgVxdWVyeRgBIAEoCzIpLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0UXVlcnkSTwoOc29ydGluZ19jb2x1bW4YAiABKA4yLS5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5FdmVudEZpZWxkTmFtZUIIukgFggECEAESSwoHZmlsdGVycxgDIAMoCzIwLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50U2VhcmNoRmlsdGVyQgi6SAWSAQIQZBIxCgNjdHgYBCABKAsyJC5pZHN2Yy5vYmplY3QudjNhbHBoYS5SZXF1ZXN0Q29udGV4dCLRAQoUU2VhcmNoRXZlbnRzUmVzcG9uc2USPAoHZGV0YWlscxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0RGV0YWlscxJFCg5zb3J0aW5nX2NvbHVtbhgCIAEoDjItLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50RmllbGROYW1lEjQKBnJlc3VsdBgDIAMoCzIkLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkV2ZW50ItMBChVTZWFyY2hSZWZ1c2Fsc1JlcXVlc3QSOAoFcXVlcnkYASABKAsyKS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdFF1ZXJ5Ek0KB2ZpbHRlcnMYAiADKAsyMi5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5SZWZ1c2FsU2VhcmNoRmlsdGVyQgi6SAWSAQIQZBIxCgNjdHgYAyABKAsyJC5pZHN2Yy5vYmplY3QudjNhbHBoYS5SZXF1ZXN0Q29udGV4dCKOAQoWU2VhcmNoUmVmdXNhbHNSZXNwb25zZRI8CgdkZXRhaWxzGAEgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkxpc3REZXRhaWxzEjYKBnJlc3VsdBgCIAMoCzImLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlJlZnVzYWwixAEKEldhdGNoRXZlbnRzUmVxdWVzdBIbCg5hZnRlcl9zZXF1ZW5jZRgBIAEoBEgAiAEBEksKB2ZpbHRlcnMYAiADKAsyMC5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5FdmVudFNlYXJjaEZpbHRlckIIukgFkgECEGQSMQoDY3R4GAMgASgLMiQuaWRzdmMub2JqZWN0LnYzYWxwaGEuUmVxdWVzdENvbnRleHRCEQoPX2FmdGVyX3NlcXVlbmNlIlwKE1dhdGNoRXZlbnRzUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQSMwoFZXZlbnQYAiABKAsyJC5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5FdmVudDKWBQoMRXZlbnRTZXJ2aWNlEtIBCgxTZWFyY2hFdmVudHMSMi5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5TZWFyY2hFdmVudHNSZXF1ZXN0GjMuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuU2VhcmNoRXZlbnRzUmVzcG9uc2UiWarUGCMKC2V2ZW50cy5yZWFkGhRzeXN0ZW0uaW5zdGFuY2UucmVhZILT5JMCLDoHZmlsdGVycyIhL3Jlc291cmNlcy92M2FscGhhL2V2ZW50cy9fc2VhcmNoEtsBCg5TZWFyY2hSZWZ1c2FscxI0Lmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlNlYXJjaFJlZnVzYWxzUmVxdWVzdBo1Lmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlNlYXJjaFJlZnVzYWxzUmVzcG9uc2UiXKrUGCQKDHNlc3Npb24ucmVhZBoUc3lzdGVtLmluc3RhbmNlLnJlYWSC0+STAi46B2ZpbHRlcnMiIy9yZXNvdXJjZXMvdjNhbHBoYS9yZWZ1c2Fscy9fc2VhcmNoEsoBCgtXYXRjaEV2ZW50cxIxLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLldhdGNoRXZlbnRzUmVxdWVzdBoyLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLldhdGNoRXZlbnRzUmVzcG9uc2UiUqrUGCMKC2V2ZW50cy5yZWFkGhRzeXN0ZW0uaW5zdGFuY2UucmVhZILT5JMCJToBKiIgL3Jlc291cmNlcy92M2FscGhhL2V2ZW50cy9fd2F0Y2gwARoGqtQYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_event_v3alpha_event, file_idsvc_resources_event_v3alpha_query, file_idsvc_resources_event_v3alpha_refusal, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Which events to return.
@@ -104,6 +106,69 @@ export const SearchEventsResponseSchema: GenMessage<SearchEventsResponse> = /*@_
   messageDesc(file_idsvc_resources_event_v3alpha_event_service, 1);
 
 /**
+ * Which refusals to return.
+ *
+ * @generated from message idsvc.resources.event.v3alpha.SearchRefusalsRequest
+ */
+export type SearchRefusalsRequest = Message<"idsvc.resources.event.v3alpha.SearchRefusalsRequest"> & {
+  /**
+   * Which part of the list to return.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListQuery query = 1;
+   */
+  query?: ListQuery | undefined;
+
+  /**
+   * All of these must match.
+   *
+   * @generated from field: repeated idsvc.resources.event.v3alpha.RefusalSearchFilter filters = 2;
+   */
+  filters: RefusalSearchFilter[];
+
+  /**
+   * Keeps what belongs to an organization. Absent stands for the instance with all its organizations.
+   *
+   * @generated from field: idsvc.object.v3alpha.RequestContext ctx = 3;
+   */
+  ctx?: RequestContext | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.event.v3alpha.SearchRefusalsRequest.
+ * Use `create(SearchRefusalsRequestSchema)` to create a new message.
+ */
+export const SearchRefusalsRequestSchema: GenMessage<SearchRefusalsRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 2);
+
+/**
+ * The refusals found.
+ *
+ * @generated from message idsvc.resources.event.v3alpha.SearchRefusalsResponse
+ */
+export type SearchRefusalsResponse = Message<"idsvc.resources.event.v3alpha.SearchRefusalsResponse"> & {
+  /**
+   * What is known about the list as a whole.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListDetails details = 1;
+   */
+  details?: ListDetails | undefined;
+
+  /**
+   * The refusals.
+   *
+   * @generated from field: repeated idsvc.resources.event.v3alpha.Refusal result = 2;
+   */
+  result: Refusal[];
+};
+
+/**
+ * Describes the message idsvc.resources.event.v3alpha.SearchRefusalsResponse.
+ * Use `create(SearchRefusalsResponseSchema)` to create a new message.
+ */
+export const SearchRefusalsResponseSchema: GenMessage<SearchRefusalsResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 3);
+
+/**
  * Where to begin, and what to send.
  *
  * @generated from message idsvc.resources.event.v3alpha.WatchEventsRequest
@@ -137,7 +202,7 @@ export type WatchEventsRequest = Message<"idsvc.resources.event.v3alpha.WatchEve
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 2);
+  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 4);
 
 /**
  * One event, or only a sign of life.
@@ -166,7 +231,7 @@ export type WatchEventsResponse = Message<"idsvc.resources.event.v3alpha.WatchEv
  * Use `create(WatchEventsResponseSchema)` to create a new message.
  */
 export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 3);
+  messageDesc(file_idsvc_resources_event_v3alpha_event_service, 5);
 
 /**
  * Reads the log of the instance. Callers need `events.read`, and see what happened where they hold it; system callers see
@@ -184,6 +249,18 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof SearchEventsRequestSchema;
     output: typeof SearchEventsResponseSchema;
+  },
+  /**
+   * Returns what was refused and the caller may see, the latest first: log-ins, clients that did not prove themselves,
+   * calls of callers who may not make them. It is the organizations' where the caller holds `session.read`; whoever holds
+   * it on the instance sees also what is nobody's. It is there within seconds.
+   *
+   * @generated from rpc idsvc.resources.event.v3alpha.EventService.SearchRefusals
+   */
+  searchRefusals: {
+    methodKind: "unary";
+    input: typeof SearchRefusalsRequestSchema;
+    output: typeof SearchRefusalsResponseSchema;
   },
   /**
    * Follows the log: sends the events that match, in the order of the log, and goes on as new ones are added. Each is sent

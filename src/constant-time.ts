@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Awaitable, whenKnown } from "./awaitable.ts";
+
+type Outcome = boolean | { isRight: boolean };
+
+/** Tells what came of something at times that do not depend on what was found. */
+export type ConstantTime = {
+  /** Delays wrong outcomes; right ones wait for nothing. Of several checks at once, `count` says how many. */
+  refusals<T extends Outcome>(work: () => Promise<T>, count?: number): Promise<T>;
+  refusals<T extends Outcome>(work: () => Awaitable<T>, count?: number): Awaitable<T>;
+  /** Delays every outcome, errors too. */
+  always<T>(work: () => Promise<T>): Promise<T>;
+};
+
+const remembered = 64;
+const mostMs = 2_000;
+// Of works inside of each other the outermost decides when its caller hears of it.
+const outer = new AsyncLocalStorage<true>();
+
+/**
+ * For checks of which the time would tell who exists: what is read and written for somebody, and not for nobody, takes some
+ * milliseconds more, and much more on a busy machine (abuse cases D49, D50; authority J13). Outcomes are told at full steps
+ * of time: half as long again as the longest of the last works, at least `leastMs`, at most two seconds, doubled from one
+ * to the next.
+ */
+export function constantTime(leastMs: number): ConstantTime {
+  const recent: number[] = [];
+  let next = 0;
+
+  function wait(begin: number, count = 1): Promise<void> {
+    const took = performance.now() - begin;
+    recent[next++ % remembered] = took / count;
+    const longest = Math.max(...recent) * 1.5;
+    let step = leastMs;
+    while (step < longest && step < mostMs) step *= 2;
+    step *= count;
+    return delay(step - (took % step));
+  }
+
+  return {
+    refusals<T extends Outcome>(work: () => Awaitable<T>, count = 1): Awaitable<T> {
+      if (outer.getStore() === true) return work();
+      const begin = performance.now();
+      return whenKnown(outer.run(true, work), (outcome) => {
+        const isRight = typeof outcome === "boolean" ? outcome : outcome.isRight;
+        return isRight ? outcome : wait(begin, count).then(() => outcome);
+      });
+    },
+
+    async always(work) {
+      if (outer.getStore() === true) return work();
+      const begin = performance.now();
+      try {
+        return await outer.run(true, work);
+      } finally {
+        await wait(begin);
+      }
+    },
+  } as ConstantTime;
+}

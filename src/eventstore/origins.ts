@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import type { SealingKey } from "../crypto/secrets.ts";
+import type { Database } from "../storage/database.ts";
+import { and, eq, inArray } from "../storage/drizzle.ts";
+import { origins } from "../storage/kernel-tables.ts";
+import { insertRow, type RowChange } from "../storage/row-change.ts";
+import type { Origin, Presence } from "./presence.ts";
+import { type SeenStore, spanOf } from "./seen.ts";
+import type { Transaction } from "./transaction.ts";
+
+const mostKept = 10_000;
+
+/** The origin of the events of a unit. */
+export type UnitOrigin = {
+  id: string;
+  /** What must be written with them; nothing where the origin is known. */
+  changes: RowChange[];
+  /** To be called when the unit is committed: from then on the origin is known. */
+  keep(): void;
+};
+
+export type Origins = {
+  of(
+    tx: Pick<Transaction, "now" | "expectRows">,
+    instanceId: string,
+    presence: Presence,
+    newKeys: Map<string, SealingKey>,
+  ): Promise<UnitOrigin>;
+  /** Those that are there, by their ids. */
+  read(instanceId: string, ids: readonly string[], now: Date): Promise<Map<string, Origin>>;
+};
+
+/**
+ * Who was there when events were written (account L4). An origin is written once for all events of a presence that this
+ * process writes: once a session, not once an event. Its id is drawn, since a digest of the address would outlive what
+ * erasure destroys.
+ */
+export function createOrigins(db: Database, seen: SeenStore): Origins {
+  const t = db.table(origins);
+  const known = createKnown();
+
+  return {
+    async of(tx, instanceId, presence, newKeys) {
+      const name = nameOf(instanceId, presence, tx.now);
+      const knownId = known.find(name);
+      if (knownId !== undefined) return { id: knownId, changes: [], keep() {} };
+      const id = randomBytes(12).toString("base64url");
+      const { sealed, changes } = await seen.seal(tx, { instanceId, id }, presence, newKeys);
+      const { personId, sessionId, flowId, familyId, actorIds = [] } = presence;
+      const row = insertRow(origins, {
+        ...{ instanceId, id, actorIds: [...actorIds], createdAt: tx.now, ...sealed },
+        ...{ personId: personId ?? null, sessionId: sessionId ?? null },
+        ...{ flowId: flowId ?? null, familyId: familyId ?? null },
+      });
+      const isWhole = sealed.sealed !== null;
+      return {
+        id,
+        changes: [...changes, row],
+        keep: () => {
+          if (isWhole) known.keep(name, id);
+        },
+      };
+    },
+
+    async read(instanceId, ids, now) {
+      const found = new Map<string, Origin>();
+      if (ids.length === 0) return found;
+      const rows = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), inArray(t.id, [...ids])));
+      for (const row of rows) {
+        const { id, personId, sessionId, flowId, familyId, actorIds } = row;
+        found.set(id, {
+          ...{ id, actorIds, seen: await seen.open(row, now) },
+          ...{ personId: personId ?? undefined, sessionId: sessionId ?? undefined },
+          ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
+        });
+      }
+      return found;
+    },
+  };
+}
+
+function nameOf(instanceId: string, presence: Presence, now: Date): string {
+  const { personId, sessionId, flowId, familyId, actorIds, address, browser, system } = presence;
+  const actors = actorIds === undefined ? "" : actorIds.join(" ");
+  // Whoever has no key of their own is sealed with that of the span: when it opens no more, it is not gone on with.
+  return `${instanceId}\n${spanOf(now)}\n${personId ?? ""}\n${sessionId ?? ""}\n${flowId ?? ""}\n${familyId ?? ""}\n${actors}\n${address}\n${browser}\n${system}`;
+}
+
+/** Ids of origins that are committed; those that were asked for last stay. */
+function createKnown() {
+  const ids = new Map<string, string>();
+  return {
+    find(name: string): string | undefined {
+      const id = ids.get(name);
+      if (id === undefined) return undefined;
+      ids.delete(name);
+      ids.set(name, id);
+      return id;
+    },
+    keep(name: string, id: string): void {
+      ids.set(name, id);
+      if (ids.size <= mostKept) return;
+      const [oldest = ""] = ids.keys();
+      ids.delete(oldest);
+    },
+  };
+}

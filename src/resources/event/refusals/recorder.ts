@@ -1,0 +1,122 @@
+import { isServiceEditor } from "../../../authz/context.ts";
+import type { NoteRefusal, Refused } from "../../../authz/ports.ts";
+import type { SealingKey } from "../../../crypto/secrets.ts";
+import type { Presence } from "../../../eventstore/presence.ts";
+import type { Transaction } from "../../../eventstore/transaction.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
+import type { Table } from "../../../storage/table.ts";
+import type { HomesOf } from "../origins.ts";
+import { refusals } from "./table.ts";
+import { type Counted, createTally } from "./tally.ts";
+
+const flushMs = 1_000;
+const mostAnHour = 1_000;
+const atOnce = 100;
+const keptMs = 90 * 24 * 60 * 60_000;
+
+export type Refusals = AsyncDisposable & { note: NoteRefusal };
+
+type Parts = Pick<Deps, "events" | "now" | "newId"> & {
+  homesOf: HomesOf;
+  /** Users: of those who are gone nothing is kept. */
+  people: Table;
+};
+
+/**
+ * Keeps what was refused (authority J15): noted at no cost to who is refused, so that neither answer nor time tells anything,
+ * and written within a second.
+ */
+export function createRefusals(parts: Parts, onError: (error: unknown) => void): Refusals {
+  const { events, now, newId } = parts;
+  const tally = createTally(mostAnHour);
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+
+  async function write(instanceId: string, due: readonly Counted[]): Promise<void> {
+    const ids = due.map(({ id }) => id ?? newId());
+    const written = await events.transact({ ...by, instanceId }, async (tx) => {
+      const homes = await parts.homesOf(instanceId, [...new Set(due.flatMap(peopleIn))]);
+      for (const id of homes.keys()) {
+        tx.expectRows<Table>(parts.people, { instanceId, id }, 1);
+      }
+      const newKeys = new Map<string, SealingKey>();
+      const kept: Counted[] = [];
+      for (const [nth, each] of due.entries()) {
+        const { userId } = each.refused;
+        // Whoever is gone leaves nothing.
+        if (userId !== undefined && !homes.has(userId) && !isServiceEditor(userId)) continue;
+        const id = ids[nth] ?? newId();
+        const home = each.refused.organizationId ?? homes.get(userId ?? "") ?? "";
+        tx.write(...(await rowsOf(tx, { ...each, id }, home, newKeys)));
+        kept.push(each);
+      }
+      return kept;
+    });
+    for (const each of written) each.id ??= ids[due.indexOf(each)];
+  }
+
+  async function rowsOf(
+    tx: Transaction,
+    counted: Counted & { id: string },
+    organizationId: string,
+    newKeys: Map<string, SealingKey>,
+  ): Promise<RowChange[]> {
+    const { id, refused, count, firstAt, lastAt } = counted;
+    const { instanceId, kind, reason, operation, userId, clientId, idpId } = refused;
+    const presence = presenceOf(refused);
+    const { sealed, changes } =
+      presence === undefined
+        ? { sealed: { keyType: "", keyId: "", sealed: null }, changes: [] }
+        : await events.seen.seal(tx, { instanceId, id }, presence, newKeys);
+    const row = putRow(refusals, {
+      ...{ instanceId, id, kind, reason, operation, organizationId, count, firstAt, lastAt },
+      ...{ userId: userId ?? null, clientId: clientId ?? null, idpId: idpId ?? null },
+      ...{ personId: presence?.personId ?? null, sessionId: presence?.sessionId ?? null },
+      ...{ flowId: presence?.flowId ?? null, familyId: presence?.familyId ?? null },
+      ...{ actorIds: [...(presence?.actorIds ?? [])], ...sealed },
+      expiresAt: new Date(lastAt.getTime() + keptMs),
+    });
+    return [...changes, row];
+  }
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    for (const [instanceId, due] of Map.groupBy(tally.due(), (each) => each.refused.instanceId)) {
+      for (let from = 0; from < due.length; from += atOnce) {
+        await write(instanceId, due.slice(from, from + atOnce)).catch(onError);
+      }
+    }
+  }
+
+  return {
+    note(refused) {
+      tally.add(refused, now());
+      timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      await flushing;
+      await flush();
+    },
+  };
+}
+
+/** What is kept of refusals to somebody who is being deleted, at their account and by them. */
+export const forgetRefusalsOf = (instanceId: string, userId: string): RowChange[] => [
+  deleteRows(refusals, { instanceId, userId }),
+  deleteRows(refusals, { instanceId, personId: userId }),
+];
+
+const by = { editorId: "system:refusals", service: "refusals", clientId: "", requestId: "" };
+
+/** A browser that tries somebody's account on the pages of the login is taken for theirs: they are to see it. */
+function presenceOf({ userId, presence }: Refused): Presence | undefined {
+  if (presence?.isVisitor !== true || userId === undefined) return presence;
+  return { ...presence, personId: userId };
+}
+
+const peopleIn = ({ refused }: Counted): string[] => {
+  const { userId } = refused;
+  return userId === undefined ? [] : [userId];
+};

@@ -1,0 +1,187 @@
+// `npm run bench:against -- --baseline FOLDER`: this build beside another checkout of the service, in turn, by requests
+// that both understand. See README.md.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { median } from "./judge.ts";
+import { counterMark, type LoadSpec } from "./load/spec.ts";
+import { type BenchCase, sampleOf } from "./measure.ts";
+import { formSpec, servicePaths } from "./oidc-requests.ts";
+import { type Child, freePort, spawnServer, untilOk } from "./process.ts";
+import { callJson, restSpec } from "./requests.ts";
+import { newFolder, nodeFlags, root } from "./store.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    /** The folder of the other checkout, with its packages installed and `gen/` made. */
+    baseline: { type: "string" },
+    rounds: { type: "string", default: "20" },
+    seconds: { type: "string", default: "1" },
+    /** A regular expression of row names. */
+    only: { type: "string", default: "" },
+  },
+});
+if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing");
+const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
+const base = "/resources/v3alpha";
+const password = "correct horse battery staple";
+
+type Row = { name: string; load: LoadSpec; waits: boolean };
+
+/** Starts the checkout on a new store, as its own `npm start` does. */
+async function startBuild(folder: string): Promise<{ child: Child; token: string }> {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  const startFlags = manifest.scripts.start.match(/--\S+/g) ?? [];
+  const [dir, port] = [newFolder(), await freePort()];
+  const env = {
+    IDSVC_DATA_DIR: dir,
+    IDSVC_PORT: String(port),
+    IDSVC_EXTERNAL_URL: `http://localhost:${port}`,
+  };
+  const child = spawnServer(
+    [...startFlags, ...nodeFlags, join(folder, "src/main.js"), "serve"],
+    env,
+    port,
+  );
+  await untilOk(child, "/readyz", performance.now());
+  const made = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8")) as {
+    machine: { token: string };
+  };
+  return { child, token: made.machine.token };
+}
+
+/** The same requests at either build, each with what it needs made over the API. */
+async function rowsOf({ port }: Child, token: string): Promise<Row[]> {
+  const post = async (path: string, body?: JsonObject) =>
+    Object(
+      await callJson(
+        restSpec(port, `POST ${base}${path}`, body === undefined ? { token } : { token, body }),
+      ),
+    );
+  const target = (name: string): JsonObject => ({
+    ...{ name, rest_webhook: { url: "https://hooks.example.com/audit" } },
+    ...{ timeout: "10s", interrupt_on_error: true },
+  });
+  const { details } = await post("/targets", target("read"));
+  const { details: project } = await post("/projects", { name: "bench" });
+  const api = { auth_method_type: "API_AUTH_METHOD_TYPE_BASIC" };
+  const asker = await post("/apps", { name: "asker", project_id: project.id, api });
+  const machine = await post("/users", { username: "caller", schema_id: "machine", data: {} });
+  const { client_id, client_secret } = await post(`/users/${machine.details.id}/secret`);
+  const form = {
+    grant_type: "client_credentials",
+    scope: `profile urn:idsvc:iam:org:project:id:${project.id}:aud`,
+  };
+  const by = { clientId: client_id, secret: client_secret };
+  const tokenSpec = formSpec(port, servicePaths.token, by, form);
+  const { access_token } = Object(await callJson(tokenSpec));
+  const asked = formSpec(
+    ...([port, servicePaths.introspection] as const),
+    { clientId: asker.client_id, secret: asker.client_secret },
+    { token: access_token },
+  );
+  if (Object(await callJson(asked)).active !== true) throw new Error("the token is not active");
+  const { details: user } = await post("/users", {
+    username: "ada",
+    data: { given_name: "Ada", family_name: "Lovelace" },
+    authenticators: { password: { password } },
+  });
+  const checks = { user: { user_id: user.id }, password: { password } };
+  return [
+    { name: "token", load: tokenSpec, waits: true },
+    { name: "introspection", load: asked, waits: false },
+    {
+      name: "get-target",
+      load: restSpec(port, `GET ${base}/targets/${details.id}`, { token }),
+      waits: false,
+    },
+    {
+      name: "create-target",
+      load: restSpec(port, `POST ${base}/targets`, {
+        ...{ token, body: target(`made ${counterMark}`), counted: true, connections: 32 },
+      }),
+      waits: true,
+    },
+    {
+      // Only named, so that what it costs is the writing.
+      name: "create-session",
+      load: restSpec(port, `POST ${base}/sessions`, {
+        ...{ token, body: { checks: { user: checks.user } }, connections: 32 },
+      }),
+      waits: true,
+    },
+    {
+      name: "password",
+      load: restSpec(port, `POST ${base}/sessions`, { token, body: { checks }, connections: 1 }),
+      waits: false,
+    },
+  ].filter(({ name }) => new RegExp(flags.only ?? "").test(name));
+}
+
+const caseOf = ({ pid }: Child, { name, load }: Row): BenchCase => ({
+  ...{ name, pid, load },
+  verify: async () => {},
+});
+
+/** Geometric mean of ratios and its 95 % interval, by the normal approximation of their logarithms. */
+function interval(ratios: readonly number[]): { mean: number; low: number; high: number } {
+  const logs = ratios.map(Math.log);
+  const mean = logs.reduce((sum, each) => sum + each, 0) / logs.length;
+  const variance = logs.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (logs.length - 1);
+  const half = 1.96 * Math.sqrt(variance / logs.length);
+  return { mean: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half) };
+}
+
+type Rates = { before: number[]; after: number[] };
+
+/** How much more the build needs than the baseline, round by round. */
+function costOf({ before, after }: Rates): string {
+  const ratios = before.map((rate, round) => rate / (after[round] ?? Number.NaN));
+  const percent = (ratio: number) => `${((ratio - 1) * 100).toFixed(1)} %`;
+  const { mean, low, high } = interval(ratios);
+  return `${percent(mean)} (${percent(low)} to ${percent(high)})`;
+}
+
+const builds = { baseline: resolve(flags.baseline), build: root };
+await using running = new AsyncDisposableStack();
+const sides = await Promise.all(
+  Object.values(builds).map(async (folder) => {
+    const { child, token } = await startBuild(folder);
+    running.use(child);
+    return { child, rows: await rowsOf(child, token) };
+  }),
+);
+const [old, own] = sides;
+if (old === undefined || own === undefined) throw new Error("two builds are compared");
+
+process.stdout.write(
+  "row             baseline      build  cost (95 % interval)          of processor time alone\n",
+);
+for (const [at, row] of own.rows.entries()) {
+  const other = old.rows[at];
+  if (other === undefined) throw new Error(`the baseline has no ${row.name}`);
+  const rates: Rates = { before: [], after: [] };
+  const cpu: Rates = { before: [], after: [] };
+  for (let round = 0; round <= rounds; round++) {
+    const measured = {
+      before: async () => sampleOf(caseOf(old.child, other), seconds),
+      after: async () => sampleOf(caseOf(own.child, row), seconds),
+    };
+    // Each goes first in every other round.
+    const order = round % 2 === 0 ? (["before", "after"] as const) : (["after", "before"] as const);
+    for (const side of order) {
+      const sample = await measured[side]();
+      if (round === 0) continue;
+      rates[side].push(row.waits ? sample.rate : sample.cpuRate);
+      cpu[side].push(sample.cpuRate);
+    }
+  }
+  const cells = [median(rates.before), median(rates.after)].map((rate) =>
+    rate.toFixed(0).padStart(10),
+  );
+  const costs = [costOf(rates).padEnd(28), ...(row.waits ? [costOf(cpu)] : [])].join("  ");
+  process.stdout.write(`${row.name.padEnd(14)}${cells.join(" ")}  ${costs}\n`);
+}
