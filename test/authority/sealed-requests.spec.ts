@@ -4,7 +4,7 @@ import { loginModule } from "../../src/login/module.ts";
 import { beside } from "../support/beside.ts";
 import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
-import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import { type MadeClient, type OidcPeer, redirectUri, startOidc } from "../support/oidc.ts";
 import { answerOf, errorOf, formOf, userAgent } from "../support/user-agent.ts";
 
 const lines: string[] = [];
@@ -81,6 +81,10 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     for (const flow of [flowOf(first), fields["flow"] ?? ""]) {
       const back = await agent.open(`/ui/login/loginname?flow=${flow}`);
       assert.equal(errorOf(back), "FLOW_NOT_FOUND");
+      // It leads back to the application; whoever else has the address learns not even which one it is.
+      assert.match(back.html, new RegExp(`href="${new URL(redirectUri).origin}/"[^>]*>Back to`));
+      const other = await userAgent(peer.issuer).open(`/ui/login/loginname?flow=${flow}`);
+      assert.deepEqual([errorOf(other), /Back to/.test(other.html)], ["FLOW_NOT_FOUND", false]);
       const callback = await agent.open(`/oauth/v2/authorize/callback?id=${flow}`);
       assert.deepEqual([callback.status, callback.left], [400, undefined]);
     }
@@ -130,7 +134,9 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     peer.pass(59 * minute);
     assert.equal((await agent.open(address)).status, 200);
     peer.pass(2 * minute);
-    assert.equal(errorOf(await agent.open(address)), "FLOW_NOT_FOUND");
+    const late = await agent.open(address);
+    assert.equal(errorOf(late), "FLOW_NOT_FOUND");
+    assert.match(late.html, />Back to/);
   });
 
   it("too long for an address it is a row, for ten minutes or until something is entered", async () => {
