@@ -20,7 +20,7 @@ const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 const store = join(root, "test/support/app.ts");
 const lasting =
-  /^test\/(?:api\/transport-slow|faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|notify\/claims-kill|resources\/org\/contents-kill)\.spec/;
+  /^test\/(?:api\/transport-slow|authority\/search-proof|faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|notify\/claims-kill|resources\/org\/contents-kill)\.spec/;
 // How things are stored, found and told.
 const ofTheStore =
   /^test\/(?:api\/(?:matrix|owners|replicas)|app|authority|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:domain-claimed|gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;

@@ -34,7 +34,7 @@ const flowOf = (url: URL): string => url.searchParams.get("flow") ?? "";
 
 describe("a request of which nothing has been entered (authority J12a)", () => {
   it("finding 6: a thousand of them leave no row", async () => {
-    const before = await rows();
+    const earlier = await rows();
     for (let nth = 0; nth < 1_000; nth += 1) {
       const url = authorizeUrl(peer, web, { state: `${nth}`.padEnd(500, "x"), nonce: `n${nth}` });
       const asked = await fetch(url, { redirect: "manual" });
@@ -50,25 +50,25 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     for (const path of [...pagesOfTheirOwn.map((one) => `/ui/login${one}`), "/device"]) {
       await userAgent(peer.issuer).open(path);
     }
-    assert.deepEqual(await rows(), before);
+    assert.deepEqual(await rows(), earlier);
   });
 
   it("gets its row with the first thing that is entered, and one alone", async () => {
     const { loginName } = await addPersonNamed(peer);
     const agent = await pages.begin();
     const { url } = agent.last;
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     await agent.submit({ login_name: "" });
-    assert.equal(await rowsOf("login_flows"), before);
+    assert.equal(await rowsOf("login_flows"), earlier);
     await agent.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     const kept = flowOf(agent.last.url);
     assert.match(kept, /^[\w-]{32}$/);
     // Back and reload: the first address leads to the same flow.
     const again = await agent.open(url);
     assert.equal(formOf(again.html).fields["flow"], kept);
     await agent.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     codeIn(await agent.submit({ password }));
   });
 
@@ -137,28 +137,28 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     const { loginName } = await addPersonNamed(peer);
     const state = "s".repeat(3_500);
     await sweep();
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     const [left, entered] = [await pages.begin({ state }), await pages.begin({ state })];
     assert.match(flowOf(left.last.url), /^[\w-]{32}$/);
     await entered.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 2);
+    assert.equal(await rowsOf("login_flows"), earlier + 2);
     peer.pass(11 * minute);
     await sweep();
     assert.equal(errorOf(await left.open(left.last.url)), "FLOW_NOT_FOUND");
     assert.equal(answerOf(await entered.submit({ password })).get("state"), state);
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     peer.pass(60 * minute);
     await sweep();
     assert.equal(await rowsOf("login_flows"), 0);
   });
 
   it("posted by the client's own page costs none either", async () => {
-    const before = await rows();
+    const earlier = await rows();
     const body = new URL(authorizeUrl(peer, web)).searchParams;
     const agent = userAgent(peer.issuer);
     const shown = await agent.open("/oauth/v2/authorize", { method: "POST", body });
     assert.equal(pathOf(shown), "/ui/login/loginname");
-    assert.deepEqual(await rows(), before);
+    assert.deepEqual(await rows(), earlier);
     const { loginName } = await addPersonNamed(peer);
     codeIn(await signIn(agent, loginName));
   });
@@ -287,10 +287,10 @@ describe("every form is answered with a redirect (account L12)", () => {
     const agent = await pages.begin();
     const { url } = agent.last;
     url.searchParams.set("ui_locales", "de");
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     const shown = await agent.open(url);
     assert.match(shown.html, /<html lang="de"/);
-    assert.equal(await rowsOf("login_flows"), before);
+    assert.equal(await rowsOf("login_flows"), earlier);
     const next = await agent.submit({ login_name: "nobody" });
     assert.match(next.html, /<html lang="de"/);
   });

@@ -1,18 +1,23 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
+import { faster, rulings } from "../fuzz/authority/replacements.ts";
+import { roads } from "../fuzz/authority/roads.ts";
 import { search } from "../fuzz/authority/spawn.ts";
 
+const root = join(import.meta.dirname, "../..");
 const seed = "20261123";
 
 describe("the search for power (authority 4)", () => {
   it("2,000 steps of attackers of all roles come to nothing that nobody gave them", async () => {
-    const flags = ["--steps", "2000", "--each", "90", "--seed", seed];
+    const flags = ["--steps", "2000", "--each", "200", "--seed", seed];
     const { code, said } = await search({ flags, without: "" });
     assert.equal(code, 0, said);
     assert.match(said, /^2\d{3} steps in \d+ worlds/m);
   });
 
-  it("would find what they came to: a weaker one takes over a stronger one without J1", async () => {
+  it("would find a way: a weaker one takes over a stronger one without J1", async () => {
     const flags = [
       "--steps",
       "5000",
@@ -23,6 +28,23 @@ describe("the search for power (authority 4)", () => {
     ];
     const { code, said } = await search({ flags, without: "J1" });
     assert.equal(code, 1, said);
-    assert.match(said, /power: .*assert\.deepEqual\(await replay/s);
+    assert.match(said, /FOUND after \d+ steps.*power: .*assert\.deepEqual\(await replay/s);
+  });
+
+  it("roads that each ruling closes lead nowhere", async () => {
+    const { code, said } = await search({ flags: ["--roads"], without: "" });
+    assert.equal(code, 0, said);
+    assert.equal(said.match(/: leads nowhere$/gm)?.length, roads.length, said);
+  });
+
+  it("knows where each ruling stands in the sources, and a road for each", () => {
+    for (const { file, from } of [...faster, ...Object.values(rulings).flat()]) {
+      const source = readFileSync(join(root, file), "utf8");
+      assert.equal(source.split(from).length, 2, `${file} says once: ${from}`);
+    }
+    assert.deepEqual(
+      roads.map(({ ruling }) => ruling),
+      Object.keys(rulings),
+    );
   });
 });

@@ -56,6 +56,14 @@ const clientIn = (words: JsonObject) => ({
   secret: optional(words, "client_secret"),
 });
 
+/** The words of a step that a form says; what the client proves itself with stands beside it. */
+const formOf = (words: JsonObject): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(words)
+      .filter(([name]) => name !== "client_id" && name !== "client_secret")
+      .map(([name, value]) => [name, String(value)]),
+  );
+
 /** Logs in at the console as a person does, and lets it do everything. */
 async function logInAt(
   world: World,
@@ -174,8 +182,7 @@ const refresh: Action = {
     };
   },
   async run(world, words) {
-    const { client_id, client_secret, ...form } = words;
-    const grant = { grant_type: "refresh_token", ...(form as Record<string, string>) };
+    const grant = { grant_type: "refresh_token", ...formOf(words) };
     return told("refresh", await askToken(world, grant, clientIn(words)));
   },
 };
@@ -209,13 +216,12 @@ const exchange: Action = {
     };
   },
   async run(world, words) {
-    const { client_id, client_secret, ...form } = words;
     const { service, host, instanceId } = world;
     const source = await service.ports.tokens.accessToken(
       service.atOf(instanceId, host),
       text(words, "subject_token"),
     );
-    const grant = { grant_type: exchangeGrant, ...(form as Record<string, string>) };
+    const grant = { grant_type: exchangeGrant, ...formOf(words) };
     const answer = await askToken(world, grant, clientIn(words));
     const got = String(Object(answer.json ?? {}).scope ?? "").split(" ");
     const more = got.filter((word) => word !== "" && source?.scope.includes(word) !== true);
@@ -326,7 +332,7 @@ const useCookie: Action = {
 const useKey: Action = {
   weight: 1,
   draw(random, world) {
-    const keys = world.book.of("key").filter((name) => name.endsWith(".key_file.key"));
+    const keys = world.book.of("pem").filter((name) => name.endsWith(".key_file.key"));
     const key = random.one(keys);
     return key === undefined ? undefined : { file: key.slice(0, -4), scope: scopeOf(random) };
   },

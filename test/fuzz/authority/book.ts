@@ -47,6 +47,12 @@ export class Book {
     return this.#kinds.get(kind) ?? [];
   }
 
+  forget(kind: string, name: string): void {
+    const all = this.#kinds.get(kind);
+    const at = all?.indexOf(name) ?? -1;
+    if (at >= 0) all?.splice(at, 1);
+  }
+
   knows(name: string): boolean {
     return this.#texts.has(name);
   }

@@ -291,9 +291,9 @@ class Builder {
     await make("trusted", "alpha", trusted);
     for (const home of ["alpha", "beta"]) {
       const token = makers.get(home) ?? assert.fail();
-      const config_ = config(attackersUri, "BASIC");
-      await make(`evil ${home}`, home, { config: config_, token, isKnown: true });
-      await make(`second ${home}`, home, { config: config_, token, isKnown: true });
+      const asked = config(attackersUri, "BASIC");
+      await make(`evil ${home}`, home, { config: asked, token, isKnown: true });
+      await make(`second ${home}`, home, { config: asked, token, isKnown: true });
     }
   }
 

@@ -1,4 +1,4 @@
-import { type DescMethod, getOption, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import { type DescMethod, getOption, type JsonObject } from "@bufbuild/protobuf";
 import { Holds, method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
 import { pathOf } from "../../support/protocols.ts";
 import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
@@ -37,7 +37,7 @@ const givesHold = (method: DescMethod): boolean =>
 
 /** A bearer token of the attacker, mostly one that was theirs at first or came last. */
 export const bearer = (random: Random, world: World): string | undefined =>
-  random.chance(0.6) ? known(random, world, "own_bearer") : known(random, world, "bearer");
+  known(random, world, random.chance(0.6) ? "own_bearer" : "bearer", "bearer");
 
 /** Any method with any words. */
 const call: Action = {
@@ -98,7 +98,7 @@ function rest(
           `${text(words, "path").startsWith("/settings") ? "" : base}${text(words, "path")}`,
         ),
         ...(token === undefined ? {} : { token }),
-        ...(body === undefined ? {} : { body: body as JsonValue }),
+        ...(body === undefined ? {} : { body }),
       });
       const isDone = status < 300;
       return { isDone, label, of: text(words, "of"), ...(isDone ? { told: json } : {}) };

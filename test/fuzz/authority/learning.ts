@@ -5,6 +5,8 @@ const mostTexts = 80;
 const longest = 6_000;
 const isBearer = /^idsvc_(?:pat|st|at)_|^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
+const isKey = /^-----BEGIN/;
+
 /** What texts of an answer are good for, by what the answer calls them. */
 const kindOf: Readonly<Record<string, string>> = {
   user_id: "user",
@@ -56,7 +58,8 @@ export function learn(
     } else if (typeof value === "object") {
       for (const [name, each] of Object.entries(value)) {
         const own = snake(name);
-        const inner = own === "id" ? (field === "resource_owner" ? "organization" : resource) : own;
+        if (own === "resource_owner" || own === "owner") continue;
+        const inner = own === "id" ? resource : own;
         take(each, `${path}.${own}`, inner);
       }
     } else if (typeof value === "string" && value !== "" && value.length <= longest) {
@@ -64,7 +67,8 @@ export function learn(
       texts++;
       const isNew = !book.has(value);
       const name = `${at}${path}`;
-      if (!isBearer.test(value)) book.add(name, value, kindOf[field] ?? field);
+      if (!isBearer.test(value))
+        book.add(name, value, isKey.test(value) ? "pem" : (kindOf[field] ?? field));
       else {
         const kinds = field === "access_token" ? ["bearer", "access"] : ["bearer"];
         book.add(name, value, ...(field === "id_token" ? ["id_token"] : kinds));

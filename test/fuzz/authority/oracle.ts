@@ -84,7 +84,12 @@ export class Watch {
     const { service, host, places, allowed, book } = this.#world;
     const scope = await service.whoIs(host, held.token);
     held.misses = scope === undefined ? held.misses + 1 : 0;
-    if (scope === undefined) return [];
+    if (scope === undefined) {
+      // Nothing is tried with what nobody is known by.
+      book.forget("bearer", held.name);
+      book.forget("own_bearer", held.name);
+      return [];
+    }
     const { caller } = scope;
     if (caller.kind !== "user") return [`${held.name} is a token of a system caller`];
     held.subject = caller.userId;

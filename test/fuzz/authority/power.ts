@@ -56,8 +56,33 @@ export function coverOf(role: string, at: NamedPlace, places: readonly NamedPlac
     }
     for (const one of more) power.add(pair(one, name));
   }
+  return withOwners(power, places);
+}
+
+/**
+ * Whoever may do all that the owner of a place may do covers that owner, and can come to act as them: so they also come to
+ * what owners cover beyond what they do.
+ */
+function withOwners(power: Power, places: readonly NamedPlace[]): Power {
+  for (const at of places) {
+    const owner = ownerOf[at.place.type];
+    if (owner === undefined) continue;
+    const isOwner = [...permissionsOf(owner)].every((one) => power.has(pair(one, at.name)));
+    if (!isOwner) continue;
+    const more = (owners[owner] ?? []).flatMap(rolesOf).flatMap((role) => [...permissionsOf(role)]);
+    for (const { name, place } of places) {
+      if (!isWithin(place, at.place)) continue;
+      for (const one of more) if (one !== "org.create") power.add(pair(one, name));
+    }
+  }
   return power;
 }
+
+const ownerOf: Readonly<Partial<Record<Place["type"], string>>> = {
+  organization: "ORG_OWNER",
+  project: "PROJECT_OWNER",
+  projectGrant: "PROJECT_GRANT_OWNER",
+};
 
 function isWithin(place: Place, outer: Place): boolean {
   if (outer.type === "instance") return true;

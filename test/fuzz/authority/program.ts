@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Attack, attack, replay } from "./run.ts";
+import { roads } from "./roads.ts";
 import { randomOf } from "./random.ts";
 import { startService } from "./service.ts";
 import { asTest, shrink } from "./shrink.ts";
@@ -19,6 +20,10 @@ const { values: flags } = parseArgs({
     resume: { type: "string", default: "" },
     /** Prints what was tried and never succeeded. */
     table: { type: "boolean", default: false },
+    /** Takes the roads that are known instead: that of the ruling which is replaced, or all of them. */
+    roads: { type: "boolean", default: false },
+    /** Says that something was found, and does not look for its shortest way. */
+    bare: { type: "boolean", default: false },
     /** Goes on after something was found. */
     all: { type: "boolean", default: false },
   },
@@ -30,6 +35,7 @@ const busy = ["ORG_OWNER", "IAM_ORG_MANAGER", "ORG_USER_MANAGER", "ORG_SETTINGS_
   "IAM_LOGIN_CLIENT",
   "ORG_OWNER",
 ]);
+const without = process.env["IDSVC_AUTHORITY_WITHOUT"] ?? "";
 const seed = Number(flags.seed);
 const most = Number(flags.steps);
 const each = Number(flags.each);
@@ -47,6 +53,16 @@ const begun: Progress =
 const began = performance.now();
 const before = begun.steps;
 let service = await startService();
+if (flags.roads) {
+  for (const { ruling, role, steps } of roads) {
+    if (without !== "" && ruling !== without) continue;
+    const broken = await replay(service, role, steps);
+    console.log(`${ruling}: ${broken[0] ?? "leads nowhere"}`);
+    if (broken.length > 0) process.exitCode = 1;
+  }
+  await service[Symbol.asyncDispose]();
+  process.exit();
+}
 const byRole = new Map<string, { steps: number; done: number }>();
 let worlds = 0;
 while (begun.steps < most) {
@@ -94,6 +110,7 @@ async function tell({ role, steps, done, broken }: Attack, own: number): Promise
   console.log(
     `FOUND after ${begun.steps} steps, seed ${seed}, world ${own}, ${role}: ${broken[0]}`,
   );
+  if (flags.bare) return;
   const kind = (broken[0] ?? "").split(":")[0];
   const isBroken = async (some: typeof steps) =>
     (await replay(service, role, some)).some((one) => one.split(":")[0] === kind);

@@ -6,14 +6,9 @@ export const faster: readonly Edit[] = [
   { file: "src/crypto/password-policy.ts", from: "memoryCost: 19_456", to: "memoryCost: 8" },
   { file: "src/crypto/password-policy.ts", from: "timeCost: 2", to: "timeCost: 1" },
   {
-    file: "src/login/even-time.ts",
-    from: "await delay(stepMs - ((performance.now() - begin) % stepMs));",
-    to: "await delay(begin - begin + stepMs - stepMs);",
-  },
-  {
-    file: "src/resources/user/check/even-time.ts",
-    from: "delay(stepMs - ((performance.now() - begin) % stepMs), outcome)",
-    to: "delay(begin - begin + stepMs - stepMs, outcome)",
+    file: "src/constant-time.ts",
+    from: "return delay(step - (took % step));",
+    to: "return delay(took - took + step - step);",
   },
 ];
 

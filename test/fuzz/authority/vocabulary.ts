@@ -2,10 +2,12 @@ import {
   type DescField,
   type DescMessage,
   type DescMethod,
+  getOption,
   type JsonObject,
   type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { known } from "./action.ts";
 import type { Random } from "./random.ts";
 import type { World } from "./world.ts";
@@ -66,8 +68,11 @@ const usual: Readonly<Record<string, readonly string[]>> = {
   permissions: ["*", "user.write", "user.read", "user.self.credential", "org.write", "iam.read"],
   schema_id: ["human", "machine"],
   number: ["+41791234567"],
-  url_template: ["https://attacker.test/{{.Code}}"],
+  url_template: ["https://attacker.test/code"],
   default_language: ["en", "de"],
+  language: ["en", "de"],
+  first_name: ["A"],
+  last_name: ["B"],
   ip: ["127.0.0.1"],
   second_factors: ["totp", "u2f"],
   clear: ["redirect_uris"],
@@ -102,7 +107,9 @@ export function drawMessage(
 }
 
 /** How often a field is given. Ids of what is to be made are rarely chosen, what a request is about nearly always. */
-function shareOf({ name, oneof }: DescField, depth: number): number {
+function shareOf(of: DescField, depth: number): number {
+  const { name, oneof } = of;
+  if (getOption(of, fieldRules).required) return 0.99;
   if (name === "id" || name.endsWith("_id") || name === "ctx") {
     return name === "user_id" && depth > 0 ? 0.6 : 0.97;
   }
@@ -152,6 +159,8 @@ function drawInner(
       return service.includes("user") ? { given_name: "A", family_name: "B" } : {};
     case "google.protobuf.Timestamp":
       return new Date(world.service.now().getTime() + 86_400_000).toISOString();
+    case "idsvc.object.v3alpha.RequestContext":
+      return drawContext(random, world);
     case "google.protobuf.Duration":
       return random.one(["1s", "3600s", "86400s", "864000s"]);
     default:
@@ -159,6 +168,14 @@ function drawInner(
         ? undefined
         : drawMessage(random, world, type, { service, depth: depth + 1 });
   }
+}
+
+/** Mostly an organization, as most callers may do something in one alone. */
+function drawContext(random: Random, world: World): JsonObject {
+  const drawn = random.next();
+  if (drawn < 0.05) return { system: true };
+  if (drawn < 0.25) return { instance_id: known(random, world, "instance") ?? "" };
+  return { org_id: known(random, world, "organization") ?? "" };
 }
 
 function drawScalar(
@@ -191,7 +208,11 @@ function drawText(
     return random.chance(0.3) ? known(random, world, "word", "client", "user") : undefined;
   }
   if (random.chance(0.02)) return known(random, world, "word", ...anything);
-  const kinds = name === "id" ? [resourceOf(service)] : (kindsOf[name] ?? [name]);
+  const isUrl = /(?:^|_)(?:url|uri|issuer|endpoint)$/.test(name);
+  const kinds =
+    name === "id"
+      ? [resourceOf(service)]
+      : (kindsOf[name] ?? (isUrl ? ["url", "uri"] : name.includes("address") ? ["mail"] : [name]));
   const found = known(random, world, ...kinds);
   if (found !== undefined) return found;
   return random.one(usual[name] ?? names);

@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { roads } from "../fuzz/authority/roads.ts";
+import { search } from "../fuzz/authority/spawn.ts";
+
+describe("the search for power proves itself (authority 4)", () => {
+  for (const { ruling } of roads) {
+    it(`without ${ruling} its road leads to what nobody gave`, async () => {
+      const { code, said } = await search({ flags: ["--roads"], without: ruling });
+      assert.equal(code, 1, said);
+      assert.match(said, new RegExp(`^${ruling}: (?:power|${ruling}):? `, "m"));
+    });
+  }
+});
