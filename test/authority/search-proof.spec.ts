@@ -4,6 +4,12 @@ import { roads } from "../fuzz/authority/roads.ts";
 import { search } from "../fuzz/authority/spawn.ts";
 
 describe("the search for power proves itself (authority 4)", () => {
+  it("roads that each ruling closes lead nowhere", async () => {
+    const { code, said } = await search({ flags: ["--roads"], without: "" });
+    assert.equal(code, 0, said);
+    assert.equal(said.match(/: leads nowhere$/gm)?.length, roads.length, said);
+  });
+
   for (const { ruling } of roads) {
     it(`without ${ruling} its road leads to what nobody gave`, async () => {
       const { code, said } = await search({ flags: ["--roads"], without: ruling });

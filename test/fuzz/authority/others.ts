@@ -174,10 +174,11 @@ const confirmDevice: Action = {
       ...person,
       choice: text(words, "choice"),
     });
-    // Which client it was the person is told in words alone.
-    if (chosen === "organization") {
+    // Which client it was, and what it asked for, the person is told in words alone.
+    if (chosen !== undefined) {
+      const scope = "openid profile email phone address offline_access";
       for (const clientId of world.clients.keys()) {
-        await consentGiven(world, person, { clientId, scope: "", asked, chosen });
+        await consentGiven(world, person, { clientId, scope, asked, chosen });
       }
     }
     return { isDone: page.path === "/ui/login/device/done" };
