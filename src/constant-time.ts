@@ -57,5 +57,5 @@ export function constantTime(leastMs: number): ConstantTime {
         await wait(begin);
       }
     },
-  } as ConstantTime;
+  };
 }

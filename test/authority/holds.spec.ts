@@ -315,8 +315,8 @@ describe("finding 8: new power meets clean hands (J20)", () => {
       code: 3,
       reason: "INVALID_CREDENTIALS",
     });
-    const { user } = bodyOf(await peer.get(`/users/${id}`)).user;
-    assert.equal(user.contact.email.is_verified, false);
+    const { contact } = bodyOf(await peer.get(`/users/${id}`)).user.user;
+    assert.equal(contact.email.is_verified, false);
   });
 
   it("a code that a manager holds is worth nothing afterwards", async () => {

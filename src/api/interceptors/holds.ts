@@ -3,10 +3,12 @@ import type { Held } from "../../authz/holds.ts";
 import { requireNamedHold } from "../../authz/limited.ts";
 import { ownCredentials } from "../../authz/roles.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { InterceptorFactory } from "../call.ts";
 import { scopeOf } from "../scope.ts";
 import type { Ports } from "./index.ts";
+
+type Unit = Parameters<NonNullable<Scope["guard"]>>[0];
 
 /**
  * Judges holds on users (authority J1, option `holds`): only who covers the users whom the request holds goes on. It is
@@ -44,7 +46,7 @@ export const holds =
         const { userId: callerId } = scope.caller;
         const usual = kind === "shutOut" ? "shutOut" : "takeOver";
         // What a request is a hold on may follow from what the user has just then: with `tx` at the commit.
-        const judge = async (tx?: Transaction): Promise<void> => {
+        const judge = async (tx?: Unit): Promise<void> => {
           for (const { userId, kind: own } of await heldBy(call.request as never, scope, tx)) {
             if (userId === callerId) {
               requireNamedHold(limit, ownCredentials, { type: "instance" });
