@@ -33,20 +33,24 @@ export function createSourceGate(sizes: GateSizes): SourceGate {
     return { atOnce: sizes.atOnce * factor, perSecond: sizes.perSecond * factor };
   }
 
-  /** Lets in whom it is the turn of; the rest is looked at again when somebody leaves or time has passed. */
+  /**
+   * Lets in whose turn it is, one for each turn of the event loop: what came from others meanwhile goes first. The rest is looked
+   * at again when somebody leaves or time has passed.
+   */
   function admit(source: string, line: Line): void {
     const { atOnce, perSecond } = sizesOf(source);
     const now = performance.now();
     line.left = Math.min(perSecond, line.left + ((now - line.at) * perSecond) / 1_000);
     line.at = now;
-    while (line.inside < atOnce && line.left >= 1) {
-      const next = line.waiting.shift();
-      if (next === undefined) return;
+    if (line.inside >= atOnce || line.waiting.length === 0) return;
+    if (line.left >= 1) {
       line.inside += 1;
       line.left -= 1;
-      next();
+      line.waiting.shift()?.();
+      if (line.waiting.length > 0) setImmediate(admit, source, line);
+      return;
     }
-    if (line.inside >= atOnce || line.waiting.length === 0 || line.timer !== undefined) return;
+    if (line.timer !== undefined) return;
     const look = () => {
       line.timer = undefined;
       admit(source, line);
@@ -57,7 +61,6 @@ export function createSourceGate(sizes: GateSizes): SourceGate {
   function leave(source: string, line: Line): void {
     line.inside -= 1;
     if (line.inside === 0 && line.waiting.length === 0) lines.delete(source);
-    // What came from others meanwhile goes first.
     else if (line.waiting.length > 0) setImmediate(admit, source, line);
   }
 

@@ -6,6 +6,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { Awaitable } from "../awaitable.ts";
+import type { Transaction } from "../eventstore/transaction.ts";
 import type { Presence } from "../eventstore/presence.ts";
 import type { Scope } from "./context.ts";
 import type { Held } from "./holds.ts";
@@ -36,12 +37,14 @@ export type Authorize<S extends DescService> = {
 
 /**
  * Whom a method of the option `holds` holds, where it is not the user that the field `id` names, or not in every request.
- * It runs after the caller was authorized on the object.
+ * It runs after the caller was authorized on the object, and again in each unit that the call writes, with `tx`: what it looks
+ * at by that must still be so when the unit commits.
  */
 export type HeldBy<S extends DescService> = {
   [K in keyof S["method"]]?: (
     request: MessageShape<S["method"][K]["input"]>,
     scope: Scope,
+    tx?: Transaction,
   ) => Awaitable<readonly Held[]>;
 };
 
@@ -59,7 +62,9 @@ export type ServiceBinding = {
   service: DescService;
   handlers: Readonly<Record<string, Handler>>;
   authorize: Readonly<Record<string, (request: never, scope: Scope) => Promise<void>>>;
-  held?: Readonly<Record<string, (request: never, scope: Scope) => Awaitable<readonly Held[]>>>;
+  held?: Readonly<
+    Record<string, (request: never, scope: Scope, tx?: Transaction) => Awaitable<readonly Held[]>>
+  >;
   stepUp?: Readonly<Record<string, (request: never) => Awaitable<StepUpNeed>>>;
 };
 

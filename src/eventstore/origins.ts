@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { SealingKey } from "../crypto/secrets.ts";
 import type { Database } from "../storage/database.ts";
 import { and, eq, inArray } from "../storage/drizzle.ts";
@@ -8,7 +8,8 @@ import type { Origin, Presence } from "./presence.ts";
 import { type SeenStore, spanOf } from "./seen.ts";
 import type { Transaction } from "./transaction.ts";
 
-const mostKept = 10_000;
+// Some 100 bytes each. Of a presence that is not among them another origin is written.
+const mostKept = 50_000;
 
 /** The origin of the events of a unit. */
 export type UnitOrigin = {
@@ -82,11 +83,13 @@ export function createOrigins(db: Database, seen: SeenStore): Origins {
   };
 }
 
+/** A presence by its digest, which is short and never leaves the memory of the process. */
 function nameOf(instanceId: string, presence: Presence, now: Date): string {
   const { personId, sessionId, flowId, familyId, actorIds, address, browser, system } = presence;
   const actors = actorIds === undefined ? "" : actorIds.join(" ");
   // Whoever has no key of their own is sealed with that of the span: when it opens no more, it is not gone on with.
-  return `${instanceId}\n${spanOf(now)}\n${personId ?? ""}\n${sessionId ?? ""}\n${flowId ?? ""}\n${familyId ?? ""}\n${actors}\n${address}\n${browser}\n${system}`;
+  const whole = `${instanceId}\n${spanOf(now)}\n${personId ?? ""}\n${sessionId ?? ""}\n${flowId ?? ""}\n${familyId ?? ""}\n${actors}\n${address}\n${browser}\n${system}`;
+  return hash("sha256", whole, "base64url");
 }
 
 /** Ids of origins that are committed; those that were asked for last stay. */

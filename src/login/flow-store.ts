@@ -4,7 +4,7 @@ import type { Deps } from "../projection/module.ts";
 import { rowByKey } from "../projection/ids.ts";
 import { Conflict } from "../storage/database.ts";
 import { insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
-import type { Flow, FlowData } from "./flow.ts";
+import type { Flow, FlowData, Waiting } from "./flow.ts";
 import { loginFlows } from "./tables.ts";
 
 const lifeMs = 60 * 60_000;
@@ -35,6 +35,8 @@ export type FlowStore = {
    * @throws ABORTED LOGIN_FLOW_CHANGED when it was changed meanwhile
    */
   save(instanceId: string, flow: Flow, data: FlowData, saving: Saving): Promise<Flow>;
+  /** The application that waited for a flow of this browser which is over or has expired, as long as that is known. */
+  waitedFor(instanceId: string, agentId: string, address: string): Promise<Waiting | undefined>;
   /** Ends a flow; false when somebody else did. What was never stored has nothing to end. */
   take(instanceId: string, address: string): Promise<boolean>;
 };
@@ -90,9 +92,7 @@ export function createFlowStore({
     const clear = await secrets.openText(instanceId, "flow", address);
     if (clear === undefined) return undefined;
     const { createdAt: made, ...flow }: Sealed = JSON.parse(Buffer.from(clear).toString());
-    const createdAt = new Date(made);
-    if (endOf(createdAt) <= now()) return undefined;
-    return { ...flow, createdAt, version: 0, address, isKept: false };
+    return { ...flow, createdAt: new Date(made), version: 0, address, isKept: false };
   }
 
   const load: FlowStore["load"] = async (instanceId, address) => {
@@ -102,6 +102,7 @@ export function createFlowStore({
         : { id: address, isKept: true };
     if (sealed === undefined) return undefined;
     const row = await rowById(instanceId, sealed.id);
+    if ("data" in sealed && endOf(sealed.createdAt) <= now()) return undefined;
     if (row === undefined) return "data" in sealed ? sealed : undefined;
     const { id, agentId, version, data, createdAt } = row;
     if (row.expiresAt <= now() || data.isOver === true) return undefined;
@@ -131,13 +132,22 @@ export function createFlowStore({
       return { ...saved, version: version + 1 };
     },
 
+    async waitedFor(instanceId, agentId, address) {
+      const sealed = address.length > longestId ? await unseal(instanceId, address) : undefined;
+      const found = (await rowById(instanceId, sealed?.id ?? address)) ?? sealed;
+      return found?.agentId === agentId ? (found.data.waited ?? found.data.request) : undefined;
+    },
+
     async take(instanceId, address) {
       for (let tries = 0; tries < mostTries; tries += 1) {
         const flow = await load(instanceId, address);
         if (flow === undefined) return false;
         if (!flow.isKept) return true;
         const { id, version } = flow;
-        const over = { version: version + 1, data: { isOver: true as const } };
+        const { clientId, redirectUri } = flow.data.request ?? {};
+        const known = clientId !== undefined && redirectUri !== undefined;
+        const waited = known ? { waited: { clientId, redirectUri } } : {};
+        const over = { version: version + 1, data: { isOver: true as const, ...waited } };
         const change = updateRows(loginFlows, { instanceId, id, version }, over);
         if (await isCommitted(commit(instanceId, { id, version }, 1, change))) return true;
       }

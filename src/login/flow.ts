@@ -68,7 +68,12 @@ export type FlowData = {
   outcome?: "done" | "denied";
   /** Its outcome was taken up: it cannot go on. */
   isOver?: true;
+  /** Of one that is over: the application that waited. */
+  waited?: Waiting;
 };
+
+/** An application, and where the browser was to go back to. */
+export type Waiting = Pick<AuthorizationRequest, "clientId" | "redirectUri">;
 
 export type Flow = {
   id: string;

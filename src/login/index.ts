@@ -140,11 +140,12 @@ async function refusedPage(
   error: unknown,
 ): Promise<LoginAnswer> {
   if (!(error instanceof PageRefused)) throw error;
-  const { code, status, detail, cause, flowId } = error;
+  const { code, status, detail, cause, flowId, back } = error;
   const view = {
     ...{ code, status },
     ...(detail === undefined ? {} : { detail }),
     ...(flowId === undefined ? {} : { flowId }),
+    ...(back === undefined ? {} : { back }),
   };
   return { ...(await showError(parts, request, at, view)), cause };
 }

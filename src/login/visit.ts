@@ -40,6 +40,8 @@ export class PageRefused extends Error {
   readonly detail: string | undefined;
   /** The flow that can go on in another way. */
   flowId: string | undefined;
+  /** The application that waited, and where it is. */
+  back: { app: string; url: string } | undefined;
   constructor(code: ErrorCode, status: number, detail?: string, cause?: unknown) {
     super(detail ?? code, { cause });
     this.detail = detail;
@@ -121,7 +123,7 @@ export async function openVisit(
   const address = sent.get("flow") ?? query.get("flow");
   const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
   if (address !== undefined && found?.agentId !== agent.id) {
-    throw new PageRefused("FLOW_NOT_FOUND", 400);
+    throw await noFlow(parts, at.instanceId, agent, address);
   }
   let flow = found;
 
@@ -246,6 +248,21 @@ export async function openVisit(
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
     }),
   };
+}
+
+/** A flow that ended leads back to the application that waited for it, from where it may begin anew (account L12). */
+async function noFlow(
+  { flows, appOf }: Parts,
+  instanceId: string,
+  agent: Agent,
+  address: string,
+): Promise<PageRefused> {
+  const refused = new PageRefused("FLOW_NOT_FOUND", 400);
+  const waited = await flows.waitedFor(instanceId, agent.id, address);
+  const app = waited && (await appOf(instanceId, waited.clientId));
+  const { origin } = new URL(waited?.redirectUri ?? "about:blank");
+  if (app !== undefined && origin !== "null") refused.back = { app: app.name, url: `${origin}/` };
+  return refused;
 }
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;

@@ -123,7 +123,7 @@ describe("what one source may cost (authority J12)", () => {
     assert.ok(statuses.slice(0, 8).every((status) => status === 302 || status === 303));
   });
 
-  it("codes that people have sent for their own account, by source, recipient and sender", async () => {
+  it("finding 5: codes that people have sent for their own account, by source, recipient and sender", async () => {
     const send = async (id: string, address: string, headers: Record<string, string>) => {
       const token = await sessionTokenFor(peer.app, id);
       return peer.peer.rest(
@@ -174,7 +174,7 @@ describe("what one source may cost (authority J12)", () => {
 });
 
 describe("connections of one source (authority J12)", () => {
-  it("are closed beyond their number, and those of others are not", async () => {
+  it("finding 6: are closed beyond their number, and those of others are not", async () => {
     // Sources in private networks have fifty times as many.
     await using app = await startTestApp({ env: { IDSVC_BUDGET_CONNECTIONS: "1" } });
     const open = async () => {

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { fromJson } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import {
+  UnlockUserRequestSchema,
+  UserService,
+} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { Scope } from "../../src/authz/context.ts";
+import { usersHeldBy } from "../../src/resources/user/held-by.ts";
+import { user, userEvents } from "../../src/resources/user/index.ts";
 import { addCaller } from "../support/app.ts";
 import { bodyOf, startPeer, uniqueName } from "../support/peer.ts";
 import { assertRefused } from "../support/refusal.ts";
@@ -327,5 +333,26 @@ describe("finding 8: new power meets clean hands (J20)", () => {
       (await post(`/users/${id}/password`, { password, verification_code }, manager)).refusal,
       { code: 3, reason: "CODE_INVALID" },
     );
+  });
+});
+
+describe("a hold that comes of the user's state", () => {
+  it("is judged by the state at the commit: a lock that comes meanwhile makes a hold of _unlock (J1)", async () => {
+    const { events } = app.kernel;
+    const [id, other] = [await person(), await person()];
+    const by = {
+      ...{ instanceId, editorId: "system:test", service: "test", clientId: "", requestId: "test" },
+    };
+    const unlocked = usersHeldBy({ events }).unlockUser;
+    assert.ok(unlocked);
+    const judged: number[] = [];
+    await events.transact(by, async (tx) => {
+      const request = create(UnlockUserRequestSchema, { id });
+      judged.push((await unlocked(request, { instanceId } as Scope, tx)).length);
+      if (judged.length === 1) bodyOf(await post(`/users/${id}/_lock`));
+      const loaded = await tx.load(user, other);
+      tx.record(user, loaded, [userEvents["deactivated"]({})]);
+    });
+    assert.deepEqual(judged, [0, 1]);
   });
 });

@@ -57,9 +57,9 @@ const isRefused = async (agent: UserAgent) => {
 /** What the page answers at the host of another instance; `fetch` names no other host. */
 async function sentAt(host: string, { pathname, search, port }: URL): Promise<string> {
   const origin = `http://${host}:${port}`;
-  async function ask(method: string, headers: Record<string, string>, body?: string) {
+  async function ask(method: string, path: string, headers: Record<string, string>, body?: string) {
     const asked = request({
-      ...{ port: peer.app.port, method, path: `${pathname}${method === "GET" ? search : ""}` },
+      ...{ port: peer.app.port, method, path },
       headers: { host: `${host}:${port}`, ...headers },
       agent: false,
     });
@@ -67,15 +67,18 @@ async function sentAt(host: string, { pathname, search, port }: URL): Promise<st
     const [answer] = await once(asked, "response");
     return {
       cookie: String(answer.headers["set-cookie"]?.[0]).split(";")[0] ?? "",
+      location: String(answer.headers.location),
       html: await text(answer),
     };
   }
-  const { cookie, html } = await ask("GET", {});
+  const { cookie, html } = await ask("GET", `${pathname}${search}`, {});
   const { fields } = formOf(html);
   const body = new URLSearchParams({ ...fields, new_password: newPassword }).toString();
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const sent = { ...form, cookie, origin, "sec-fetch-site": "same-origin" };
-  return (await ask("POST", { ...sent, "content-length": String(body.length) }, body)).html;
+  const length = { "content-length": String(body.length) };
+  const { location } = await ask("POST", pathname, { ...sent, ...length }, body);
+  return (await ask("GET", location, { cookie })).html;
 }
 
 describe("J21: idsvc recover", () => {

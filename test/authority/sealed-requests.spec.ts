@@ -4,7 +4,7 @@ import { loginModule } from "../../src/login/module.ts";
 import { beside } from "../support/beside.ts";
 import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
-import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import { type MadeClient, type OidcPeer, redirectUri, startOidc } from "../support/oidc.ts";
 import { answerOf, errorOf, formOf, userAgent } from "../support/user-agent.ts";
 
 const lines: string[] = [];
@@ -34,7 +34,7 @@ const flowOf = (url: URL): string => url.searchParams.get("flow") ?? "";
 
 describe("a request of which nothing has been entered (authority J12a)", () => {
   it("finding 6: a thousand of them leave no row", async () => {
-    const before = await rows();
+    const earlier = await rows();
     for (let nth = 0; nth < 1_000; nth += 1) {
       const url = authorizeUrl(peer, web, { state: `${nth}`.padEnd(500, "x"), nonce: `n${nth}` });
       const asked = await fetch(url, { redirect: "manual" });
@@ -50,25 +50,25 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     for (const path of [...pagesOfTheirOwn.map((one) => `/ui/login${one}`), "/device"]) {
       await userAgent(peer.issuer).open(path);
     }
-    assert.deepEqual(await rows(), before);
+    assert.deepEqual(await rows(), earlier);
   });
 
   it("gets its row with the first thing that is entered, and one alone", async () => {
     const { loginName } = await addPersonNamed(peer);
     const agent = await pages.begin();
     const { url } = agent.last;
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     await agent.submit({ login_name: "" });
-    assert.equal(await rowsOf("login_flows"), before);
+    assert.equal(await rowsOf("login_flows"), earlier);
     await agent.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     const kept = flowOf(agent.last.url);
     assert.match(kept, /^[\w-]{32}$/);
     // Back and reload: the first address leads to the same flow.
     const again = await agent.open(url);
     assert.equal(formOf(again.html).fields["flow"], kept);
     await agent.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     codeIn(await agent.submit({ password }));
   });
 
@@ -81,6 +81,10 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     for (const flow of [flowOf(first), fields["flow"] ?? ""]) {
       const back = await agent.open(`/ui/login/loginname?flow=${flow}`);
       assert.equal(errorOf(back), "FLOW_NOT_FOUND");
+      // It leads back to the application; whoever else has the address learns not even which one it is.
+      assert.match(back.html, new RegExp(`href="${new URL(redirectUri).origin}/"[^>]*>Back to`));
+      const other = await userAgent(peer.issuer).open(`/ui/login/loginname?flow=${flow}`);
+      assert.deepEqual([errorOf(other), /Back to/.test(other.html)], ["FLOW_NOT_FOUND", false]);
       const callback = await agent.open(`/oauth/v2/authorize/callback?id=${flow}`);
       assert.deepEqual([callback.status, callback.left], [400, undefined]);
     }
@@ -130,35 +134,37 @@ describe("a request of which nothing has been entered (authority J12a)", () => {
     peer.pass(59 * minute);
     assert.equal((await agent.open(address)).status, 200);
     peer.pass(2 * minute);
-    assert.equal(errorOf(await agent.open(address)), "FLOW_NOT_FOUND");
+    const late = await agent.open(address);
+    assert.equal(errorOf(late), "FLOW_NOT_FOUND");
+    assert.match(late.html, />Back to/);
   });
 
   it("too long for an address it is a row, for ten minutes or until something is entered", async () => {
     const { loginName } = await addPersonNamed(peer);
     const state = "s".repeat(3_500);
     await sweep();
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     const [left, entered] = [await pages.begin({ state }), await pages.begin({ state })];
     assert.match(flowOf(left.last.url), /^[\w-]{32}$/);
     await entered.submit({ login_name: loginName });
-    assert.equal(await rowsOf("login_flows"), before + 2);
+    assert.equal(await rowsOf("login_flows"), earlier + 2);
     peer.pass(11 * minute);
     await sweep();
     assert.equal(errorOf(await left.open(left.last.url)), "FLOW_NOT_FOUND");
     assert.equal(answerOf(await entered.submit({ password })).get("state"), state);
-    assert.equal(await rowsOf("login_flows"), before + 1);
+    assert.equal(await rowsOf("login_flows"), earlier + 1);
     peer.pass(60 * minute);
     await sweep();
     assert.equal(await rowsOf("login_flows"), 0);
   });
 
   it("posted by the client's own page costs none either", async () => {
-    const before = await rows();
+    const earlier = await rows();
     const body = new URL(authorizeUrl(peer, web)).searchParams;
     const agent = userAgent(peer.issuer);
     const shown = await agent.open("/oauth/v2/authorize", { method: "POST", body });
     assert.equal(pathOf(shown), "/ui/login/loginname");
-    assert.deepEqual(await rows(), before);
+    assert.deepEqual(await rows(), earlier);
     const { loginName } = await addPersonNamed(peer);
     codeIn(await signIn(agent, loginName));
   });
@@ -287,10 +293,10 @@ describe("every form is answered with a redirect (account L12)", () => {
     const agent = await pages.begin();
     const { url } = agent.last;
     url.searchParams.set("ui_locales", "de");
-    const before = await rowsOf("login_flows");
+    const earlier = await rowsOf("login_flows");
     const shown = await agent.open(url);
     assert.match(shown.html, /<html lang="de"/);
-    assert.equal(await rowsOf("login_flows"), before);
+    assert.equal(await rowsOf("login_flows"), earlier);
     const next = await agent.submit({ login_name: "nobody" });
     assert.match(next.html, /<html lang="de"/);
   });

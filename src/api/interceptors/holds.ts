@@ -3,6 +3,7 @@ import type { Held } from "../../authz/holds.ts";
 import { requireNamedHold } from "../../authz/limited.ts";
 import { ownCredentials } from "../../authz/roles.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { InterceptorFactory } from "../call.ts";
 import { scopeOf } from "../scope.ts";
 import type { Ports } from "./index.ts";
@@ -41,27 +42,23 @@ export const holds =
           return;
         }
         const { userId: callerId } = scope.caller;
-        const all = await heldBy(call.request as never, scope);
-        const others = all.filter(({ userId }) => userId !== callerId);
-        if (others.length < all.length) {
-          requireNamedHold(limit, ownCredentials, { type: "instance" });
-        }
-        if (others.length === 0) return;
-        const asked = others.map(({ userId, kind: own }) => ({
-          userId,
-          as: own ?? (kind === "shutOut" ? "shutOut" : "takeOver"),
-        }));
-        for (const { userId, as } of asked) {
-          const power = await powers.ofUser(instanceId, userId);
-          requireNamedHold(limit, act, { type: "organization", id: power.organizationId });
-          requireCover(scope.permissions, power, as);
-        }
-        call.guard = async (tx) => {
-          for (const { userId, as } of asked) {
-            const power = await powers.holdUser(tx, instanceId, userId);
-            requireCover(scope.permissions, power, as);
+        const usual = kind === "shutOut" ? "shutOut" : "takeOver";
+        // What a request is a hold on may follow from what the user has just then: with `tx` at the commit.
+        const judge = async (tx?: Transaction): Promise<void> => {
+          for (const { userId, kind: own } of await heldBy(call.request as never, scope, tx)) {
+            if (userId === callerId) {
+              requireNamedHold(limit, ownCredentials, { type: "instance" });
+              continue;
+            }
+            const power = await (tx === undefined
+              ? powers.ofUser(instanceId, userId)
+              : powers.holdUser(tx, instanceId, userId));
+            requireNamedHold(limit, act, { type: "organization", id: power.organizationId });
+            requireCover(scope.permissions, power, own ?? usual);
           }
         };
+        await judge();
+        call.guard = judge;
       },
     };
   };

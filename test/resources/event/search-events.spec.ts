@@ -212,7 +212,8 @@ describe("who may search events", () => {
     assert.ok(result.length > 0);
     assert.ok(result.every(({ owner }) => owner.type === "OWNER_TYPE_ORG" && owner.id === mine));
     assert.equal(details["total_result"], String(result.length));
-    assert.deepEqual(await types([], `ctx.org_id=${other}`, { token }), []);
+    const there = await post(`/events/_search?ctx.org_id=${other}`, [], { token });
+    assertRefused(there.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
     const owner = { owner: { type: "OWNER_TYPE_ORG", id: other } };
     assert.deepEqual(await types([owner], "", { token }), []);
   });
