@@ -12,6 +12,8 @@ const { values: flags } = parseArgs({
   options: {
     steps: { type: "string", default: "2000" },
     seed: { type: "string", default: "1" },
+    /** Ends after so long, however many steps were taken. */
+    seconds: { type: "string", default: "" },
     /** Of the roles, these alone. */
     roles: { type: "string", default: "" },
     /** How many steps an attacker takes before the next begins in a new world. */
@@ -65,7 +67,9 @@ if (flags.roads) {
 }
 const byRole = new Map<string, { steps: number; done: number }>();
 let worlds = 0;
-while (begun.steps < most) {
+const until =
+  flags.seconds === "" ? Number.POSITIVE_INFINITY : began + Number(flags.seconds) * 1_000;
+while (begun.steps < most && performance.now() < until) {
   // A process keeps much of each world in memory: after some a service is begun anew.
   if (worlds > 0 && worlds % 100 === 0) {
     await service[Symbol.asyncDispose]();
@@ -77,6 +81,7 @@ while (begun.steps < most) {
     role,
     seed: own,
     steps: Math.min(each, most - begun.steps),
+    until,
   });
   note(found);
   begun.worlds++;

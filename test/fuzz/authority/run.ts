@@ -28,7 +28,7 @@ export type Attack = {
 /** Draws and takes so many steps in a new world, or until something is broken. */
 export async function attack(
   service: Service,
-  { role, seed, steps: most }: { role: string; seed: number; steps: number },
+  { role, seed, steps: most, until }: { role: string; seed: number; steps: number; until: number },
 ): Promise<Attack> {
   const random = randomOf(seed);
   const world = await makeWorld(service, role);
@@ -37,6 +37,7 @@ export async function attack(
   await watch.begin();
   const result: Attack = { role, steps: [], done: [], tried: new Map(), broken: [] };
   for (let at = 1; at <= most && result.broken.length === 0; at++) {
+    if (performance.now() > until) break;
     const name = random.weighted(drawn);
     const words = actions[name]?.draw(random, world);
     if (words === undefined) continue;
