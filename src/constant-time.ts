@@ -33,7 +33,7 @@ export function constantTime(leastMs: number): ConstantTime {
     recent[next++ % remembered] = took / count;
     const longest = Math.max(...recent) * 1.5;
     let step = leastMs;
-    while (step < longest && step < mostMs) step *= 2;
+    while (step < longest && step < mostMs) step = Math.min(2 * step, mostMs);
     step *= count;
     return delay(step - (took % step));
   }

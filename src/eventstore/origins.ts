@@ -4,7 +4,8 @@ import type { Database } from "../storage/database.ts";
 import { and, eq, inArray } from "../storage/drizzle.ts";
 import { origins } from "../storage/kernel-tables.ts";
 import { insertRow, type RowChange } from "../storage/row-change.ts";
-import type { Origin, Presence } from "./presence.ts";
+import type { Row } from "../storage/table.ts";
+import type { Origin, Presence, Seen } from "./presence.ts";
 import { type SeenStore, spanOf } from "./seen.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -47,11 +48,10 @@ export function createOrigins(db: Database, seen: SeenStore): Origins {
       if (knownId !== undefined) return { id: knownId, changes: [], keep() {} };
       const id = randomBytes(12).toString("base64url");
       const { sealed, changes } = await seen.seal(tx, { instanceId, id }, presence, newKeys);
-      const { personId, sessionId, flowId, familyId, actorIds = [] } = presence;
       const row = insertRow(origins, {
-        ...{ instanceId, id, actorIds: [...actorIds], createdAt: tx.now, ...sealed },
-        ...{ personId: personId ?? null, sessionId: sessionId ?? null },
-        ...{ flowId: flowId ?? null, familyId: familyId ?? null },
+        ...{ instanceId, id, createdAt: tx.now },
+        ...whoIn(presence),
+        ...sealed,
       });
       const isWhole = sealed.sealed !== null;
       return {
@@ -70,18 +70,30 @@ export function createOrigins(db: Database, seen: SeenStore): Origins {
         .select()
         .from(t)
         .where(and(eq(t.instanceId, instanceId), inArray(t.id, [...ids])));
-      for (const row of rows) {
-        const { id, personId, sessionId, flowId, familyId, actorIds } = row;
-        found.set(id, {
-          ...{ id, actorIds, seen: await seen.open(row, now) },
-          ...{ personId: personId ?? undefined, sessionId: sessionId ?? undefined },
-          ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
-        });
-      }
+      for (const row of rows) found.set(row.id, toOrigin(row, await seen.open(row, now)));
       return found;
     },
   };
 }
+
+type Who = Pick<Row<typeof origins>, "personId" | "sessionId" | "flowId" | "familyId" | "actorIds">;
+
+/** The columns that say who was there. */
+export const whoIn = (presence: Presence | undefined): Who => ({
+  ...{ personId: presence?.personId ?? null, sessionId: presence?.sessionId ?? null },
+  ...{ flowId: presence?.flowId ?? null, familyId: presence?.familyId ?? null },
+  actorIds: [...(presence?.actorIds ?? [])],
+});
+
+/** What is told of a row with these columns, and of what was seen. */
+export const toOrigin = (
+  { id, personId, sessionId, flowId, familyId, actorIds }: Who & { id: string },
+  seen: Seen | undefined,
+): Origin => ({
+  ...{ id, actorIds, seen },
+  ...{ personId: personId ?? undefined, sessionId: sessionId ?? undefined },
+  ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
+});
 
 /** A presence by its digest, which is short and never leaves the memory of the process. */
 function nameOf(instanceId: string, presence: Presence, now: Date): string {

@@ -10,41 +10,27 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { addCaller, metricsHeaders, startTestApp } from "../support/app.ts";
+import { addCaller, metricsHeaders } from "../support/app.ts";
 import {
   type CallOptions,
-  connectPeer,
   messageOf,
   pathOf,
   type Protocol,
   protocols,
   restPlaceOf,
 } from "../support/protocols.ts";
-import { systemCaller } from "../support/system-caller.ts";
 import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
 import { framed } from "../support/wire.ts";
-import { condition, makeWorld, samples, services } from "./samples.ts";
+import { startSamples } from "./sample-service.ts";
+import { samples, services } from "./samples.ts";
 
 // Started at once, and not before the tests: the served methods make the tests.
-const operator = systemCaller();
-const texts = new Map<string, string[]>();
-const app = await startTestApp({
-  env: operator.env,
-  resolver: {
-    addresses: async () => [],
-    texts: async (name) => texts.get(name) ?? [],
-  },
-});
-const system = await operator.tokenFor(app.made.issuer);
-const peer = connectPeer(app.port);
-const world = await makeWorld(peer, { ...app, system, texts }, condition);
+const samplesOfAll = await startSamples();
+const { app, system, peer, world } = samplesOfAll;
 // Streams are followed over each protocol by their own tests.
 const unary = app.app.endpoints.filter(({ kind }) => kind === "unary");
 const { token: nobody } = await addCaller(app, []);
-after(async () => {
-  peer[Symbol.dispose]();
-  await app[Symbol.asyncDispose]();
-});
+after(() => samplesOfAll[Symbol.asyncDispose]());
 
 const httpStatuses: Readonly<Record<number, number>> = { 3: 400, 5: 404, 7: 403, 9: 400, 16: 401 };
 const showsHttpStatus: ReadonlySet<Protocol> = new Set(["rest", "connect-json", "connect-proto"]);

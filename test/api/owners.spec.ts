@@ -3,27 +3,17 @@ import { after, before, describe, it } from "node:test";
 import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { and, desc, eq, gt, ne } from "../../src/storage/drizzle.ts";
 import { events } from "../../src/storage/kernel-tables.ts";
-import { addCaller, startTestApp } from "../support/app.ts";
-import { type CallOptions, connectPeer, type Outcome } from "../support/protocols.ts";
-import { systemCaller } from "../support/system-caller.ts";
+import { addCaller } from "../support/app.ts";
+import type { CallOptions, Outcome } from "../support/protocols.ts";
+import { startSamples } from "./sample-service.ts";
 import { addSecondInstance } from "./abuse.ts";
-import { condition, makeWorld, samples } from "./samples.ts";
+import { samples } from "./samples.ts";
 
 // Every method, with a request that succeeds for the owner of its objects, sent by those who own something else (D40, D44).
 
-const operator = systemCaller();
-const texts = new Map<string, string[]>();
-const app = await startTestApp({
-  env: operator.env,
-  resolver: { addresses: async () => [], texts: async (name) => texts.get(name) ?? [] },
-});
-const system = await operator.tokenFor(app.made.issuer);
-const peer = connectPeer(app.port);
-const world = await makeWorld(peer, { ...app, system, texts }, condition);
-after(async () => {
-  peer[Symbol.dispose]();
-  await app[Symbol.asyncDispose]();
-});
+const service = await startSamples();
+const { app, peer, world } = service;
+after(() => service[Symbol.asyncDispose]());
 
 const { instanceId } = world;
 const ways = ["rest", "grpc"] as const;

@@ -1,28 +1,19 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { type DescMethod, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
-import { condition, makeWorld, samples } from "../api/samples.ts";
+import { samples } from "../api/samples.ts";
 import { permissionsOf, rolesOf } from "../../src/authz/roles.ts";
-import { addCaller, startTestApp } from "../support/app.ts";
-import { type CallOptions, connectPeer } from "../support/protocols.ts";
-import { systemCaller } from "../support/system-caller.ts";
+import { addCaller } from "../support/app.ts";
+import type { CallOptions } from "../support/protocols.ts";
+import { startSamples } from "../api/sample-service.ts";
 
 // Started at once, and not before the tests: the served methods make the tests.
-const operator = systemCaller();
-const texts = new Map<string, string[]>();
-const app = await startTestApp({
-  env: operator.env,
-  resolver: { addresses: async () => [], texts: async (name) => texts.get(name) ?? [] },
-});
-const system = await operator.tokenFor(app.made.issuer);
-const peer = connectPeer(app.port);
-const world = await makeWorld(peer, { ...app, system, texts }, condition);
+const service = await startSamples();
+const { app, peer, world } = service;
 const unary = app.app.endpoints.filter(({ kind }) => kind === "unary");
-after(async () => {
-  peer[Symbol.dispose]();
-  await app[Symbol.asyncDispose]();
-});
+after(() => service[Symbol.asyncDispose]());
 
 const { organizationId } = world;
 const elsewhere = await world.make("/organizations", { name: "elsewhere" });
@@ -83,6 +74,32 @@ describe("finding 8: what exists in organizations where somebody has nothing (J1
       assert.equal(await within({ org_domain: domain }), await within({ org_domain: unknown }));
     });
   }
+
+  it("is not told by the context of a membership, whichever it names", async () => {
+    const project = await world.make("/projects", { name: world.name() });
+    const granted = await world.make("/organizations", { name: world.name() });
+    const role = { project_id: project, key: "reader" };
+    await world.create("/project_roles", role);
+    const grant = await world.make("/project_grants", {
+      ...{ project_id: project, granted_organization_id: granted, role_keys: ["reader"] },
+    });
+    const contexts: [JsonObject, JsonObject][] = [
+      [{ org_domain: domain }, { org_domain: "nobody.example.com" }],
+      [{ project_id: project }, { project_id: "404" }],
+      [{ project_grant_id: grant }, { project_grant_id: "404" }],
+    ];
+    const { createMembership, searchMemberships, listAvailableRoles } = MembershipService.method;
+    for (const [real, unknown] of contexts) {
+      const given = (ctx: JsonObject) =>
+        told(createMembership, { membership: { ctx, user_id: userId, roles: ["ORG_OWNER"] } });
+      assert.equal(await given(real), await given(unknown));
+      const found = (context: JsonObject) => told(searchMemberships, { filters: [{ context }] });
+      assert.equal(await found(real), await found(unknown));
+      const listed = (ctx: JsonObject) => told(listAvailableRoles, { ctx });
+      assert.equal(await listed(real), await listed(unknown));
+      assert.match(await given(real), /_NOT_FOUND/);
+    }
+  });
 
   it("is told of users to those alone who may know users everywhere", () => {
     const giving = ["user.grant.write", "org.member.write", "project.member.write"];

@@ -7,6 +7,7 @@ import {
 import type { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
+import { loadIn } from "../../eventstore/load-in.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
@@ -41,8 +42,8 @@ export function consentAuthorize(deps: Deps): Authorize<Service> {
 /** Whose tokens end. */
 export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Service> {
   return {
-    async deleteConsent({ id }, { instanceId }) {
-      const { state } = await events.load(consent, instanceId, id);
+    async deleteConsent({ id }, { instanceId }, tx) {
+      const { state } = await loadIn(events, instanceId, tx)(consent, id);
       return state === undefined ? [] : [{ userId: state.userId }];
     },
   };

@@ -3,6 +3,8 @@ import type { RequestChallenges } from "#gen/idsvc/resources/session/v3alpha/cha
 import type { CheckUser } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
 import type { Held } from "../../authz/holds.ts";
 import type { HeldBy } from "../../authz/service.ts";
+import { loadIn } from "../../eventstore/load-in.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginNameReader } from "../user/index.ts";
 import { session } from "./session.ts";
@@ -11,7 +13,7 @@ import { session } from "./session.ts";
  * Whose proof requests hand to the caller (authority J1): a one-time password that is returned instead of sent proves the
  * user whom the caller asks it for. A session that the caller has the token of is the caller's own to end.
  */
-export function usersOfSessions(deps: Deps): HeldBy<typeof SessionService> {
+export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeof SessionService> {
   const { events } = deps;
   const byLoginName = loginNameReader(deps);
 
@@ -19,8 +21,8 @@ export function usersOfSessions(deps: Deps): HeldBy<typeof SessionService> {
     search.case === "loginName" ? byLoginName(instanceId, search.value) : search.value;
   const isReturned = (challenges: RequestChallenges | undefined): boolean =>
     challenges?.otpSms?.returnCode === true || challenges?.otpEmail?.delivery.case === "returnCode";
-  const userOf = async (instanceId: string, id: string): Promise<Held[]> => {
-    const { state } = await events.load(session, instanceId, id);
+  const userOf = async (id: string, instanceId: string, tx?: Transaction): Promise<Held[]> => {
+    const { state } = await loadIn(events, instanceId, tx)(session, id);
     return state?.user === undefined ? [] : [{ userId: state.user.id }];
   };
 
@@ -31,13 +33,13 @@ export function usersOfSessions(deps: Deps): HeldBy<typeof SessionService> {
       const userId = await idOf(named, instanceId);
       return userId === undefined ? [] : [{ userId }];
     },
-    async patchSession({ id, session: wanted }, { instanceId }) {
+    async patchSession({ id, session: wanted }, { instanceId }, tx) {
       if (!isReturned(wanted?.challenges)) return [];
       const named = wanted?.checks?.user;
       const userId = named && (await idOf(named, instanceId));
-      return userId === undefined ? userOf(instanceId, id) : [{ userId }];
+      return userId === undefined ? userOf(id, instanceId, tx) : [{ userId }];
     },
-    deleteSession: ({ id, sessionToken }, { instanceId }) =>
-      sessionToken === undefined ? userOf(instanceId, id) : [],
+    deleteSession: ({ id, sessionToken }, { instanceId }, tx) =>
+      sessionToken === undefined ? userOf(id, instanceId, tx) : [],
   };
 }

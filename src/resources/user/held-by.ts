@@ -2,6 +2,7 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import type { Held } from "../../authz/holds.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { HeldBy } from "../../authz/service.ts";
+import { loadIn } from "../../eventstore/load-in.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, onlyOne, staysProven } from "./authenticator/authenticators.ts";
@@ -13,7 +14,7 @@ type At = [scope: Scope, tx?: Transaction];
 /** Whom requests hold of which only some are holds on the user that they name (authority J1). */
 export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof UserService> {
   const load = (id: string, { instanceId }: Scope, tx?: Transaction) =>
-    tx === undefined ? events.load(user, instanceId, id) : tx.load(user, id);
+    loadIn(events, instanceId, tx)(user, id);
   const takesOver = (id: string, isHold: boolean): Held[] => (isHold ? [{ userId: id }] : []);
 
   // What goes to an address that the user has proven is no hold; any other may be somebody else's.

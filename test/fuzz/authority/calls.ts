@@ -173,6 +173,12 @@ export const callActions: Actions = {
       of: "membership",
     };
   }),
+  changeRoles: rest("changeRoles", 3, (random, world) => ({
+    path: `/memberships/${known(random, world, "membership") ?? ""}`,
+    method: "PATCH",
+    body: { roles: [random.one(allRoles) ?? "", random.one(allRoles) ?? ""] },
+    of: "membership",
+  })),
   makeMachine: rest("makeMachine", 2, (random, world) => {
     const id = random.chance(0.4) ? known(random, world, "word", "client", "user") : undefined;
     return {

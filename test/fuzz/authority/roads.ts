@@ -54,18 +54,15 @@ export const roads: readonly Road[] = [
   },
   {
     ruling: "J2",
-    role: "IAM_ORG_MANAGER",
+    role: "ORG_OWNER",
     steps: [
       {
         at: 1,
-        do: "giveRole",
+        do: "changeRoles",
         with: {
-          path: "/memberships",
-          body: {
-            ctx: { org_id: "{{organization alpha}}" },
-            user_id: "{{user robot}}",
-            roles: ["ORG_ADMIN_IMPERSONATOR"],
-          },
+          path: "/memberships/{{membership robot ORG_OWNER}}",
+          method: "PATCH",
+          body: { roles: ["ORG_OWNER", "SELF_MANAGEMENT_GLOBAL"] },
           of: "membership",
           by: "{{token of robot}}",
         },

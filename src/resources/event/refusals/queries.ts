@@ -6,6 +6,7 @@ import {
   type RefusalSearchFilter,
 } from "#gen/idsvc/resources/event/v3alpha/refusal_pb.ts";
 import type { Scope } from "../../../authz/context.ts";
+import { toOrigin } from "../../../eventstore/origins.ts";
 import type { Origin } from "../../../eventstore/presence.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
@@ -82,17 +83,10 @@ export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" |
 }
 
 /** Where a refusal came from, as an origin of events. */
-export async function originIn(
+export const originIn = async (
   { events, now }: Pick<Deps, "events" | "now">,
   row: RefusalRow,
-): Promise<Origin> {
-  const { id, personId, sessionId, flowId, familyId, actorIds } = row;
-  return {
-    ...{ id, actorIds, seen: await events.seen.open(row, now()) },
-    ...{ personId: personId ?? undefined, sessionId: sessionId ?? undefined },
-    ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
-  };
-}
+): Promise<Origin> => toOrigin(row, await events.seen.open(row, now()));
 
 export const toRefusal = (
   row: RefusalRow,

@@ -1,6 +1,7 @@
 import { isServiceEditor } from "../../../authz/context.ts";
 import type { NoteRefusal, Refused } from "../../../authz/ports.ts";
 import type { SealingKey } from "../../../crypto/secrets.ts";
+import { whoIn } from "../../../eventstore/origins.ts";
 import type { Presence } from "../../../eventstore/presence.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -72,9 +73,8 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
     const row = putRow(refusals, {
       ...{ instanceId, id, kind, reason, operation, organizationId, count, firstAt, lastAt },
       ...{ userId: userId ?? null, clientId: clientId ?? null, idpId: idpId ?? null },
-      ...{ personId: presence?.personId ?? null, sessionId: presence?.sessionId ?? null },
-      ...{ flowId: presence?.flowId ?? null, familyId: presence?.familyId ?? null },
-      ...{ actorIds: [...(presence?.actorIds ?? [])], ...sealed },
+      ...whoIn(presence),
+      ...sealed,
       expiresAt: new Date(lastAt.getTime() + keptMs),
     });
     return [...changes, row];

@@ -1,0 +1,24 @@
+import { startTestApp } from "../support/app.ts";
+import { connectPeer } from "../support/protocols.ts";
+import { systemCaller } from "../support/system-caller.ts";
+import { condition, makeWorld } from "./samples.ts";
+
+/** A running service with the world that the samples of all methods are made in, and the token of a system caller. */
+export async function startSamples() {
+  const operator = systemCaller();
+  const texts = new Map<string, string[]>();
+  const app = await startTestApp({
+    env: operator.env,
+    resolver: { addresses: async () => [], texts: async (name) => texts.get(name) ?? [] },
+  });
+  const system = await operator.tokenFor(app.made.issuer);
+  const peer = connectPeer(app.port);
+  const world = await makeWorld(peer, { ...app, system, texts }, condition);
+  return {
+    ...{ app, system, peer, world },
+    async [Symbol.asyncDispose]() {
+      peer[Symbol.dispose]();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
