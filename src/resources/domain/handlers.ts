@@ -24,7 +24,6 @@ import {
   domainTaker,
   organization,
   type OrganizationEvent,
-  organizationRecorder,
   permissionMissing,
   requireElsewhere,
   requireUnproven,
@@ -83,7 +82,6 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
   const queries = domainQueries(deps, createTenancy(deps));
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
-  const recordAll = organizationRecorder(deps);
   const requireFree = requireUnproven(deps.db);
   const take = domainTaker(deps);
   const usernamesBelow = usernamesElsewhere(deps.db);
@@ -109,7 +107,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
         const standing = type === undefined ? unasked : { validationType: type };
         const added = addToOrganization(loaded.owner.state, own, standing);
         if (type === undefined) await requireFree(tx, scope.instanceId, own.domain);
-        await recordAll(tx, scope.instanceId, loaded.owner, added);
+        tx.record(organization, loaded.owner, added);
         const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
       });
@@ -142,7 +140,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, organizationId);
         const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
-        await recordAll(tx, scope.instanceId, loaded, judged);
+        tx.record(organization, loaded, judged);
         if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
         return tx.written(loaded);
       });

@@ -10,13 +10,7 @@ import { organizationProjection } from "./projection.ts";
 export { permissionMissing } from "../../authz/permissions.ts";
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
-export {
-  type DomainClaim,
-  domainClaimed,
-  domainTaker,
-  organizationRecorder,
-  requireUnproven,
-} from "./domain-claims.ts";
+export { domainTaker, requireUnproven, unprovenHolders } from "./domain-claims.ts";
 export { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
 export { requireContext, requireOnContext } from "./context.ts";
 export {
