@@ -11,6 +11,7 @@ import type {
 } from "../authz/ports.ts";
 import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
+import type { Tenancy } from "../authz/tenancy.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
@@ -30,6 +31,8 @@ export type Deps = {
   db: Database;
   events: EventStore;
   secrets: SecretStore;
+  /** Who may see and do what to objects of organizations. */
+  tenancy: Tenancy;
   /** The organizations that live. */
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */

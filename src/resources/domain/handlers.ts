@@ -19,12 +19,11 @@ import { instance } from "../instance/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
 import { toPage } from "../object/list.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import {
-  createTenancy,
   domainTaker,
   organization,
   type OrganizationEvent,
-  permissionMissing,
   requireElsewhere,
   requireUnproven,
   type ValidationType,
@@ -60,7 +59,7 @@ const needed = (organizationId: string) =>
   permissionMissing(domainPermission(organizationId === "" ? "instance" : "organization", "write"));
 
 export function domainAuthorize(deps: Deps): Authorize<Service> {
-  const queries = domainQueries(deps, createTenancy(deps));
+  const queries = domainQueries(deps, deps.tenancy);
   return authorizeById(DomainService, async ({ id, ...asked }, scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw domainNotFound();
@@ -80,7 +79,7 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
 
 export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
-  const queries = domainQueries(deps, createTenancy(deps));
+  const queries = domainQueries(deps, deps.tenancy);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const requireFree = requireUnproven(deps.db);
   const take = domainTaker(deps);

@@ -31,7 +31,8 @@ export { projectGrantClaim } from "./project-grant/events.ts";
 export { projectGrants } from "./project-grant/projection.ts";
 export {
   type FoundProjectGrant,
-  isGranted,
+  grantsOfProjects,
+  ownedProjects,
   type ProjectGrantReader,
   projectGrantReader,
 } from "./project-grant/queries.ts";

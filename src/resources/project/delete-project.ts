@@ -1,9 +1,9 @@
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { instance } from "../instance/index.ts";
 import { project, removeProject } from "./project.ts";
 import { projects } from "./projection.ts";
+import { isServiceProject } from "./service-project.ts";
 
 /**
  * Deletes a project and all that goes with it, as one unit. Where there is very much of it, most goes before, in units of its
@@ -31,16 +31,6 @@ export async function deleteProject(
     return tx.written(loaded);
   });
   return written();
-}
-
-/** Whether the tokens for the API of the service itself are made for this project. */
-export async function isServiceProject(
-  tx: Transaction,
-  instanceId: string,
-  id: string,
-): Promise<boolean> {
-  const { state } = await tx.load(instance, instanceId);
-  return state?.projectId === id;
 }
 
 /** Removes up to `limit` projects of an organization that goes; tells how many there were. */

@@ -42,6 +42,7 @@ export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader } from "./active-user.ts";
 export { userAuthenticators } from "./authenticator/projection.ts";
+export { linkedUserReader } from "./idp-link/linked-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
