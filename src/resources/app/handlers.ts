@@ -4,8 +4,8 @@ import type { Authorize, Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { toPage } from "../object/list.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails } from "../object/details.ts";
 
 import { projectNotFound, requireProject } from "../project/index.ts";
 import { ownedProjects } from "../grant/index.ts";
@@ -40,7 +40,7 @@ type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function appAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = appQueries(deps, tenancy);
+  const queries = appQueries(deps);
   const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
@@ -67,7 +67,7 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const { events, secrets, newId, checkUrl } = deps;
-  const queries = appQueries(deps, deps.tenancy);
+  const queries = appQueries(deps);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const standing = async (scope: Scope, clientId: string) => ({
@@ -153,11 +153,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       return { app: await toFound(await queries.get(instanceId, id)) };
     },
 
-    async searchApps({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = await Promise.all(found.rows.map(toFound));
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchApps: listing(queries.search, toFound),
 
     async regenerateSecret({ id }, scope) {
       const [written, secret] = await events.transact(writeContext(scope), async (tx) => {

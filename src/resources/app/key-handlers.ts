@@ -23,7 +23,7 @@ type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
   const { db, events, newId, now } = deps;
-  const queries = appQueries(deps, deps.tenancy);
+  const queries = appQueries(deps);
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
 
   return {

@@ -1,17 +1,18 @@
-import { countIds, rowById, type SomeIds } from "../../projection/ids.ts";
-import { AppFieldName, type AppSearchFilter } from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
+import { countIds, type SomeIds } from "../../projection/ids.ts";
+import {
+  AppFieldNameSchema,
+  AppSearchFilterSchema,
+} from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
 import { State } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, not, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId, hasName, isOfOrganization } from "../object/filters.ts";
-import type { Tenancy } from "../../authz/tenancy.ts";
 import { isInActiveProject } from "../project/index.ts";
 import { appNotFound } from "./app.ts";
 import type { AppType, AuthMethod, OidcConfig } from "./events.ts";
+import { objectQueries } from "../object/queries.ts";
 import { appKeys, apps } from "./projection.ts";
 
 export type AppRow = Row<typeof apps>;
@@ -37,18 +38,11 @@ export const oidcOf = (row: AppRow): OidcConfig => ({
   strictAssertionAudience: row.strictAssertionAudience,
 });
 
-export function appQueries(
-  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
-  tenancy: Tenancy,
-) {
+export function appQueries(deps: Deps) {
+  const { db, limits } = deps;
   const t = db.table(apps);
   const keys = db.table(appKeys);
-  const columns: Record<number, Column> = {
-    [AppFieldName.ID]: t.id,
-    [AppFieldName.CREATION_DATE]: t.creationDate,
-    [AppFieldName.CHANGE_DATE]: t.changeDate,
-    [AppFieldName.NAME]: t.name,
-  };
+  const { organizationId, projectId } = t;
 
   // An app is active while it and its project are.
   function isInState(state: State): SQL | undefined {
@@ -57,53 +51,19 @@ export function appQueries(
     return state === State.EFFECTIVE_STATE_ACTIVE ? isActive : not(isActive);
   }
 
-  async function condition(
-    { instanceId }: Scope,
-    { filter }: AppSearchFilter,
-  ): Promise<SQL | undefined> {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "name":
-        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
-      case "state":
-        return isInState(filter.value.state);
-      case "projectId":
-        return eq(t.projectId, filter.value);
-      case "clientId":
-        return eq(t.clientId, filter.value);
-      case "organization":
-        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
-      default:
-        return undefined;
-    }
-  }
-
+  const queries = objectQueries(
+    deps,
+    apps,
+    {
+      filter: AppSearchFilterSchema,
+      sort: AppFieldNameSchema,
+      filters: { state: ({ state }) => isInState(state) },
+      visible: (scope) => deps.tenancy.visible(scope, { organizationId, projectId }),
+    },
+    appNotFound,
+  );
   return {
-    find: rowById(db, apps),
-
-    async get(instanceId: string, id: string): Promise<AppRow> {
-      const row = await this.find(instanceId, id);
-      if (row === undefined) throw appNotFound();
-      return row;
-    },
-
-    async search(
-      scope: Scope,
-      asked: { filters: AppSearchFilter[]; sortingColumn: AppFieldName; page: Page },
-    ): Promise<Found<AppRow>> {
-      const { organizationId, projectId } = t;
-      const visible = await tenancy.visible(scope, { organizationId, projectId });
-      const filters = await Promise.all(asked.filters.map((one) => condition(scope, one)));
-      return search(db, apps, {
-        instanceId: scope.instanceId,
-        filters: [...visible, ...filters],
-        order: columns[asked.sortingColumn] ?? t.creationDate,
-        page: asked.page,
-        limits,
-      });
-    },
-
+    ...queries,
     keysOf: (instanceId: string, appId: string, page: Page): Promise<Found<AppKeyRow>> =>
       search(db, appKeys, {
         instanceId,

@@ -12,8 +12,8 @@ import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { appReader } from "../app/index.ts";
-import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
-import { toPage } from "../object/list.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 
 import { consent, consentNotFound, revokeConsent } from "./consent.ts";
 import type { ConsentedAccess } from "./events.ts";
@@ -29,7 +29,7 @@ export type TokenUseReader = (
 
 export function consentAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = consentQueries(deps, tenancy);
+  const queries = consentQueries(deps);
   return {
     async deleteConsent({ id }, scope) {
       const row = await queries.find(scope.instanceId, id);
@@ -51,7 +51,7 @@ export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Servic
 
 export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
   const { db, events } = deps;
-  const queries = consentQueries(deps, deps.tenancy);
+  const queries = consentQueries(deps);
   const apps = appReader(db);
   const useOf = tokenUse(db);
 
@@ -71,11 +71,7 @@ export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<
   }
 
   return {
-    async searchConsents({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = await Promise.all(found.rows.map(toGetConsent));
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchConsents: listing(queries.search, toGetConsent),
 
     async deleteConsent({ id }, scope) {
       const at = writeContext(scope);

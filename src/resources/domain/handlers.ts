@@ -16,9 +16,9 @@ import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
-import { toPage } from "../object/list.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import {
   domainTaker,
@@ -59,7 +59,7 @@ const needed = (organizationId: string) =>
   permissionMissing(domainPermission(organizationId === "" ? "instance" : "organization", "write"));
 
 export function domainAuthorize(deps: Deps): Authorize<Service> {
-  const queries = domainQueries(deps, deps.tenancy);
+  const queries = domainQueries(deps);
   return authorizeById(DomainService, async ({ id, ...asked }, scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw domainNotFound();
@@ -79,7 +79,7 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
 
 export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
-  const queries = domainQueries(deps, deps.tenancy);
+  const queries = domainQueries(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const requireFree = requireUnproven(deps.db);
   const take = domainTaker(deps);
@@ -161,11 +161,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return { domain: toGetDomain(await rowOf(scope, id)) };
     },
 
-    async searchDomains({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map(toGetDomain);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchDomains: listing(queries.search, toGetDomain),
   };
 
   /**

@@ -1,5 +1,4 @@
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
-import type { MembershipSearchFilter } from "#gen/idsvc/resources/membership/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
 import { invalidField, notFound } from "../../errors.ts";
@@ -19,7 +18,7 @@ export type Contexts = {
    * @throws NOT_FOUND INSTANCE_NOT_FOUND, ORGANIZATION_NOT_FOUND, PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND
    */
   resolve(scope: Scope, asked: MembershipContext | undefined): Promise<MemberContext>;
-  keyOf(scope: Scope, filter: MembershipSearchFilter["filter"]): Promise<ContextKey>;
+  keyOf(scope: Scope, context: MembershipContext): Promise<ContextKey>;
   require(tx: Transaction, context: MemberContext): Promise<void>;
 };
 
@@ -82,8 +81,8 @@ export function createContexts({ db, organizations }: Deps): Contexts {
 
   return {
     resolve,
-    async keyOf(scope, filter) {
-      const context = await resolve(scope, filter.case === "context" ? filter.value : undefined);
+    async keyOf(scope, asked) {
+      const context = await resolve(scope, asked);
       switch (context.type) {
         case "system":
           return { contextType: "system", contextId: "" };

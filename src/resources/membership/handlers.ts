@@ -16,8 +16,8 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { toPage } from "../object/list.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails } from "../object/details.ts";
 import { callerId, mayOn } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireUser, type UserHold } from "../user/index.ts";
@@ -49,7 +49,7 @@ const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "d
 
 export function membershipAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = membershipQueries(deps, tenancy, createContexts(deps).keyOf);
+  const queries = membershipQueries(deps, createContexts(deps).keyOf);
   const powers = powerReader(deps.db);
   const needs =
     (verb: "read" | "write" | "delete") =>
@@ -96,7 +96,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const contexts = createContexts(deps);
   const { tenancy } = deps;
-  const queries = membershipQueries(deps, tenancy, contexts.keyOf);
+  const queries = membershipQueries(deps, contexts.keyOf);
   const powers = powerReader(deps.db);
   const meet = newPower(deps);
   const told = keptAnswer((row: MembershipRow) => ({
@@ -185,11 +185,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       return told(row);
     },
 
-    async searchMemberships({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map(toGetMembership);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchMemberships: listing(queries.search, toGetMembership),
 
     async listAvailableRoles({ ctx }, scope) {
       const context = await contexts.resolve(scope, ctx);

@@ -1,20 +1,21 @@
-import { rowById } from "../../projection/ids.ts";
+import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import {
-  MembershipFieldName,
-  type MembershipSearchFilter,
+  MembershipFieldNameSchema,
+  MembershipSearchFilterSchema,
 } from "#gen/idsvc/resources/membership/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Membership, Reach } from "../../authz/permissions.ts";
 import type { MembershipReader } from "../../authz/ports.ts";
 import { memberPermission } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
+import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, or, type SQL } from "../../storage/drizzle.ts";
+import { and, eq, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId } from "../object/filters.ts";
-import { callerId, type Tenancy } from "../../authz/tenancy.ts";
+import { callerId } from "../../authz/tenancy.ts";
+import { objectQueries } from "../object/queries.ts";
+import { membershipNotFound } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
 export type MembershipRow = Row<typeof memberships>;
@@ -47,34 +48,12 @@ export function membershipReader(db: Database): MembershipReader {
 }
 
 export function membershipQueries(
-  { db, limits }: Pick<Deps, "db" | "limits">,
-  tenancy: Tenancy,
-  toContextId: (scope: Scope, context: MembershipSearchFilter["filter"]) => Promise<ContextKey>,
+  deps: Deps,
+  toContextId: (scope: Scope, context: MembershipContext) => Promise<ContextKey>,
 ) {
+  const { db, tenancy } = deps;
   const t = db.table(memberships);
-  const columns: Record<number, Column> = {
-    [MembershipFieldName.ID]: t.id,
-    [MembershipFieldName.CREATION_DATE]: t.creationDate,
-    [MembershipFieldName.CHANGE_DATE]: t.changeDate,
-    [MembershipFieldName.USER_ID]: t.userId,
-  };
-
-  async function condition(scope: Scope, { filter }: MembershipSearchFilter) {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "inUserIds":
-        return hasId(t.userId, filter.value);
-      case "context": {
-        const { contextType, contextId } = await toContextId(scope, filter);
-        return and(eq(t.contextType, contextType), eq(t.contextId, contextId));
-      }
-      case "role":
-        return db.hasMember(t.roles, filter.value.role);
-      default:
-        return undefined;
-    }
-  }
+  const { organizationId } = t;
 
   // Each kind of context has a permission of its own, and everybody sees his own memberships.
   function readable(scope: Scope): SQL | undefined {
@@ -102,28 +81,26 @@ export function membershipQueries(
           isOneOf(t.contextId, projectGrants),
         );
 
-  return {
-    find: rowById(db, memberships),
-
-    async search(
-      scope: Scope,
-      asked: {
-        filters: MembershipSearchFilter[];
-        sortingColumn: MembershipFieldName;
-        page: Page;
+  return objectQueries(
+    deps,
+    memberships,
+    {
+      filter: MembershipSearchFilterSchema,
+      sort: MembershipFieldNameSchema,
+      filters: {
+        async context(named, scope) {
+          const { contextType, contextId } = await toContextId(scope, named);
+          return and(eq(t.contextType, contextType), eq(t.contextId, contextId));
+        },
+        role: ({ role }) => db.hasMember(t.roles, role),
       },
-    ): Promise<Found<MembershipRow>> {
-      const living = await tenancy.living(scope, { organizationId: t.organizationId });
-      const filters = await Promise.all(asked.filters.map((one) => condition(scope, one)));
-      return search(db, memberships, {
-        instanceId: scope.instanceId,
-        filters: [readable(scope), ...living, ...filters],
-        order: columns[asked.sortingColumn] ?? t.creationDate,
-        page: asked.page,
-        limits,
-      });
+      visible: async (scope) => [
+        readable(scope),
+        ...(await tenancy.living(scope, { organizationId })),
+      ],
     },
-  };
+    membershipNotFound,
+  );
 }
 
 export type ContextKey = { contextType: string; contextId: string };

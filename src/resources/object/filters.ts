@@ -26,10 +26,11 @@ export const matches = (
 export const hasName = (
   db: Database,
   columns: TextColumns,
-  { name, method }: NameFilter,
+  { name, method }: Pick<NameFilter, "name" | "method">,
 ): SQL | undefined => matches(db, columns, method, name);
 
-export const hasId = (column: Column, { ids }: InIDsFilter): SQL => isOneOf(column, ids);
+export const hasId = (column: Column, { ids }: Pick<InIDsFilter, "ids">): SQL =>
+  isOneOf(column, ids);
 
 /** Keeps what one organization owns; a domain that leads to none keeps nothing. */
 export async function isOfOrganization(

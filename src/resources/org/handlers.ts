@@ -8,9 +8,9 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance, setDefaultOrganization } from "../instance/index.ts";
-import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/details.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails, toInstanceOwnedDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
-import { toPage } from "../object/list.ts";
 import { organizationCreator } from "./create-organization.ts";
 import { removeContentsLater } from "./contents.ts";
 import type { OrganizationEvent } from "./events.ts";
@@ -42,7 +42,7 @@ export function organizationAuthorize(deps: Deps): Authorize<Service> {
 export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const { tenancy } = deps;
-  const queries = organizationQueries(deps, tenancy);
+  const queries = organizationQueries(deps);
   const told = keptAnswer((row: OrganizationRow) => ({
     organization: toGetOrganization(row),
   }));
@@ -95,12 +95,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
       return told(await queries.get(instanceId, id));
     },
 
-    async searchOrganizations({ query, sortingColumn, filters }, scope) {
-      const page = toPage(query);
-      const found = await queries.search(scope, { filters, sortingColumn, page });
-      const result = found.rows.map(toGetOrganization);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchOrganizations: listing(queries.search, toGetOrganization),
 
     async setAsInstanceDefault({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {

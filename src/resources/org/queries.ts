@@ -1,22 +1,20 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import { countIds, rowById, type SomeIds } from "../../projection/ids.ts";
+import { countIds, type SomeIds } from "../../projection/ids.ts";
 import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import {
-  OrganizationFieldName,
-  type OrganizationSearchFilter,
+  OrganizationFieldNameSchema,
+  OrganizationSearchFilterSchema,
 } from "#gen/idsvc/resources/org/v3alpha/query_pb.ts";
-import type { Scope } from "../../authz/context.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId, hasName, hasState, matches } from "../object/filters.ts";
+import { matches } from "../object/filters.ts";
 import { organizationNotFound } from "./org.ts";
 import { organizationDomains, organizations } from "./projection.ts";
-import type { Tenancy } from "../../authz/tenancy.ts";
+import { objectQueries } from "../object/queries.ts";
 
 export type OrganizationRow = Row<typeof organizations>;
 
@@ -176,76 +174,35 @@ export function provenDomains(db: Database) {
   });
 }
 
-export type OrganizationQueries = {
-  get(instanceId: string, id: string): Promise<OrganizationRow>;
-  search(
-    scope: Scope,
-    asked: {
-      filters: OrganizationSearchFilter[];
-      sortingColumn: OrganizationFieldName;
-      page: Page;
-    },
-  ): Promise<Found<OrganizationRow>>;
-};
-
-export function organizationQueries(
-  { db, limits }: Pick<Deps, "db" | "limits">,
-  tenancy: Tenancy,
-): OrganizationQueries {
+export function organizationQueries(deps: Deps) {
+  const { db, tenancy } = deps;
   const t = db.table(organizations);
-  const byId = rowById(db, organizations);
   const d = db.table(organizationDomains);
-  const columns: Record<number, Column> = {
-    [OrganizationFieldName.ID]: t.id,
-    [OrganizationFieldName.CREATION_DATE]: t.creationDate,
-    [OrganizationFieldName.CHANGE_DATE]: t.changeDate,
-    [OrganizationFieldName.NAME]: t.name,
-  };
-
-  const condition = ({ filter }: OrganizationSearchFilter) => {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "name":
-        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
-      case "state":
-        return hasState(t.state, filter.value);
-      case "domain": {
-        const { domain, method } = filter.value;
-        const either = { exact: d.domain, folded: d.domain };
-        const matching = db.read
-          .select({ one: sql`1` })
-          .from(d)
-          .where(
-            and(
-              eq(d.instanceId, t.instanceId),
-              eq(d.organizationId, t.id),
-              eq(d.isVerified, true),
-              matches(db, either, method, domain.toLowerCase()),
-            ),
-          );
-        return exists(matching);
-      }
-      default:
-        return undefined;
-    }
-  };
-
-  return {
-    async get(instanceId, id) {
-      const row = await byId(instanceId, id);
-      if (row === undefined) throw organizationNotFound();
-      return row;
+  return objectQueries(
+    deps,
+    organizations,
+    {
+      filter: OrganizationSearchFilterSchema,
+      sort: OrganizationFieldNameSchema,
+      filters: {
+        domain({ domain, method }) {
+          const either = { exact: d.domain, folded: d.domain };
+          const matching = db.read
+            .select({ one: sql`1` })
+            .from(d)
+            .where(
+              and(
+                eq(d.instanceId, t.instanceId),
+                eq(d.organizationId, t.id),
+                eq(d.isVerified, true),
+                matches(db, either, method, domain.toLowerCase()),
+              ),
+            );
+          return exists(matching);
+        },
+      },
+      visible: (scope) => tenancy.visible(scope, { organizationId: t.id }),
     },
-    async search(scope, { filters, sortingColumn, page }) {
-      const visible = await tenancy.visible(scope, { organizationId: t.id });
-      return search(db, organizations, {
-        instanceId: scope.instanceId,
-        filters: [...visible, ...filters.map(condition)],
-        order: columns[sortingColumn] ?? t.creationDate,
-        page,
-        limits,
-      });
-    },
-  };
+    organizationNotFound,
+  );
 }

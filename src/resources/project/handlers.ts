@@ -11,9 +11,9 @@ import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Patch } from "../../eventstore/aggregate.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
+import { listing } from "../object/queries.ts";
+import { toDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
-import { toPage } from "../object/list.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
@@ -58,7 +58,7 @@ export function projectAuthorize(deps: Deps, grants: GrantsOfProjects): Authoriz
 
 export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
   const { events, newId } = deps;
-  const queries = projectQueries(deps, deps.tenancy, grants);
+  const queries = projectQueries(deps, grants);
   const told = keptAnswer((row: ProjectRow) => ({
     project: toGetProject(row),
   }));
@@ -99,11 +99,7 @@ export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<
       return told(await queries.get(instanceId, id));
     },
 
-    async searchProjects({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map(toGetProject);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchProjects: listing(queries.search, toGetProject),
   };
 
   async function change(scope: Scope, id: string, decide: Decision) {

@@ -1,21 +1,18 @@
 import type { Awaitable } from "../../awaitable.ts";
-import { rowById } from "../../projection/ids.ts";
 import {
-  ProjectFieldName,
-  type ProjectSearchFilter,
+  ProjectFieldNameSchema,
+  ProjectSearchFilterSchema,
 } from "#gen/idsvc/resources/project/v3alpha/query_pb.ts";
-import type { Scope } from "../../authz/context.ts";
 import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId, hasName, hasState, isOfOrganization } from "../object/filters.ts";
-import { type Owned, type Tenancy } from "../../authz/tenancy.ts";
+import { type Owned } from "../../authz/tenancy.ts";
 import { isInActiveOrganization } from "../org/index.ts";
 import { projectNotFound } from "./project.ts";
+import { objectQueries } from "../object/queries.ts";
 import { projects } from "./projection.ts";
 
 export type ProjectRow = Row<typeof projects>;
@@ -101,68 +98,25 @@ export function isInActiveProject(
   return exists(active);
 }
 
-export type ProjectQueries = {
-  get(instanceId: string, id: string): Promise<ProjectRow>;
-  search(
-    scope: Scope,
-    asked: { filters: ProjectSearchFilter[]; sortingColumn: ProjectFieldName; page: Page },
-  ): Promise<Found<ProjectRow>>;
-};
-
-export function projectQueries(
-  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
-  tenancy: Tenancy,
-  grants: Pick<GrantsOfProjects, "isGranted">,
-): ProjectQueries {
-  const t = db.table(projects);
-  const byId = rowById(db, projects);
-  const columns: Record<number, Column> = {
-    [ProjectFieldName.ID]: t.id,
-    [ProjectFieldName.CREATION_DATE]: t.creationDate,
-    [ProjectFieldName.CHANGE_DATE]: t.changeDate,
-    [ProjectFieldName.NAME]: t.name,
-  };
-
-  async function condition(
-    { instanceId }: Scope,
-    { filter }: ProjectSearchFilter,
-  ): Promise<SQL | undefined> {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "name":
-        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
-      case "state":
-        return hasState(t.state, filter.value);
-      case "grantedOrganizationId":
-        return grants.isGranted(t, { organizations: [filter.value], projectGrants: [] }, false);
-      case "organization":
-        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
-      default:
-        return undefined;
-    }
-  }
-
-  return {
-    async get(instanceId, id) {
-      const row = await byId(instanceId, id);
-      if (row === undefined) throw projectNotFound();
-      return row;
+export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGranted">) {
+  const t = deps.db.table(projects);
+  const { organizationId, id: projectId } = t;
+  return objectQueries(
+    deps,
+    projects,
+    {
+      filter: ProjectSearchFilterSchema,
+      sort: ProjectFieldNameSchema,
+      filters: {
+        grantedOrganizationId: (id) =>
+          grants.isGranted(t, { organizations: [id], projectGrants: [] }, false),
+      },
+      visible: (scope) =>
+        deps.tenancy.visible(scope, {
+          ...{ organizationId, projectId },
+          also: (reach) => grants.isGranted(t, reach, true),
+        }),
     },
-    async search(scope, { filters, sortingColumn, page }) {
-      const visible = await tenancy.visible(scope, {
-        organizationId: t.organizationId,
-        projectId: t.id,
-        also: (reach) => grants.isGranted(t, reach, true),
-      });
-      const asked = await Promise.all(filters.map((filter) => condition(scope, filter)));
-      return search(db, projects, {
-        instanceId: scope.instanceId,
-        filters: [...visible, ...asked],
-        order: columns[sortingColumn] ?? t.creationDate,
-        page,
-        limits,
-      });
-    },
-  };
+    projectNotFound,
+  );
 }

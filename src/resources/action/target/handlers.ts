@@ -3,8 +3,8 @@ import { instanceOwner, writeContext } from "../../../authz/context.ts";
 import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails, toListDetails } from "../../object/details.ts";
-import { toPage } from "../../object/list.ts";
+import { listing } from "../../object/queries.ts";
+import { toDetails } from "../../object/details.ts";
 import { newSigningKey } from "../../object/signing-key.ts";
 import { removeTarget } from "../delete-target.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
@@ -77,10 +77,6 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
       return told(await queries.get(instanceId, id));
     },
 
-    async searchTargets({ query, sortingColumn, filters }, { instanceId }) {
-      const page = toPage(query);
-      const found = await queries.search(instanceId, { filters, sortingColumn, page });
-      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetTarget) };
-    },
+    searchTargets: listing(queries.search, toGetTarget),
   };
 }

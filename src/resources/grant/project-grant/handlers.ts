@@ -8,9 +8,9 @@ import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
+import { listing } from "../../object/queries.ts";
+import { toDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toState } from "../../object/filters.ts";
-import { toPage } from "../../object/list.ts";
 import { mayOn, type Owned } from "../../../authz/tenancy.ts";
 import { requireOrganization } from "../../org/index.ts";
 import { projectNotFound, requireProject } from "../../project/index.ts";
@@ -34,7 +34,7 @@ type Service = typeof ProjectGrantService;
 
 export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = projectGrantQueries(deps, tenancy);
+  const queries = projectGrantQueries(deps);
   const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
@@ -79,7 +79,7 @@ const ownedBy = (row: ProjectGrantRow): Owned => ({
 
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
-  const queries = projectGrantQueries(deps, deps.tenancy);
+  const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
   const told = keptAnswer((row: ProjectGrantRow) => ({
     projectGrant: toGetProjectGrant(row, row.accepted),
@@ -165,13 +165,9 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
       return { projectGrant: toGetProjectGrant(row, await isAccepted(row)) };
     },
 
-    async searchProjectGrants({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = await Promise.all(
-        found.rows.map(async (row) => toGetProjectGrant(row, await isAccepted(row))),
-      );
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchProjectGrants: listing(queries.search, async (row) =>
+      toGetProjectGrant(row, await isAccepted(row)),
+    ),
   };
 }
 

@@ -1,19 +1,18 @@
 import type { Awaitable } from "../../../awaitable.ts";
 import { rowById } from "../../../projection/ids.ts";
 import {
-  ProjectGrantFieldName,
-  type ProjectGrantSearchFilter,
+  ProjectGrantFieldNameSchema,
+  ProjectGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
-import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
+import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
-import { hasId, hasState, isOfOrganization } from "../../object/filters.ts";
-import type { Tenancy } from "../../../authz/tenancy.ts";
 import { type GrantsOfProjects, projectOwnership } from "../../project/index.ts";
+import { objectQueries } from "../../object/queries.ts";
+import { projectGrantNotFound } from "./project-grant.ts";
 import { projectGrantRoles, projectGrants } from "./projection.ts";
 
 export type ProjectGrantRow = Row<typeof projectGrants>;
@@ -87,78 +86,39 @@ export function grantsOfProjects(db: Database): GrantsOfProjects {
 /** Where a project lives, and whom it is granted to: decides who may do what in it. */
 export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProjects(db));
 
-export function projectGrantQueries(
-  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
-  tenancy: Tenancy,
-) {
+export function projectGrantQueries(deps: Deps) {
+  const { db, tenancy } = deps;
   const t = db.table(projectGrants);
-  const roles = db.table(projectGrantRoles);
-  const columns: Record<number, Column> = {
-    [ProjectGrantFieldName.ID]: t.id,
-    [ProjectGrantFieldName.CREATION_DATE]: t.creationDate,
-    [ProjectGrantFieldName.CHANGE_DATE]: t.changeDate,
-  };
-
-  async function condition(
-    { instanceId }: Scope,
-    { filter }: ProjectGrantSearchFilter,
-  ): Promise<SQL | undefined> {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "projectId":
-        return eq(t.projectId, filter.value);
-      case "grantedOrganizationId":
-        return eq(t.grantedOrganizationId, filter.value);
-      case "state":
-        return hasState(t.state, filter.value);
-      case "roleKey": {
-        const having = db.read
-          .select({ one: sql`1` })
-          .from(roles)
-          .where(
-            and(
-              eq(roles.instanceId, t.instanceId),
-              eq(roles.projectGrantId, t.id),
-              eq(roles.roleKey, filter.value),
-            ),
-          );
-        return exists(having);
-      }
-      case "organization":
-        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
-      default:
-        return undefined;
-    }
-  }
-
-  return {
-    find: rowById(db, projectGrants),
-    async search(
-      scope: Scope,
-      asked: {
-        filters: ProjectGrantSearchFilter[];
-        sortingColumn: ProjectGrantFieldName;
-        page: Page;
-      },
-    ): Promise<Found<ProjectGrantRow>> {
-      const visible = await tenancy.visible(scope, {
-        organizationId: t.organizationId,
-        projectId: t.projectId,
-        also: (reach) =>
-          or(
-            isOneOf(t.grantedOrganizationId, reach.organizations),
-            isOneOf(t.id, reach.projectGrants),
-          ),
-      });
-      const filters = await Promise.all(asked.filters.map((one) => condition(scope, one)));
-      return search(db, projectGrants, {
-        instanceId: scope.instanceId,
-        filters: [...visible, ...filters],
-        order: columns[asked.sortingColumn] ?? t.creationDate,
-        page: asked.page,
-        limits,
-      });
+  const { id, organizationId, projectId, grantedOrganizationId } = t;
+  return objectQueries(
+    deps,
+    projectGrants,
+    {
+      filter: ProjectGrantSearchFilterSchema,
+      sort: ProjectGrantFieldNameSchema,
+      filters: { roleKey: (key) => hasRole(db, t, key) },
+      visible: (scope) =>
+        tenancy.visible(scope, {
+          ...{ organizationId, projectId },
+          also: ({ organizations, projectGrants: grants }) =>
+            or(isOneOf(grantedOrganizationId, organizations), isOneOf(id, grants)),
+        }),
     },
-  };
+    projectGrantNotFound,
+  );
+}
+
+function hasRole(db: Database, grant: { instanceId: Column; id: Column }, key: string): SQL {
+  const roles = db.table(projectGrantRoles);
+  const having = db.read
+    .select({ one: sql`1` })
+    .from(roles)
+    .where(
+      and(
+        eq(roles.instanceId, grant.instanceId),
+        eq(roles.projectGrantId, grant.id),
+        eq(roles.roleKey, key),
+      ),
+    );
+  return exists(having);
 }

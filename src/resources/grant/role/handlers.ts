@@ -6,8 +6,8 @@ import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
-import { toPage } from "../../object/list.ts";
+import { listing } from "../../object/queries.ts";
+import { toDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 
 import { projectNotFound, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "../project-grant/queries.ts";
@@ -19,7 +19,7 @@ type Service = typeof RoleService;
 
 export function roleAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = roleQueries(deps, tenancy);
+  const queries = roleQueries(deps);
   const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) =>
     tenancy.require(scope, await queries.find(scope.instanceId, id), roleNotFound);
@@ -36,7 +36,7 @@ export function roleAuthorize(deps: Deps): Authorize<Service> {
 
 export function roleHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
-  const queries = roleQueries(deps, deps.tenancy);
+  const queries = roleQueries(deps);
   const told = keptAnswer((row: RoleRow) => ({ role: toGetRole(row) }));
 
   return {
@@ -71,10 +71,7 @@ export function roleHandlers(deps: Deps): Handlers<Service> {
       return told(row);
     },
 
-    async searchRoles({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetRole) };
-    },
+    searchRoles: listing(queries.search, toGetRole),
   };
 }
 

@@ -6,9 +6,9 @@ import { keptAnswer } from "../../../authz/kept-answer.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute, type Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
+import { listing } from "../../object/queries.ts";
+import { toDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toState } from "../../object/filters.ts";
-import { toPage } from "../../object/list.ts";
 
 import { projectNotFound, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "../project-grant/queries.ts";
@@ -33,7 +33,7 @@ type Service = typeof UserGrantService;
 
 export function userGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = userGrantQueries(deps, tenancy);
+  const queries = userGrantQueries(deps);
   const placeOf = grantPlaces(deps);
   const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
@@ -62,7 +62,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
-  const queries = userGrantQueries(deps, deps.tenancy);
+  const queries = userGrantQueries(deps);
   const told = keptAnswer((row: UserGrantRow) => ({
     userGrant: toGetUserGrant(row),
   }));
@@ -115,11 +115,7 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
       return told(row);
     },
 
-    async searchUserGrants({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map(toGetUserGrant);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchUserGrants: listing(queries.search, toGetUserGrant),
   };
 
   async function change(scope: Scope, id: string, decide: Decision) {

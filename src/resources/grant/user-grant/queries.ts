@@ -1,20 +1,18 @@
-import { rowById } from "../../../projection/ids.ts";
 import {
-  UserGrantFieldName,
-  type UserGrantSearchFilter,
+  UserGrantFieldNameSchema,
+  UserGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
-import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
+import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
-import { hasId, hasState, isOfOrganization } from "../../object/filters.ts";
-import { type Tenancy } from "../../../authz/tenancy.ts";
 import { organizationReader } from "../../org/index.ts";
 import { projectReader } from "../../project/index.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
+import { objectQueries } from "../../object/queries.ts";
+import { userGrantNotFound } from "./user-grant.ts";
 import { userGrantRoles, userGrants } from "./projection.ts";
 
 export type UserGrantRow = Row<typeof userGrants>;
@@ -64,78 +62,43 @@ export function userGrantsOf(
   };
 }
 
-export function userGrantQueries(
-  { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
-  tenancy: Tenancy,
-) {
+export function userGrantQueries(deps: Deps) {
+  const { db, tenancy } = deps;
   const t = db.table(userGrants);
-  const roles = db.table(userGrantRoles);
-  const columns: Record<number, Column> = {
-    [UserGrantFieldName.ID]: t.id,
-    [UserGrantFieldName.CREATION_DATE]: t.creationDate,
-    [UserGrantFieldName.CHANGE_DATE]: t.changeDate,
-    [UserGrantFieldName.USER_ID]: t.userId,
-  };
-
-  async function condition(
-    { instanceId }: Scope,
-    { filter }: UserGrantSearchFilter,
-  ): Promise<SQL | undefined> {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "inUserIds":
-        return hasId(t.userId, filter.value);
-      case "projectId":
-        return eq(t.projectId, filter.value);
-      case "projectGrantId":
-        return eq(t.projectGrantId, filter.value);
-      case "state":
-        return hasState(t.state, filter.value);
-      case "roleKey": {
-        const having = db.read
-          .select({ one: sql`1` })
-          .from(roles)
-          .where(
-            and(
-              eq(roles.instanceId, t.instanceId),
-              eq(roles.userGrantId, t.id),
-              eq(roles.roleKey, filter.value),
+  const { organizationId, projectId, projectGrantId, userId } = t;
+  return objectQueries(
+    deps,
+    userGrants,
+    {
+      filter: UserGrantSearchFilterSchema,
+      sort: UserGrantFieldNameSchema,
+      filters: { roleKey: (key) => hasRole(db, t, key) },
+      visible: (scope) =>
+        tenancy.visible(scope, {
+          ...{ organizationId, userId },
+          // The members of a project see what its owner granted, those of a project grant what was granted by it.
+          also: ({ projects, projectGrants }) =>
+            or(
+              and(eq(projectGrantId, ""), isOneOf(projectId, projects)),
+              isOneOf(projectGrantId, projectGrants),
             ),
-          );
-        return exists(having);
-      }
-      case "organization":
-        return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
-      default:
-        return undefined;
-    }
-  }
-
-  return {
-    find: rowById(db, userGrants),
-    async search(
-      scope: Scope,
-      asked: { filters: UserGrantSearchFilter[]; sortingColumn: UserGrantFieldName; page: Page },
-    ): Promise<Found<UserGrantRow>> {
-      const visible = await tenancy.visible(scope, {
-        organizationId: t.organizationId,
-        userId: t.userId,
-        // The members of a project see what its owner granted, those of a project grant what was granted by it.
-        also: (reach) =>
-          or(
-            and(eq(t.projectGrantId, ""), isOneOf(t.projectId, reach.projects)),
-            isOneOf(t.projectGrantId, reach.projectGrants),
-          ),
-      });
-      const filters = await Promise.all(asked.filters.map((one) => condition(scope, one)));
-      return search(db, userGrants, {
-        instanceId: scope.instanceId,
-        filters: [...visible, ...filters],
-        order: columns[asked.sortingColumn] ?? t.creationDate,
-        page: asked.page,
-        limits,
-      });
+        }),
     },
-  };
+    userGrantNotFound,
+  );
+}
+
+function hasRole(db: Database, grant: { instanceId: Column; id: Column }, key: string): SQL {
+  const roles = db.table(userGrantRoles);
+  const having = db.read
+    .select({ one: sql`1` })
+    .from(roles)
+    .where(
+      and(
+        eq(roles.instanceId, grant.instanceId),
+        eq(roles.userGrantId, grant.id),
+        eq(roles.roleKey, key),
+      ),
+    );
+  return exists(having);
 }
