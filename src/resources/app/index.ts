@@ -33,7 +33,7 @@ export {
 export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 
 /**
- * Apps: what users log in to, and what checks their tokens (resources, Apps).
+ * Apps: what users log in to, and what checks their tokens.
  * @param former what tells of tokens and consents from before apps had an access to our APIs
  */
 export const appModule = (...former: Parameters<typeof formerAccessProjection>): Module => ({

@@ -40,7 +40,7 @@ export { removeGrantsOfProject, removeMostGrantsOfProject } from "./remove-conte
 export { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
-/** Roles of projects, and who has them: organizations by project grants, users by user grants (resources, Grants). */
+/** Roles of projects, and who has them: organizations by project grants, users by user grants. */
 export const grantModule: Module = {
   events: [roleEvents, projectGrantEvents, userGrantEvents],
   projections: [roleProjection, projectGrantProjection, userGrantProjection],

@@ -50,10 +50,10 @@ const countsMs = 60 * 60_000;
 export type IdpIntents = ReturnType<typeof createIdpIntents>;
 
 /**
- * Logins with identity providers (background 3.5). A login is begun, answered once, and used once: for a session or for a
+ * Logins with identity providers (specification 11.4). A login is begun, answered once, and used once: for a session or for a
  * link, within an hour after its success.
  *
- * The provider must be active for whom the login is (decisions E5): at the start, when the answer comes, and when the
+ * The provider must be active for whom the login is (E5): at the start, when the answer comes, and when the
  * login is used.
  */
 export function createIdpIntents(
@@ -112,7 +112,7 @@ export function createIdpIntents(
     };
   }
 
-  // A link that is suspended leads to nobody (authority J1a).
+  // A link that is suspended leads to nobody (J1a).
   const linkedUser = async (instanceId: string, idpId: string, externalUserId: string) => {
     const link = await links.byLookup(instanceId, "idp", idpLinkKey({ idpId, externalUserId }));
     return link?.isVerified === true ? link.userId : undefined;

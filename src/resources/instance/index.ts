@@ -34,7 +34,7 @@ export {
   retentionReader,
 } from "./queries.ts";
 
-/** Instances: the tenants of the system (resources, Instances). */
+/** Instances: the tenants of the system. */
 export const instanceModule: Module = {
   events: [instanceEvents, limitsEvents],
   projections: [instanceProjection, limitsProjection],

@@ -35,6 +35,6 @@ export async function requireContext(tx: Transaction, { context }: Scope): Promi
   if (context.type === "organization") await requireOrganization(tx, context.organizationId);
 }
 
-// To the letter what the resolving of the context says of an organization that is not there (decisions B3).
+// To the letter what the resolving of the context says of an organization that is not there (B3).
 const contextNotFound = () =>
   notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");

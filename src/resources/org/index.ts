@@ -56,7 +56,7 @@ export {
   type Tenancy,
 } from "./tenancy.ts";
 
-/** Organizations: the tenants of an instance (resources, Organizations). */
+/** Organizations: the tenants of an instance. */
 export const organizationModule: Module = {
   events: [organizationEvents],
   projections: [organizationProjection],

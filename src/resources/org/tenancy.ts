@@ -39,7 +39,7 @@ type OwnerColumns = {
   also?: (reach: Reach) => SQL | undefined;
 };
 
-/** What every slice below an organization shares: who may see and do what to an object there (decisions B2, B3). */
+/** What every slice below an organization shares: who may see and do what to an object there (B2, B3). */
 export type Tenancy = {
   /**
    * Refuses what the caller may not do to an object by the policy of the method (options `object_permission`,
@@ -98,7 +98,7 @@ export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organiza
     living,
   };
 
-  // The project that stands for the service in an instance belongs to the instance (authority J4).
+  // The project that stands for the service in an instance belongs to the instance (J4).
   async function requireOwnProjectRight(scope: Scope, projectId: string | undefined) {
     if (projectId === undefined) return;
     if (scope.caller.kind === "system" || coversEverybody(scope.permissions)) return;
@@ -180,7 +180,7 @@ function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | u
 }
 
 /**
- * The organization that something is created in: the one of the context, else the caller's own (decisions B2).
+ * The organization that something is created in: the one of the context, else the caller's own (B2).
  *
  * @throws INVALID_ARGUMENT CONTEXT_INVALID for a caller without organization who names none
  */

@@ -21,7 +21,7 @@ export {
   projectReader,
 } from "./queries.ts";
 
-/** Projects: what apps and roles belong to (resources, Projects). */
+/** Projects: what apps and roles belong to. */
 export const projectModule: Module = {
   events: [projectEvents],
   projections: [projectProjection],

@@ -13,7 +13,7 @@ import { removeUser, user } from "./user.ts";
 /**
  * Deletes a user with everything that is his, as one unit: memberships, user grants, codes, challenges, counts of wrong
  * attempts, and all his secrets. His personal key is among them, so what the log holds of him can never be read again
- * (decisions C7).
+ * (C7).
  */
 export async function removeWholeUser(
   { deps, codes, attempts, challenges }: Credentials,

@@ -14,7 +14,7 @@ export { requireSchema, schemaById } from "./reader.ts";
 export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
 
 /**
- * User schemas: what the data of users looks like, and who may read and write it (resources, User schemas).
+ * User schemas: what the data of users looks like, and who may read and write it.
  *
  * Users and instances stand above their schemas: what of them counts here is handed in.
  */

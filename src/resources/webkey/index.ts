@@ -12,7 +12,7 @@ export { type PublishedKey, type Signer, type WebKeyReader, webKeyReader } from 
 export { type RotationTimes, usualTimes } from "./rotation.ts";
 
 /**
- * Web keys: what an instance signs its tokens with (resources, Web keys). They rotate by themselves.
+ * Web keys: what an instance signs its tokens with. They rotate by themselves.
  *
  * Instances stand above their keys: what of them counts here is handed in, and so are the times of the OIDC settings.
  */
