@@ -33,7 +33,7 @@ import { appReader } from "../resources/app/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
-import { organizationReader } from "../resources/org/index.ts";
+import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
 import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
 import {
@@ -107,6 +107,11 @@ export async function startApp(
     { events, now, newId: kernel.newId, homesOf: homesReader(db), people: users },
     (err) => logger.error({ err }, "what was refused cannot be recorded"),
   );
+  // What callers are told must be as new as what any replica has acknowledged.
+  const currentOrganizations = {
+    byId: current(db, organizations.byId),
+    byDomain: current(db, organizations.byDomain),
+  };
   const deps: Deps = {
     noteUse: uses.note,
     noteRefusal: refusals.note,
@@ -114,11 +119,8 @@ export async function startApp(
     db,
     events,
     secrets,
-    // What callers are told must be as new as what any replica has acknowledged.
-    organizations: {
-      byId: current(db, organizations.byId),
-      byDomain: current(db, organizations.byDomain),
-    },
+    tenancy: organizationTenancy(db, currentOrganizations),
+    organizations: currentOrganizations,
     memberships,
     newId: kernel.newId,
     version,

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hostName, issuerOf } from "../authz/host.ts";
+import { hasInstance } from "../resources/instance/index.ts";
 import {
   addHumanOwner,
   addMachineOwner,
   createInstance,
   firstDomain,
-  hasInstance,
   newInstanceIds,
   requireFirstPassword,
-} from "../resources/instance/index.ts";
+} from "../setup/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
 import type { Kernel } from "./kernel.ts";

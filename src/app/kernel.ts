@@ -137,12 +137,15 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       forgetLater: forgetOriginKeyLater,
       onAppended: (types) => listeners.forEach((listen) => listen(types)),
     });
-    for (const module of modules) module.invariants?.({ db }).forEach(events.require);
+    const newId = createIdSource(() => now().getTime());
+    for (const module of modules) {
+      module.reactions?.({ db, events, secrets, newId }).forEach(events.rules.addReaction);
+      module.invariants?.({ db }).forEach(events.rules.addInvariant);
+    }
     if (stale.length > 0) {
       logger.info({ tables: stale.map(({ name }) => name) }, "rebuilding projections");
       await rebuildProjections({ db, events }, stale);
     }
-    const newId = createIdSource(() => now().getTime());
     return {
       config,
       modules,

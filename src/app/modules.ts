@@ -10,10 +10,10 @@ import { appModule, appsWhere } from "../resources/app/index.ts";
 import { consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
-import { grantModule } from "../resources/grant/index.ts";
+import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
 import { idpIntentModule } from "../resources/idpintent/index.ts";
-import { instanceEvents, instanceModule, instances } from "../resources/instance/index.ts";
+import { instanceModule } from "../resources/instance/index.ts";
 import { linkHolders, membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
@@ -23,6 +23,7 @@ import { sessionModule } from "../resources/session/index.ts";
 import { homesReader, userModule, users, usersLinkedTo } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
+import { setupHandlers, setupModule } from "../setup/index.ts";
 import { brandingSettingsModule } from "../settings/branding/index.ts";
 import { type FeatureDefaults, featureModule } from "../settings/feature/index.ts";
 import { languageModule } from "../settings/language/index.ts";
@@ -33,20 +34,27 @@ import { passwordSettingsModule } from "../settings/password/index.ts";
 import { securitySettingsModule } from "../settings/security/index.ts";
 import { textSettingsModule } from "../settings/text/index.ts";
 
-/** Every slice of the service; a new one is one line here. */
+/**
+ * Every slice of the service, those that others stand on first; a new one is one line here. What a slice asks of one above it
+ * is handed in.
+ */
 export const modules = (features: FeatureDefaults): Module[] => [
-  instanceModule,
+  {
+    events: [],
+    projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
+  },
+  brandingSettingsModule,
+  featureModule(features),
+  languageModule,
+  loginSettingsModule,
+  passwordSettingsModule,
+  securitySettingsModule,
+  textSettingsModule,
+  instanceModule(setupHandlers),
+  webKeyModule(({ db }) => rotationTimes(db)),
+  oidcSettingsModule,
+  userSchemaModule(users),
   organizationModule,
-  domainModule,
-  appModule(formerTokens, formerConsents),
-  projectModule,
-  grantModule,
-  userModule,
-  sessionModule,
-  idpIntentModule,
-  userSchemaModule({ instanceEvents, users }),
-  webKeyModule({ instanceEvents, instances, timesOf: ({ db }) => rotationTimes(db) }),
-  membershipModule,
   idpModule(
     (db) => ({
       linkedUsers: (...asked) => usersLinkedTo(db, ...asked),
@@ -54,25 +62,22 @@ export const modules = (features: FeatureDefaults): Module[] => [
     }),
     linkHolders,
   ),
+  idpIntentModule,
+  eventModule(homesReader),
   smtpModule,
   smsModule,
-  oidcModule,
-  loginModule,
+  userModule,
+  domainModule,
+  projectModule(grantsOfProjects),
+  grantModule,
+  appModule(formerTokens, formerConsents),
+  membershipModule,
   consentModule(tokenUse),
+  sessionModule,
   actionModule,
   executorModule,
-  eventModule(homesReader),
   managementModule(passkeyPage),
-  {
-    events: [],
-    projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],
-  },
-  featureModule(features),
-  brandingSettingsModule,
-  languageModule,
-  loginSettingsModule,
-  oidcSettingsModule,
-  securitySettingsModule,
-  passwordSettingsModule,
-  textSettingsModule,
+  setupModule,
+  loginModule,
+  oidcModule,
 ];

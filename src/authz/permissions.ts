@@ -1,10 +1,9 @@
 import { type DomainError, permissionDenied } from "../errors.ts";
 import {
-  coveredByOwner,
-  ownerRole,
   permissionsOf,
   permissionsOnInstance,
   type RoleContext,
+  withCoverOfOwner,
 } from "./roles.ts";
 
 /** A membership as the check needs it: roles in one context. */
@@ -125,59 +124,59 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
   };
 }
 
-/** What memberships cover: what they give, and as the owner of a place whatever its roles can give. */
+/**
+ * What memberships cover at a place: what they give there, and for whoever holds all that the owner of the place acts with,
+ * whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
+ */
 function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
   const onInstance = new Set<string>();
   const belowInstance = new Set<string>();
   const byContext = new Map<string, Set<string>>();
-  const keyOf = (type: string, id: string) => `${type}/${id}`;
   for (const { contextType, contextId, roles } of memberships) {
     for (const role of roles) {
-      const isOwner = role === ownerRole(contextType);
-      const given = [...permissionsOf(role), ...(isOwner ? coveredByOwner(contextType) : [])];
       if (contextType === "instance") {
-        given.forEach((permission) => belowInstance.add(permission));
-        const here = isOwner ? given : permissionsOnInstance(role);
-        here.forEach((permission) => onInstance.add(permission));
+        permissionsOnInstance(role).forEach((permission) => onInstance.add(permission));
+        permissionsOf(role).forEach((permission) => belowInstance.add(permission));
         continue;
       }
-      const key = keyOf(contextType, contextId);
+      const key = `${contextType}/${contextId}`;
       const held = byContext.get(key) ?? new Set();
-      given.forEach((permission) => held.add(permission));
+      permissionsOf(role).forEach((permission) => held.add(permission));
       byContext.set(key, held);
     }
   }
-  const inContext = (type: string, id: string | undefined, permission: string) =>
-    id !== undefined && (byContext.get(keyOf(type, id))?.has(permission) ?? false);
+  const coveredOnInstance = withCoverOfOwner("instance", onInstance);
+  const coveredBelow = withCoverOfOwner("organization", [...belowInstance, ...coveredOnInstance]);
+
+  const heldAt = (type: RoleContext, id: string | undefined) =>
+    byContext.get(`${type}/${id}`) ?? [];
+
+  /** What is covered at a place below the instance, or of the system. */
+  const coveredAt = ({ contextType, contextId, organizationId }: Membership): Set<string> => {
+    const held = heldAt(contextType, contextId);
+    if (contextType === "system") return withCoverOfOwner(contextType, held);
+    const ofOrganization = heldAt("organization", organizationId);
+    const inOrganization = withCoverOfOwner("organization", [...coveredBelow, ...ofOrganization]);
+    return withCoverOfOwner(contextType, [...inOrganization, ...held]);
+  };
 
   // Asked for with every change that could act as anybody.
   const onInstanceByRole = new Map<string, boolean>();
-  const judge: Permissions["covers"] = ({ contextType, contextId, organizationId, roles }) => {
-    const isCovered = (role: string, permission: string): boolean => {
-      if (contextType === "system") return inContext("system", contextId, permission);
-      if (contextType === "instance") {
-        const isOnInstance = permissionsOnInstance(role).has(permission);
-        return (isOnInstance ? onInstance : belowInstance).has(permission);
-      }
-      return (
-        belowInstance.has(permission) ||
-        inContext("organization", organizationId, permission) ||
-        inContext(contextType, contextId, permission)
+  const coversOnInstance = (role: string): boolean => {
+    let known = onInstanceByRole.get(role);
+    if (known === undefined) {
+      const ofInstance = permissionsOnInstance(role);
+      known = [...permissionsOf(role)].every((permission) =>
+        (ofInstance.has(permission) ? coveredOnInstance : coveredBelow).has(permission),
       );
-    };
-    return roles.every((role) => [...permissionsOf(role)].every((one) => isCovered(role, one)));
+      onInstanceByRole.set(role, known);
+    }
+    return known;
   };
   return (membership) => {
-    const { contextType, roles } = membership;
-    if (contextType !== "instance") return judge(membership);
-    return roles.every((role) => {
-      let known = onInstanceByRole.get(role);
-      if (known === undefined) {
-        known = judge({ ...membership, roles: [role] });
-        onInstanceByRole.set(role, known);
-      }
-      return known;
-    });
+    if (membership.contextType === "instance") return membership.roles.every(coversOnInstance);
+    const covered = coveredAt(membership);
+    return membership.roles.every((role) => permissionsOf(role).isSubsetOf(covered));
   };
 }
 

@@ -200,6 +200,7 @@ export const domainPermission = (
   verb: "read" | "write",
 ): string => `${{ instance: "iam", organization: "org" }[context]}.${verb}`;
 
+/** Whoever holds such a role counts, for covering, as holding whatever a role of the place gives (decision 0087). */
 const ownerOf: Record<RoleContext, Role> = {
   system: "SYSTEM_OWNER",
   instance: "IAM_OWNER",
@@ -207,9 +208,6 @@ const ownerOf: Record<RoleContext, Role> = {
   project: "PROJECT_OWNER",
   projectGrant: "PROJECT_GRANT_OWNER",
 };
-
-/** The role of a place whose holders count as holding whatever a role of the place gives (decision 0087). */
-export const ownerRole = (context: RoleContext): Role => ownerOf[context];
 
 const below: Record<RoleContext, readonly RoleContext[]> = {
   system: ["system"],
@@ -225,12 +223,25 @@ const covered = new Map<RoleContext, ReadonlySet<string>>();
  * What the owner of a place covers there: every permission that a role of the place or of a place below it gives, except
  * `org.create`. It counts for covering others, never for acting.
  */
-export function coveredByOwner(context: RoleContext): ReadonlySet<string> {
+function coveredByOwner(context: RoleContext): ReadonlySet<string> {
   let all = covered.get(context);
   if (all === undefined) {
     const given = below[context].flatMap(rolesOf).flatMap((role) => [...permissionsOf(role)]);
     all = new Set(given.filter((permission) => permission !== "org.create"));
     covered.set(context, all);
+  }
+  return all;
+}
+
+/**
+ * Permissions held at a place, and what is covered with them: whoever holds all that the owner of the place, or of a kind of
+ * place below it, acts with covers what that owner covers.
+ */
+export function withCoverOfOwner(context: RoleContext, held: Iterable<string>): Set<string> {
+  const all = new Set(held);
+  for (const each of below[context]) {
+    if (!permissionsOf(ownerOf[each]).isSubsetOf(all)) continue;
+    coveredByOwner(each).forEach((permission) => all.add(permission));
   }
   return all;
 }

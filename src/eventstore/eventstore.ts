@@ -16,7 +16,8 @@ import { createOrigins, type Origins } from "./origins.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
 import { createSeenStore, type ForgetLater, type People, type SeenStore } from "./seen.ts";
-import { createRehearse, createTransact, type Invariant, type Transact } from "./transaction.ts";
+import { createRules, type Rules } from "./settle.ts";
+import { createRehearse, createTransact, type Transact } from "./transaction.ts";
 
 const openedAtOnce = 64;
 
@@ -70,8 +71,10 @@ export interface EventStore {
   transact: Transact;
   /** Takes a decision and writes nothing: what would become of it. */
   rehearse: Transact;
-  /** Has every unit from now on hold to it. */
-  require(invariant: Invariant): void;
+  /** What every unit from now on holds to, and what it brings with it. */
+  rules: Pick<Rules, "addReaction" | "addInvariant">;
+  /** Has reactions make room for a unit that will record an event of this type on the object. */
+  prepare: Rules["prepare"];
   /** The row changes that follow from a logged event: what rebuilds a projection. */
   reduce(event: LoggedEvent): RowChange[];
   readonly eventTypes: readonly string[];
@@ -101,7 +104,7 @@ export function createEventStore(parts: {
   const folds = createKeptFolds();
   const seen = createSeenStore(parts);
   const origins = createOrigins(db, seen);
-  const invariants = new Map<string, Invariant[]>();
+  const rules = createRules(typesOf(catalog.events));
 
   const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
     type: row.type,
@@ -215,13 +218,10 @@ export function createEventStore(parts: {
     load,
     loadAll,
     open: toEvent,
-    transact: createTransact({ ...parts, codec, load, loadAll, invariants, origins }),
-    rehearse: createRehearse({ ...parts, codec, load, loadAll, invariants, origins }),
-    require(invariant) {
-      for (const type of invariant.after) {
-        invariants.set(type, [...(invariants.get(type) ?? []), invariant]);
-      }
-    },
+    transact: createTransact({ ...parts, codec, load, loadAll, rules, origins }),
+    rehearse: createRehearse({ ...parts, codec, load, loadAll, rules, origins }),
+    rules,
+    prepare: rules.prepare,
     reduce: catalog.reduce,
     eventTypes: typesOf(catalog.events),
     origins,

@@ -18,6 +18,7 @@ import { createLines } from "./line.ts";
 import type { Origins } from "./origins.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 import type { Presence } from "./presence.ts";
+import type { Rules } from "./settle.ts";
 import { createUsedIds } from "./used-ids.ts";
 
 export { execute } from "./execute.ts";
@@ -41,18 +42,6 @@ export type WriteContext = {
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: (tx: Transaction) => Promise<void>;
 };
-
-/**
- * What holds after every unit that records one of these events, whoever records it: it looks at what the unit makes of the
- * objects, and refuses the whole unit by throwing.
- */
-export type Invariant = {
-  after: readonly string[];
-  hold(tx: Transaction, at: WriteContext, happened: readonly Happened[]): Promise<void>;
-};
-
-/** An event of a unit, and the object that it happened to. */
-export type Happened = { type: string; aggregateId: string };
 
 /** What a write tells its caller about an object: its last event, old or new. */
 export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
@@ -137,8 +126,7 @@ export type Parts = {
   now: () => Date;
   load: EventStore["load"];
   loadAll: EventStore["loadAll"];
-  /** By the events that they follow. */
-  invariants: ReadonlyMap<string, readonly Invariant[]>;
+  rules: Pick<Rules, "settle">;
   onAppended?: (types: string[]) => void;
 };
 
@@ -149,7 +137,7 @@ export const createRehearse =
     const unit = createTransaction(parts, at);
     await at.guard?.(unit.transaction);
     const result = await decide(unit.transaction);
-    await unit.requireInvariants();
+    await unit.settle();
     return result;
   };
 
@@ -166,7 +154,7 @@ export function createTransact(parts: Parts): Transact {
         const unit = createTransaction(parts, at);
         await at.guard?.(unit.transaction);
         const result = await decide(unit.transaction);
-        await unit.requireInvariants();
+        await unit.settle();
         if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
         try {
           await unit.commit();
@@ -297,20 +285,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     },
   };
 
-  async function requireInvariants(): Promise<void> {
-    if (parts.invariants.size === 0) return;
-    const due = new Map<Invariant, Happened[]>();
-    for (const { loaded, events } of recordings.values()) {
-      for (const { type } of events) {
-        for (const invariant of parts.invariants.get(type) ?? []) {
-          const happened = due.get(invariant) ?? [];
-          happened.push({ type, aggregateId: loaded.id });
-          due.set(invariant, happened);
-        }
-      }
-    }
-    for (const [invariant, happened] of due) await invariant.hold(transaction, at, happened);
-  }
+  const settle = () => parts.rules.settle(transaction, at, recordings);
 
   async function commit(): Promise<void> {
     if (recordings.size === 0 && changes.length === 0) return;
@@ -344,5 +319,5 @@ function createTransaction(parts: Parts, at: WriteContext) {
     parts.onAppended?.(stored.map(({ type }) => type));
   }
 
-  return { transaction, requireInvariants, commit };
+  return { transaction, settle, commit };
 }

@@ -1,7 +1,7 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
-import { createIdpIntents } from "../resources/idpintent/index.ts";
+import { createIdpLogins } from "../resources/idpintent/index.ts";
 import { createConsents } from "../resources/consent/index.ts";
-import { createKnownBrowsers, userChecks } from "../resources/user/index.ts";
+import { createKnownBrowsers, linkedUserReader, userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
@@ -47,7 +47,7 @@ export function createLogin(ports: LoginPorts): {
   interactions: Interactions;
   errors: LoginErrors;
 } {
-  const intents = createIdpIntents(ports.deps);
+  const intents = createIdpLogins(ports.deps, linkedUserReader(ports.deps));
   const agents = createAgents(ports);
   const flows = createFlowStore(ports);
   const people = createPeople(ports);

@@ -1,6 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
-import type { IdpIntents } from "../resources/idpintent/index.ts";
+import type { IdpLogins } from "../resources/idpintent/index.ts";
 import type { UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
@@ -21,7 +21,7 @@ export type RouteParts = LoginPorts & {
   flows: FlowStore;
   people: People;
   sessions: LoginSessions;
-  intents: IdpIntents;
+  intents: IdpLogins;
   consents: Consents;
   advance: Advance;
   mayTell: MessagePace;

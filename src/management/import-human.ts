@@ -4,7 +4,8 @@ import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
 import type { Deps } from "../projection/module.ts";
 import { addLink } from "./import/links.ts";
-import { mayOn, organizationOf, permissionMissing } from "../resources/org/index.ts";
+import { mayOn, organizationOf } from "../authz/tenancy.ts";
+import { permissionMissing } from "../authz/permissions.ts";
 import {
   humanAdder,
   invitationLifeMs,

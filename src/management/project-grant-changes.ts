@@ -8,7 +8,7 @@ import type { Deps } from "../projection/module.ts";
 import { eventTeller } from "../resources/event/index.ts";
 import { projectGrantNotFound } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
-import { createTenancy } from "../resources/org/index.ts";
+
 import { profileReader, userNamesReader } from "../resources/user/index.ts";
 import { and, asc, desc, eq, gt, gte, inArray, lt, or } from "../storage/drizzle.ts";
 import { events as log } from "../storage/kernel-tables.ts";
@@ -31,7 +31,7 @@ export function listProjectGrantChanges(
 ): Handlers<typeof ManagementService>["listProjectGrantChanges"] {
   const { db, events, limits, now } = deps;
   const t = db.table(log);
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const retention = current(db, retentionReader(db));
   const names = userNamesReader(db);
   const profiles = profileReader(db);

@@ -11,12 +11,14 @@ import type {
 } from "../authz/ports.ts";
 import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
+import type { Tenancy } from "../authz/tenancy.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
-import type { Invariant, WriteContext } from "../eventstore/transaction.ts";
+import type { Invariant, Reaction } from "../eventstore/settle.ts";
+import type { WriteContext } from "../eventstore/transaction.ts";
 import type { Federation } from "../federation/index.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
@@ -29,6 +31,8 @@ export type Deps = {
   db: Database;
   events: EventStore;
   secrets: SecretStore;
+  /** Who may see and do what to objects of organizations. */
+  tenancy: Tenancy;
   /** The organizations that live. */
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */
@@ -110,6 +114,8 @@ export type Module = {
   state?: AnyTable[];
   /** The refusal for each kind of uniqueness claim the slice takes. */
   claimErrors?: Record<string, () => DomainError>;
+  /** What goes with objects of other slices, or follows from what happens to them, in the same unit. */
+  reactions?: (parts: Pick<Deps, "db" | "events" | "secrets" | "newId">) => Reaction[];
   /** What holds after every unit, whoever writes it. */
   invariants?: (parts: Pick<Deps, "db">) => Invariant[];
   /** What `idsvc doctor` tells of the objects of the slice, over all instances; those that there are none of are left out. */

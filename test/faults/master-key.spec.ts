@@ -8,7 +8,7 @@ import { bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import { sealedUnder } from "../../src/crypto/secrets.ts";
-import { createInstance, newInstanceIds } from "../../src/resources/instance/index.ts";
+import { createInstance, newInstanceIds } from "../../src/setup/index.ts";
 import { newDefaultWebKey, webKeyReader } from "../../src/resources/webkey/index.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { idsvc, spawnCommand } from "../cli/command.ts";

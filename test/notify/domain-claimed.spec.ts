@@ -3,12 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { enqueue } from "../../src/jobs/job.ts";
-import {
-  type DomainClaim,
-  domainClaimed,
-  organizationCreator,
-} from "../../src/resources/org/index.ts";
-import { userEvents } from "../../src/resources/user/index.ts";
+import { organizationCreator } from "../../src/resources/org/index.ts";
+import { type DomainClaim, domainClaimed, userEvents } from "../../src/resources/user/index.ts";
 import { authorizeUrl, signIn } from "../support/login.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { noticesSent } from "../support/notices.ts";

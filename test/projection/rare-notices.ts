@@ -1,8 +1,4 @@
-import {
-  organization,
-  organizationEvents,
-  organizationRecorder,
-} from "../../src/resources/org/index.ts";
+import { organization, organizationEvents } from "../../src/resources/org/index.ts";
 import type { World } from "../api/samples/sample.ts";
 import type { TestApp } from "../support/app.ts";
 import { noticesSent } from "../support/notices.ts";
@@ -46,8 +42,7 @@ export async function rareNotices(app: TestApp, { create, make, name }: World) {
     const own = { domain: "claimed.example", domainId: kernel.newId() };
     const loaded = await tx.load(organization, claimer);
     const proven = organizationEvents["domain.verified"]({ ...own, proof: "challenge" });
-    const happened = [organizationEvents["domain.added"](own), proven];
-    await organizationRecorder(kernel)(tx, by.instanceId, loaded, happened);
+    tx.record(organization, loaded, [organizationEvents["domain.added"](own), proven]);
   });
   await noticesSent(app);
 }

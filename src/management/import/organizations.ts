@@ -12,7 +12,6 @@ import {
   organization,
   organizationCreator,
   isOfInstance,
-  organizationRecorder,
   requireOrganization,
   requireUnproven,
 } from "../../resources/org/index.ts";
@@ -24,7 +23,6 @@ import { newIdGuard } from "./new-id.ts";
 /** Organizations and their domains. */
 export function organizationKinds(deps: Deps): Kind[] {
   const create = organizationCreator(deps);
-  const recordAll = organizationRecorder(deps);
   const requireNewId = newIdGuard(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const requireFree = requireUnproven(deps.db);
@@ -81,13 +79,13 @@ export function organizationKinds(deps: Deps): Kind[] {
             const domainId = deps.newId();
             const standing = await standingOf(tx, instanceId, domain, isVerified);
             const added = addToOrganization(loaded.state, { domain, domainId }, standing);
-            await recordAll(tx, instanceId, loaded, added);
+            tx.record(organization, loaded, added);
             if (isPrimary) tx.record(organization, loaded, setPrimary(loaded.state, domainId));
             return created(note("domain", noteId));
           }
           if (present !== undefined && isVerified && !present.isVerified) {
             await requireFree(tx, instanceId, domain);
-            await recordAll(tx, instanceId, loaded, judge(loaded.state, present.id, "import"));
+            tx.record(organization, loaded, judge(loaded.state, present.id, "import"));
           }
           const isNew =
             isPrimary && present !== undefined && loaded.state?.primaryDomain !== domain;

@@ -6,8 +6,9 @@ import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
-import { createTenancy } from "../org/index.ts";
-import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
+
+import { projectNotFound, requireProject } from "../project/index.ts";
+import { ownedProjects } from "../grant/index.ts";
 import {
   activateApp,
   type App,
@@ -38,9 +39,9 @@ type Service = typeof AppService;
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function appAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = appQueries(deps, tenancy);
-  const projects = projectReader(deps.db);
+  const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     const { organizationId, projectId } = row ?? {};
@@ -49,7 +50,7 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
   };
   return {
     async createApp({ app: wanted }, scope) {
-      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
       await tenancy.require(scope, place, projectNotFound);
     },
     patchApp: named,
@@ -66,7 +67,7 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const { events, secrets, newId, checkUrl } = deps;
-  const queries = appQueries(deps, createTenancy(deps));
+  const queries = appQueries(deps, deps.tenancy);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const standing = async (scope: Scope, clientId: string) => ({

@@ -6,7 +6,7 @@ import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { legacyJobs } from "./legacy.ts";
 import { appProjection, formerAccessProjection } from "./projection.ts";
-import { removeContentsOfApps } from "./remove-apps.ts";
+import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey, app, appNotFound, deactivateApp, type AppConfig } from "./app.ts";
 export { appKeys, apps, formerAudiences } from "./projection.ts";
@@ -30,7 +30,6 @@ export {
   type FoundApp,
   type FoundAppKey,
 } from "./readers.ts";
-export { removeAppsOfProject, removeMostAppsOfProject } from "./remove-apps.ts";
 
 /**
  * Apps: what users log in to, and what checks their tokens.
@@ -43,5 +42,6 @@ export const appModule = (...former: Parameters<typeof formerAccessProjection>):
     service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
   ],
   jobs: legacyJobs,
+  reactions: (parts) => [appsGoWithProject(parts)],
   contents: removeContentsOfApps,
 });

@@ -11,7 +11,7 @@ import { requireClientKey } from "../object/client-key.ts";
 import { toExpiration } from "../object/expiration.ts";
 import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
-import { createTenancy } from "../org/index.ts";
+
 import { afterAnswersChanged, requireCoversApp } from "./api-access.ts";
 import { addKey, app, removeKey } from "./app.ts";
 import { keyFile } from "./credentials.ts";
@@ -23,7 +23,7 @@ type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
   const { db, events, newId, now } = deps;
-  const queries = appQueries(deps, createTenancy(deps));
+  const queries = appQueries(deps, deps.tenancy);
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
 
   return {

@@ -8,7 +8,7 @@ import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, not, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName, isOfOrganization } from "../object/filters.ts";
-import type { Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 import { isInActiveProject } from "../project/index.ts";
 import { appNotFound } from "./app.ts";
 import type { AppType, AuthMethod, OidcConfig } from "./events.ts";

@@ -1,5 +1,6 @@
 import { credentialUses } from "../object/credential-uses.ts";
 import { deleteRows } from "../../storage/row-change.ts";
+import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -26,30 +27,25 @@ export async function removeWholeApp(
   );
 }
 
-/** Removes the apps of a project in the unit in which that goes; one that is made meanwhile goes as well. */
-export async function removeAppsOfProject(
-  parts: Pick<Parts, "db" | "secrets">,
-  tx: Transaction,
-  instanceId: string,
-  projectId: string,
-): Promise<void> {
-  const ids = await allIds(parts.db, tx, apps, { instanceId, projectId });
-  for (const id of ids) await removeWholeApp(parts, tx, instanceId, id);
-}
-
-/** Leaves a project that goes no more apps than the unit may hold that removes it. */
-export async function removeMostAppsOfProject(
-  parts: Parts,
-  at: WriteContext,
-  projectId: string,
-): Promise<void> {
-  const where = { instanceId: at.instanceId, projectId };
-  for (;;) {
-    const ids = await someIds(parts.db, apps, where, mostInOneUnit + 1);
-    if (ids.length <= mostInOneUnit) return;
-    await removeTogether(parts, at, ids);
-  }
-}
+/** Apps go with their project; one that is made meanwhile goes as well. */
+export const appsGoWithProject = (parts: Parts): Reaction => ({
+  to: ["project.removed"],
+  async react(tx, happened) {
+    const { instanceId } = tx.at;
+    for (const { aggregateId: projectId } of happened) {
+      const ids = await allIds(parts.db, tx, apps, { instanceId, projectId });
+      for (const id of ids) await removeWholeApp(parts, tx, instanceId, id);
+    }
+  },
+  async ahead(at, projectId) {
+    const where = { instanceId: at.instanceId, projectId };
+    for (;;) {
+      const ids = await someIds(parts.db, apps, where, mostInOneUnit + 1);
+      if (ids.length <= mostInOneUnit) return;
+      await removeTogether(parts, at, ids);
+    }
+  },
+});
 
 /** Removes up to `limit` apps of an organization that goes; tells how many there were. */
 export const removeContentsOfApps =

@@ -5,6 +5,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { ApiAccess, FoundApp } from "../app/index.ts";
 import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
+import { membershipReader } from "../membership/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { requireUser } from "../user/index.ts";
@@ -64,7 +65,7 @@ export type Consents = {
 export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Consents {
   const t = db.table(consents);
   const grants = projectGrantReader(db);
-  const isAccepted = acceptanceReader(db);
+  const isAccepted = acceptanceReader(db, membershipReader(db));
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
   const recorded = cachedRead(

@@ -14,7 +14,7 @@ import type { Database } from "../../storage/database.ts";
 import { appReader } from "../app/index.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
-import { createTenancy } from "../org/index.ts";
+
 import { consent, consentNotFound, revokeConsent } from "./consent.ts";
 import type { ConsentedAccess } from "./events.ts";
 import { consentQueries, type ConsentRow } from "./queries.ts";
@@ -28,7 +28,7 @@ export type TokenUseReader = (
 ) => (instanceId: string, userId: string, clientId: string) => Promise<TokenUse>;
 
 export function consentAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = consentQueries(deps, tenancy);
   return {
     async deleteConsent({ id }, scope) {
@@ -51,7 +51,7 @@ export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Servic
 
 export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
   const { db, events } = deps;
-  const queries = consentQueries(deps, createTenancy(deps));
+  const queries = consentQueries(deps, deps.tenancy);
   const apps = appReader(db);
   const useOf = tokenUse(db);
 

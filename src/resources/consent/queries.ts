@@ -9,7 +9,7 @@ import { type Found, type Page, search } from "../../projection/search.ts";
 import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId } from "../object/filters.ts";
-import type { Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 import { consents } from "./projection.ts";
 
 export type ConsentRow = Row<typeof consents>;

@@ -19,13 +19,11 @@ import { instance } from "../instance/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
 import { toPage } from "../object/list.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import {
-  createTenancy,
   domainTaker,
   organization,
   type OrganizationEvent,
-  organizationRecorder,
-  permissionMissing,
   requireElsewhere,
   requireUnproven,
   type ValidationType,
@@ -61,7 +59,7 @@ const needed = (organizationId: string) =>
   permissionMissing(domainPermission(organizationId === "" ? "instance" : "organization", "write"));
 
 export function domainAuthorize(deps: Deps): Authorize<Service> {
-  const queries = domainQueries(deps, createTenancy(deps));
+  const queries = domainQueries(deps, deps.tenancy);
   return authorizeById(DomainService, async ({ id, ...asked }, scope) => {
     const row = await queries.find(scope.instanceId, id);
     if (row === undefined) throw domainNotFound();
@@ -81,9 +79,8 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
 
 export function domainHandlers(deps: Deps): Handlers<Service> {
   const { events, secrets, newId, proveDomain } = deps;
-  const queries = domainQueries(deps, createTenancy(deps));
+  const queries = domainQueries(deps, deps.tenancy);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
-  const recordAll = organizationRecorder(deps);
   const requireFree = requireUnproven(deps.db);
   const take = domainTaker(deps);
   const usernamesBelow = usernamesElsewhere(deps.db);
@@ -109,7 +106,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
         const standing = type === undefined ? unasked : { validationType: type };
         const added = addToOrganization(loaded.owner.state, own, standing);
         if (type === undefined) await requireFree(tx, scope.instanceId, own.domain);
-        await recordAll(tx, scope.instanceId, loaded.owner, added);
+        tx.record(organization, loaded.owner, added);
         const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
       });
@@ -142,7 +139,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, organizationId);
         const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
-        await recordAll(tx, scope.instanceId, loaded, judged);
+        tx.record(organization, loaded, judged);
         if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
         return tx.written(loaded);
       });

@@ -10,7 +10,7 @@ import { type Found, isOneOf, type Page, search } from "../../projection/search.
 import { type Column, eq, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasName } from "../object/filters.ts";
-import type { Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 import { domains } from "./projection.ts";
 
 export type DomainRow = Row<typeof domains>;

@@ -4,12 +4,13 @@ import { service } from "../../authz/service.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import { eventHandlers } from "./handlers.ts";
 import { originKeyJobs } from "./origin-keys.ts";
+import { refusalsGoWithUser } from "./refusals/recorder.ts";
 import { refusals } from "./refusals/table.ts";
 import type { HomesOf } from "./origins.ts";
 
 export { toEvent } from "./convert.ts";
 export { forgetOriginKeyLater } from "./origin-keys.ts";
-export { createRefusals, forgetRefusalsOf } from "./refusals/recorder.ts";
+export { createRefusals } from "./refusals/recorder.ts";
 export { originTeller } from "./origins.ts";
 export { eventTeller } from "./teller.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
@@ -19,6 +20,7 @@ export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module => ({
   events: [],
   projections: [],
   state: [refusals],
+  reactions: () => [refusalsGoWithUser],
   sweeps: (deps) => [sweepExpiredRows(deps, refusals)],
   services: (deps) => [service(EventService, eventHandlers(deps, homesIn(deps.db)))],
   jobs: originKeyJobs,

@@ -7,7 +7,11 @@ import type { Module } from "../../projection/module.ts";
 import { projectGrantClaim, projectGrantEvents } from "./project-grant/events.ts";
 import { projectGrantAuthorize, projectGrantHandlers } from "./project-grant/handlers.ts";
 import { projectGrantProjection } from "./project-grant/projection.ts";
-import { removeContentsOfGrants } from "./remove-contents.ts";
+import {
+  grantsGoWithProject,
+  grantsGoWithUser,
+  removeContentsOfGrants,
+} from "./remove-contents.ts";
 import { roleEvents, roleKeyClaim } from "./role/events.ts";
 import { roleAuthorize, roleHandlers } from "./role/handlers.ts";
 import { roleProjection } from "./role/projection.ts";
@@ -27,7 +31,8 @@ export { projectGrantClaim } from "./project-grant/events.ts";
 export { projectGrants } from "./project-grant/projection.ts";
 export {
   type FoundProjectGrant,
-  isGranted,
+  grantsOfProjects,
+  ownedProjects,
   type ProjectGrantReader,
   projectGrantReader,
 } from "./project-grant/queries.ts";
@@ -36,8 +41,6 @@ export { addRole, requireKeys, role } from "./role/role.ts";
 export { userGrantClaim } from "./user-grant/events.ts";
 export { userGrants } from "./user-grant/projection.ts";
 export { addUserGrant, deactivateUserGrant, userGrant } from "./user-grant/user-grant.ts";
-export { removeGrantsOfProject, removeMostGrantsOfProject } from "./remove-contents.ts";
-export { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
 /** Roles of projects, and who has them: organizations by project grants, users by user grants. */
@@ -63,5 +66,6 @@ export const grantModule: Module = {
     service(ProjectGrantService, projectGrantHandlers(deps), projectGrantAuthorize(deps)),
     service(UserGrantService, userGrantHandlers(deps), userGrantAuthorize(deps)),
   ],
+  reactions: (parts) => [grantsGoWithProject(parts), grantsGoWithUser(parts)],
   contents: removeContentsOfGrants,
 };

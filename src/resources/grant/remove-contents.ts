@@ -1,8 +1,9 @@
-import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import type { Reaction } from "../../eventstore/settle.ts";
+import type { WriteContext } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { Database } from "../../storage/database.ts";
-import { deleteProjectGrant, removeGrant } from "./delete-project-grant.ts";
+import { deleteProjectGrant } from "./delete-project-grant.ts";
+import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
 import { projectGrants } from "./project-grant/projection.ts";
 import { projectRoles } from "./role/projection.ts";
 import { removeRole, role } from "./role/role.ts";
@@ -12,30 +13,36 @@ import {
   cascadeUserGrants,
 } from "./user-grant/cascade.ts";
 
-/** Leaves a project that goes no more user grants than the unit may hold that removes it. */
-export const removeMostGrantsOfProject = (
-  deps: Pick<Deps, "db" | "events">,
-  at: WriteContext,
-  projectId: string,
-): Promise<void> => cascadeMostUserGrants(deps, at, { projectId });
+/** The roles, project grants and user grants of a project go with it. */
+export const grantsGoWithProject = ({ db, events }: Pick<Deps, "db" | "events">): Reaction => ({
+  to: ["project.removed"],
+  async react(tx, happened) {
+    const { instanceId } = tx.at;
+    for (const { aggregateId: projectId } of happened) {
+      const inProject = { instanceId, projectId };
+      for (const id of await allIds(db, tx, projectRoles, inProject)) {
+        const loaded = await tx.load(role, id);
+        tx.record(role, loaded, removeRole(loaded.state));
+      }
+      for (const id of await allIds(db, tx, projectGrants, inProject)) {
+        const loaded = await tx.load(projectGrant, id);
+        tx.record(projectGrant, loaded, removeProjectGrant(loaded.state));
+      }
+      await cascadeUserGrants(db, tx, instanceId, { projectId });
+    }
+  },
+  ahead: (at, projectId) => cascadeMostUserGrants({ db, events }, at, { projectId }),
+});
 
-/** Removes the roles, project grants and user grants of a project in the unit in which that goes. */
-export async function removeGrantsOfProject(
-  db: Database,
-  tx: Transaction,
-  instanceId: string,
-  projectId: string,
-): Promise<void> {
-  const inProject = { instanceId, projectId };
-  for (const id of await allIds(db, tx, projectRoles, inProject)) {
-    const loaded = await tx.load(role, id);
-    tx.record(role, loaded, removeRole(loaded.state));
-  }
-  for (const id of await allIds(db, tx, projectGrants, inProject)) {
-    await removeGrant(db, tx, instanceId, id);
-  }
-  await cascadeUserGrants(db, tx, instanceId, { projectId });
-}
+/** The user grants of a user go with them. */
+export const grantsGoWithUser = ({ db }: Pick<Deps, "db">): Reaction => ({
+  to: ["user.removed"],
+  async react(tx, happened) {
+    for (const { aggregateId: userId } of happened) {
+      await cascadeUserGrants(db, tx, tx.at.instanceId, { userId });
+    }
+  },
+});
 
 /**
  * Removes up to `limit` of the project grants that an organization was given, then of the user grants that it gave;

@@ -4,7 +4,7 @@ import { type Authorize, authorizeById, type Handlers } from "../../authz/servic
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
-import { requireOnContext } from "../org/index.ts";
+
 import {
   fromStatePolicy,
   inheritedNotDeletable,
@@ -25,7 +25,7 @@ type Service = typeof IdentityProviderService;
 
 export function idpAuthorize(deps: Deps): Authorize<Service> {
   const queries = idpQueries(deps);
-  const onContext = requireOnContext(deps);
+  const onContext = deps.tenancy.requireOnContext;
   const creates = idpTypes.map((type) => [`create${providerTypes[type].rpc}IDP`, onContext]);
   return {
     ...(Object.fromEntries(creates) as Authorize<Service>),

@@ -7,7 +7,7 @@ import { type Found, isOneOf, type Page, search } from "../../projection/search.
 import { eq, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasName } from "../object/filters.ts";
-import { createTenancy } from "../org/index.ts";
+
 import {
   actingContext,
   createReuse,
@@ -48,10 +48,9 @@ const toReusable = (row: IdpRow): Reusable => ({
   statePolicy: row.statePolicy as StatePolicy,
 });
 
-export function idpQueries(deps: Pick<Deps, "db" | "limits" | "organizations">) {
-  const { db, limits } = deps;
+export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
+  const { db, limits, tenancy } = deps;
   const t = db.table(idps);
-  const tenancy = createTenancy(deps);
   const reuse = createReuse(db, idpPolicies);
   const nothing = sql`1 = 0`;
 

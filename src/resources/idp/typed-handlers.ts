@@ -7,7 +7,7 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
-import { requireContext } from "../org/index.ts";
+
 import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
 import { type Answering, isAnsweredAnew, type LinkHolders } from "./answers.ts";
@@ -30,10 +30,10 @@ type Named = { id: string };
 
 /** Create, patch and get of every type: the same three for all of them. */
 export function typedHandlers(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations">,
+  deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "tenancy">,
   holders: LinkHolders,
 ): Handlers<Service> {
-  const { db, events, secrets, checkUrl } = deps;
+  const { db, events, secrets, checkUrl, tenancy } = deps;
   const queries = idpQueries(deps);
   const reuse = createReuse(db, idpPolicies);
   const prepare = idpAdder(deps);
@@ -55,7 +55,7 @@ export function typedHandlers(
           config: message,
         });
         const written = await events.transact(writeContext(scope), async (tx) => {
-          await requireContext(tx, scope);
+          await tenancy.requireContext(tx, scope);
           const loaded = await add(tx, scope.instanceId, ownerIn(scope));
           return tx.written(loaded);
         });
@@ -129,7 +129,7 @@ export function typedHandlers(
     const policy = common?.statePolicy;
     if (policy === undefined) return (await queries.see(row, context)).seen;
     const written = await events.transact(writeContext(scope), async (tx) => {
-      await requireContext(tx, scope);
+      await tenancy.requireContext(tx, scope);
       const loaded = await tx.load(idp, row.id);
       if (loaded.state === undefined) throw idpNotFound();
       const resource = { id: row.id, last: tx.written(loaded) };

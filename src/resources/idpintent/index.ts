@@ -3,16 +3,20 @@ import { idpIntentEvents } from "./events.ts";
 import { sweepIdpIntents } from "./sweep.ts";
 import { idpIntents } from "./table.ts";
 
-export { type IdpIntentHandlers, idpIntentHandlers } from "./handlers.ts";
 export {
   createIdpIntents,
   type IdpIntents,
   idpInactive,
-  type IntentAt,
   type IntentProof,
   type Said,
-  type Success,
 } from "./intents.ts";
+export {
+  createIdpLogins,
+  type IdpLogins,
+  type IntentAt,
+  type LinkedUser,
+  type Success,
+} from "./logins.ts";
 export type { IntentRow } from "./table.ts";
 export { toProviderConfig } from "./provider.ts";
 

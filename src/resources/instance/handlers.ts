@@ -11,19 +11,10 @@ import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireSupported } from "../../settings/language/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
 import { removeContentsLater } from "./contents.ts";
-import { newDefaultWebKey } from "../webkey/index.ts";
-import {
-  addHumanOwner,
-  addMachineOwner,
-  createInstance,
-  newInstanceIds,
-} from "./create-instance.ts";
-import { requireFirstPassword } from "./first-password.ts";
 import {
   instance,
   instanceNotFound,
@@ -37,47 +28,13 @@ import { instanceQueries, type WholeInstance } from "./queries.ts";
 const systemLog = "system";
 const systemOwner = { type: "system", id: "" } as const;
 
-export function instanceHandlers(deps: Deps): Handlers<typeof InstanceService> {
+export function instanceHandlers(
+  deps: Deps,
+): Omit<Handlers<typeof InstanceService>, "createInstance"> {
   const { events, secrets, newId, version } = deps;
   const queries = instanceQueries(deps);
 
   return {
-    async createInstance({ instance: wanted }, scope) {
-      if (wanted?.organization === undefined) throw new Error("validation requires the instance");
-      const { name, domain, defaultLanguage = "en", organization, owner } = wanted;
-      requireSupported([defaultLanguage], "instance.default_language");
-      const domains = [domain.toLowerCase()];
-      const ids = newInstanceIds(newId);
-      const userId = newId();
-      if (owner.case === "human") {
-        const { password } = owner.value;
-        const human = { ...owner.value, password };
-        await requireFirstPassword(domain, human, "instance.human.password");
-      }
-      const webKey = await newDefaultWebKey();
-      const made = { name, domains, defaultLanguage, organizationName: organization.name, webKey };
-      const at = writeContext(scope, ids.instance);
-      const [written, token] = await events.transact(at, async (tx) => {
-        const created = await createInstance(deps, tx, ids, made);
-        if (owner.case === "machine") {
-          const told = await addMachineOwner(deps, tx, ids, { ...owner.value, userId });
-          return [created, { personalAccessToken: told }] as const;
-        }
-        if (owner.case === "human") {
-          const { password } = owner.value;
-          await addHumanOwner(deps, tx, ids, domain, { ...owner.value, password, userId });
-        }
-        return [created, {}] as const;
-      });
-      return {
-        details: toDetails(written()),
-        organizationId: ids.organization,
-        userId,
-        domain: domains[0] ?? "",
-        ...token,
-      };
-    },
-
     async patchInstance({ id, instance: patch }, scope) {
       const at = writeContext(scope, id);
       const written = await execute(events.transact, at, instance, { id }, (state) =>

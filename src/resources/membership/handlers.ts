@@ -18,7 +18,8 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
-import { callerId, createTenancy, mayOn, permissionMissing } from "../org/index.ts";
+import { callerId, mayOn } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import { requireUser, type UserHold } from "../user/index.ts";
 import { createContexts } from "./context.ts";
 import type { MemberContext } from "./events.ts";
@@ -47,7 +48,7 @@ const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "d
   scope.permissions.holds(memberPermission(context.type, verb), placeOf(context));
 
 export function membershipAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = membershipQueries(deps, tenancy, createContexts(deps).keyOf);
   const powers = powerReader(deps.db);
   const needs =
@@ -94,7 +95,7 @@ const projectOf = (context: MemberContext): string | undefined =>
 export function membershipHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const contexts = createContexts(deps);
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = membershipQueries(deps, tenancy, contexts.keyOf);
   const powers = powerReader(deps.db);
   const meet = newPower(deps);

@@ -15,12 +15,11 @@ import { lastOwnerStays } from "./last-owner.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
 import { ownerWarningEvents, sweepOwnerWarnings } from "./owner-warnings.ts";
 import { membershipProjection } from "./projection.ts";
-import { removeContentsOfMemberships } from "./remove-memberships.ts";
+import { membershipsGoAlong, removeContentsOfMemberships } from "./remove-memberships.ts";
 
 export { membershipClaim, type MemberContext } from "./events.ts";
 export { addMember, cascadeMember, type Membership, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
-export { removeMembershipsIn, removeMembershipsOf } from "./remove-memberships.ts";
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
 export { newPower } from "./new-power.ts";
@@ -43,6 +42,7 @@ export const membershipModule: Module = {
       alreadyExists("MEMBERSHIP_EXISTS", "the user is a member of this context already"),
   },
   concerns: ownerConcerns,
+  reactions: (parts) => [membershipsGoAlong(parts)],
   invariants: ({ db }) => [lastOwnerStays({ db })],
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),

@@ -1,5 +1,6 @@
 import { failedPrecondition } from "../../errors.ts";
-import type { Invariant, Transaction } from "../../eventstore/transaction.ts";
+import type { Invariant } from "../../eventstore/settle.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { organization } from "../org/index.ts";

@@ -11,6 +11,7 @@ import { currentRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { acceptanceReader, projectGrants, userGrants } from "../grant/index.ts";
 import { user, users } from "../user/index.ts";
+import { membershipReader } from "./queries.ts";
 import { asMembership, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
@@ -22,7 +23,7 @@ export function powerReader(db: Database): PowerReader {
   const g = db.table(userGrants);
   const userById = rowById(db, users);
   const grantById = rowById(db, projectGrants);
-  const isAcceptedGrant = acceptanceReader(db);
+  const isAcceptedGrant = acceptanceReader(db, membershipReader(db));
   const rowsOf = (instanceId: string, userId: string) =>
     db.read
       .select()

@@ -14,7 +14,7 @@ import { and, type Column, eq, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId } from "../object/filters.ts";
-import { callerId, type Tenancy } from "../org/index.ts";
+import { callerId, type Tenancy } from "../../authz/tenancy.ts";
 import { memberships } from "./projection.ts";
 
 export type MembershipRow = Row<typeof memberships>;

@@ -1,30 +1,29 @@
+import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
-import type { Database } from "../../storage/database.ts";
 import type { Row } from "../../storage/table.ts";
 import { cascadeMember, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
-type Where = Partial<Row<typeof memberships>>;
+/** What goes, and which memberships go with it. */
+const gone: Readonly<Record<string, (id: string) => Partial<Row<typeof memberships>>>> = {
+  "user.removed": (userId) => ({ userId }),
+  "project.removed": (contextId) => ({ contextType: "project", contextId }),
+  "project.grant.removed": (contextId) => ({ contextType: "projectGrant", contextId }),
+};
 
-/** Ends every membership of a user who goes. One that is given meanwhile makes the decision be taken anew. */
-export const removeMembershipsOf = (
-  db: Database,
-  tx: Transaction,
-  user: { instanceId: string; userId: string },
-): Promise<void> => removeWhere(db, tx, user);
-
-/** Ends every membership of a project or a project grant that goes, in the same manner. */
-export const removeMembershipsIn = (
-  db: Database,
-  tx: Transaction,
-  context: { instanceId: string; contextType: "project" | "projectGrant"; contextId: string },
-): Promise<void> => removeWhere(db, tx, context);
-
-async function removeWhere(db: Database, tx: Transaction, where: Where): Promise<void> {
-  await remove(tx, await allIds(db, tx, memberships, where));
-}
+/** Memberships go with users, projects and project grants. One that is given meanwhile makes the decision be taken anew. */
+export const membershipsGoAlong = ({ db }: Pick<Deps, "db">): Reaction => ({
+  to: Object.keys(gone),
+  async react(tx, happened) {
+    const { instanceId } = tx.at;
+    for (const { type, aggregateId } of happened) {
+      const where = { instanceId, ...gone[type]?.(aggregateId) };
+      await remove(tx, await allIds(db, tx, memberships, where));
+    }
+  },
+});
 
 /** Ends up to `limit` memberships in an organization that goes and in what is below it; tells how many there were. */
 export const removeContentsOfMemberships =

@@ -5,7 +5,7 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
-import { organizationRecorder, requireUnproven } from "./domain-claims.ts";
+import { requireUnproven } from "./domain-claims.ts";
 import { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
 import type { DomainProof } from "./events.ts";
 import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
@@ -28,7 +28,6 @@ type Wanted = {
 export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
   const t = db.table(organizationDomains);
   const loginOf = current(db, loginSettingsReader(db));
-  const recordAll = organizationRecorder({ db, newId });
   const requireFree = requireUnproven(db);
 
   async function freeDomain(tx: Transaction, instanceId: string, name: string, id: string) {
@@ -76,7 +75,7 @@ export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
       { name: wanted.name, domain, domainId: newId(), proof },
       yetToProve === undefined ? undefined : { domain: yetToProve, domainId: newId() },
     );
-    await recordAll(tx, instanceId, loaded, added, { type: "instance", id: instanceId });
+    tx.record(organization, loaded, added, { type: "instance", id: instanceId });
     return loaded;
   };
 }

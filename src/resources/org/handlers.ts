@@ -11,7 +11,6 @@ import { instance, setDefaultOrganization } from "../instance/index.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
-import { project } from "../project/index.ts";
 import { organizationCreator } from "./create-organization.ts";
 import { removeContentsLater } from "./contents.ts";
 import type { OrganizationEvent } from "./events.ts";
@@ -24,12 +23,11 @@ import {
   removeOrganization,
 } from "./org.ts";
 import { type OrganizationRow, organizationQueries } from "./queries.ts";
-import { createTenancy } from "./tenancy.ts";
 
 type Service = typeof OrganizationService;
 
 export function organizationAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const named = ({ id }: { id: string }, scope: Scope) =>
     tenancy.require(scope, { organizationId: id }, organizationNotFound);
   return {
@@ -43,7 +41,7 @@ export function organizationAuthorize(deps: Deps): Authorize<Service> {
 
 export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = organizationQueries(deps, tenancy);
   const told = keptAnswer((row: OrganizationRow) => ({
     organization: toGetOrganization(row),
@@ -77,7 +75,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
 
     async deactivateOrganization({ id }, scope) {
       return change(scope, id, async (state, tx) =>
-        deactivateOrganization(state, (await standing(tx, scope, id)).isDefault),
+        deactivateOrganization(state, await isDefault(tx, scope, id)),
       );
     },
 
@@ -87,7 +85,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
 
     async deleteOrganization({ id }, scope) {
       return change(scope, id, async (state, tx) => {
-        const removed = removeOrganization(state, await standing(tx, scope, id));
+        const removed = removeOrganization(state, await isDefault(tx, scope, id));
         removeContentsLater(tx, newId, writeContext(scope), id);
         return removed;
       });
@@ -139,14 +137,8 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     return { details: toDetails(written) };
   }
 
-  // What keeps an organization from being taken away.
-  async function standing(tx: Transaction, scope: Scope, id: string) {
-    const { state } = await tx.load(instance, scope.instanceId);
-    const own = await tx.load(project, state?.projectId ?? "");
-    return {
-      isDefault: state?.defaultOrganizationId === id,
-      holdsService: own.last?.owner.id === id,
-    };
+  async function isDefault(tx: Transaction, { instanceId }: Scope, id: string): Promise<boolean> {
+    return (await tx.load(instance, instanceId)).state?.defaultOrganizationId === id;
   }
 }
 

@@ -7,18 +7,10 @@ import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { domainTaken } from "./org.ts";
 import { organizationProjection } from "./projection.ts";
 
-export { permissionMissing } from "../../authz/permissions.ts";
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
-export {
-  type DomainClaim,
-  domainClaimed,
-  domainTaker,
-  organizationRecorder,
-  requireUnproven,
-} from "./domain-claims.ts";
+export { domainTaker, requireUnproven, unprovenHolders } from "./domain-claims.ts";
 export { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
-export { requireContext, requireOnContext } from "./context.ts";
 export {
   domainIdOf,
   type DomainProof,
@@ -46,15 +38,7 @@ export {
   provenDomains,
   verifiedDomains,
 } from "./queries.ts";
-export {
-  callerId,
-  createTenancy,
-  mayOn,
-  organizationOf,
-  type Owned,
-  requireOrganization,
-  type Tenancy,
-} from "./tenancy.ts";
+export { organizationTenancy, requireOrganization } from "./tenancy.ts";
 
 /** Organizations: the tenants of an instance. */
 export const organizationModule: Module = {

@@ -127,19 +127,10 @@ export function activateOrganization(state: State): OrganizationEvent[] {
   return [organizationEvents.reactivated({})];
 }
 
-/** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT, ORGANIZATION_HOLDS_SERVICE */
-export function removeOrganization(
-  state: State,
-  { isDefault, holdsService }: { isDefault: boolean; holdsService: boolean },
-): OrganizationEvent[] {
+/** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT */
+export function removeOrganization(state: State, isDefault: boolean): OrganizationEvent[] {
   if (state === undefined) throw organizationNotFound();
   if (isDefault) throw organizationIsDefault("deleted");
-  if (holdsService) {
-    throw failedPrecondition(
-      "ORGANIZATION_HOLDS_SERVICE",
-      "the organization holds the project of the service itself and cannot be deleted",
-    );
-  }
   const { name, domains } = state;
   return [organizationEvents.removed({ name, domains: domains.map((domain) => domain.name) })];
 }

@@ -16,7 +16,7 @@ import type { Row } from "../../storage/table.ts";
 import { hasId, hasName, hasState, matches } from "../object/filters.ts";
 import { organizationNotFound } from "./org.ts";
 import { organizationDomains, organizations } from "./projection.ts";
-import type { Tenancy } from "./tenancy.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 
 export type OrganizationRow = Row<typeof organizations>;
 

@@ -1,197 +1,36 @@
-import {
-  and,
-  type Column,
-  eq,
-  exists,
-  inArray,
-  not,
-  or,
-  type SQL,
-  sql,
-} from "../../storage/drizzle.ts";
-import type { Scope } from "../../authz/context.ts";
-import { nowhere, permissionMissing, type Place, type Reach } from "../../authz/permissions.ts";
-import { type DomainError, invalidField, permissionDenied } from "../../errors.ts";
+import type { OrganizationReader } from "../../authz/ports.ts";
+import { createTenancy, type Tenancy } from "../../authz/tenancy.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
-import { coversEverybody } from "../../authz/holds.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, eq, exists, not, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { organization, organizationNotFound } from "./org.ts";
 import { leavingOrganizations } from "./projection.ts";
 
-/** Where an object lives, and whose it is: what decides who may read and change it. */
-export type Owned = {
-  organizationId: string;
-  projectId?: string;
-  projectGrantId?: string;
-  /** The user whose own data this is: he needs no permission where the method says so. */
-  userId?: string;
-  /** Grants of it to other organizations: who may read it there, or by the grant, may read it. */
-  grants?: readonly { id: string; organizationId: string }[];
-};
-
-type OwnerColumns = {
-  organizationId: Column;
-  projectId?: Column;
-  userId?: Column;
-  /** Rows that contexts reach although they own them not: what was granted to them. */
-  also?: (reach: Reach) => SQL | undefined;
-};
-
-/** What every slice below an organization shares: who may see and do what to an object there (B2, B3). */
-export type Tenancy = {
-  /**
-   * Refuses what the caller may not do to an object by the policy of the method (options `object_permission`,
-   * `read_permission`, `own_data`). An object that he may not read, or whose organization is gone,
-   * answers exactly as an absent one.
-   *
-   * @throws missing() when the object is not there for the caller
-   * @throws PERMISSION_DENIED PERMISSION_MISSING when he may read it, and not act on it; OWN_PROJECT_PROTECTED for what
-   * belongs to the service's own project and the caller does not cover its owners
-   */
-  require(scope: Scope, owned: Owned | undefined, missing: () => DomainError): Promise<void>;
-  /**
-   * Refuses a change of what belongs to the service's own project by whoever does not cover the owners of the instance.
-   *
-   * @throws PERMISSION_DENIED OWN_PROJECT_PROTECTED
-   */
-  requireOwnProjectRight(scope: Scope, projectId: string | undefined): Promise<void>;
-  /** Keeps the rows that the caller may read, in the context he names, of organizations that live. */
-  visible(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
-  /** The same without the permission, for slices whose rows need several. */
-  living(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
-};
-
-export function createTenancy({ db, organizations }: Pick<Deps, "db" | "organizations">): Tenancy {
-  const ownProject = ownProjectReader(db);
+/** Who may see and do what to objects of organizations, for all slices. */
+export function organizationTenancy(
+  db: Database,
+  organizations: Pick<OrganizationReader, "byId">,
+): Tenancy {
   const leaving = db.table(leavingOrganizations);
   const someLeave = cachedRead(db, [leavingOrganizations], async (instanceId) => {
     const one = db.read.select().from(leaving).where(eq(leaving.instanceId, instanceId)).limit(1);
     return (await one).length > 0;
   });
-
-  return {
-    async require(scope, owned, missing) {
-      if (owned === undefined) throw missing();
-      if ((await organizations.byId(scope.instanceId, owned.organizationId)) === undefined) {
-        throw missing();
-      }
-      const { act, read, ownData } = scope.policy;
-      const mine = owned.userId !== undefined && owned.userId === callerId(scope);
-      if ((mine && ownData) || mayOn(scope, act, owned)) {
-        if (!act.endsWith(".read")) await requireOwnProjectRight(scope, owned.projectId);
-        return;
-      }
-      const isGranted = await mayByGrant(scope, read, owned.grants);
-      if (isGranted && act === read) return;
-      if (!mine && !isGranted && !mayOn(scope, read, owned)) throw missing();
-      throw permissionMissing(act);
-    },
-
-    requireOwnProjectRight,
-
-    visible: async (scope, columns) => [
-      reachFilter(scope, await livingReach(scope), columns),
-      ...(await living(scope, columns)),
-    ],
-    living,
-  };
-
-  // The project that stands for the service in an instance belongs to the instance (J4).
-  async function requireOwnProjectRight(scope: Scope, projectId: string | undefined) {
-    if (projectId === undefined) return;
-    if (scope.caller.kind === "system" || coversEverybody(scope.permissions)) return;
-    if (projectId === (await ownProject(scope.instanceId))) throw ownProjectProtected();
-  }
-
-  // A membership outlives its organization for a moment, what it reached does not.
-  async function livingReach({ instanceId, permissions, policy }: Scope): Promise<Reach> {
-    const reach = permissions.reach(policy.read);
-    const alive: string[] = [];
-    for (const id of reach.organizations) {
-      if ((await organizations.byId(instanceId, id)) !== undefined) alive.push(id);
-    }
-    return { ...reach, organizations: alive };
-  }
-
-  async function mayByGrant(scope: Scope, read: string, grants: Owned["grants"] = []) {
-    for (const { id, organizationId } of grants) {
-      if (!mayOn(scope, read, { organizationId, projectGrantId: id })) continue;
-      if ((await organizations.byId(scope.instanceId, organizationId)) !== undefined) return true;
-    }
-    return false;
-  }
-
-  async function living({ instanceId, context }: Scope, { organizationId, also }: OwnerColumns) {
-    const filters: (SQL | undefined)[] = [];
-    if (context.type === "organization") {
-      const named = context.organizationId;
-      const reached = also?.({ ...nowhere, organizations: [named] });
-      filters.push(or(eq(organizationId, named), reached));
-    }
-    if (await someLeave(instanceId, "")) {
+  return createTenancy({
+    organizations,
+    ownProject: ownProjectReader(db),
+    requireOrganization,
+    async keepLiving(instanceId, organizationId) {
+      if (!(await someLeave(instanceId, ""))) return undefined;
       const gone = db.read
         .select({ one: sql`1` })
         .from(leaving)
         .where(and(eq(leaving.instanceId, instanceId), eq(leaving.organizationId, organizationId)));
-      filters.push(not(exists(gone)));
-    }
-    return filters;
-  }
-}
-
-export const callerId = ({ caller }: Scope): string | undefined =>
-  caller.kind === "user" ? caller.userId : undefined;
-
-/** Whether the caller holds a permission on an object: on its organization, or more closely. */
-export function mayOn(scope: Scope, permission: string, owned: Owned): boolean {
-  const { organizationId, projectId, projectGrantId } = owned;
-  const places: Place[] = [{ type: "organization", id: organizationId }];
-  if (projectId !== undefined) places.push({ type: "project", id: projectId, organizationId });
-  if (projectGrantId !== undefined) {
-    places.push({ type: "projectGrant", id: projectGrantId, organizationId });
-  }
-  return places.some((place) => scope.permissions.holds(permission, place));
-}
-
-const ownProjectProtected = () =>
-  permissionDenied(
-    "OWN_PROJECT_PROTECTED",
-    "the project of the service itself belongs to the instance: only who may do everything in that changes it",
-  );
-
-function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | undefined {
-  if (reach.everywhere) return undefined;
-  const { organizationId, projectId, userId, also } = columns;
-  const within: (SQL | undefined)[] = [];
-  if (reach.organizations.length > 0) {
-    within.push(inArray(organizationId, [...reach.organizations]));
-  }
-  if (projectId !== undefined && reach.projects.length > 0) {
-    within.push(inArray(projectId, [...reach.projects]));
-  }
-  const caller = callerId(scope);
-  if (userId !== undefined && caller !== undefined && scope.policy.ownData)
-    within.push(eq(userId, caller));
-  const reached = also?.(reach);
-  if (reached !== undefined) within.push(reached);
-  return within.length === 0 ? sql`1 = 0` : or(...within);
-}
-
-/**
- * The organization that something is created in: the one of the context, else the caller's own (B2).
- *
- * @throws INVALID_ARGUMENT CONTEXT_INVALID for a caller without organization who names none
- */
-export function organizationOf({ context, caller }: Scope): string {
-  if (context.type === "organization") return context.organizationId;
-  if (context.type === "instance" && caller.kind === "user") return caller.organizationId;
-  throw invalidField(
-    "ctx",
-    "CONTEXT_INVALID",
-    "name the organization: ctx.org_id, ctx.org_domain or the header x-idsvc-orgid",
-  );
+      return not(exists(gone));
+    },
+  });
 }
 
 /**

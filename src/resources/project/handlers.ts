@@ -14,14 +14,11 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
-import {
-  createTenancy,
-  mayOn,
-  organizationOf,
-  permissionMissing,
-  requireOrganization,
-} from "../org/index.ts";
-import { deleteProject, isServiceProject } from "./delete-project.ts";
+import { mayOn, organizationOf } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
+import { requireOrganization } from "../org/index.ts";
+import { deleteProject } from "./delete-project.ts";
+import { isServiceProject } from "./service-project.ts";
 import type { ProjectConfig, ProjectEvent } from "./events.ts";
 import {
   activateProject,
@@ -31,15 +28,20 @@ import {
   project,
   projectNotFound,
 } from "./project.ts";
-import { projectQueries, projectReader, type ProjectRow } from "./queries.ts";
+import {
+  type GrantsOfProjects,
+  projectOwnership,
+  projectQueries,
+  type ProjectRow,
+} from "./queries.ts";
 
 type Service = typeof ProjectService;
 
-export function projectAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
-  const projects = projectReader(deps.db);
+export function projectAuthorize(deps: Deps, grants: GrantsOfProjects): Authorize<Service> {
+  const { tenancy } = deps;
+  const owned = projectOwnership(deps.db, grants);
   const named = async ({ id }: { id: string }, scope: Scope) =>
-    tenancy.require(scope, await projects.owned(scope.instanceId, id), projectNotFound);
+    tenancy.require(scope, await owned(scope.instanceId, id), projectNotFound);
   return {
     async createProject(_, scope) {
       const { act } = scope.policy;
@@ -54,9 +56,9 @@ export function projectAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-export function projectHandlers(deps: Deps): Handlers<Service> {
+export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
   const { events, newId } = deps;
-  const queries = projectQueries(deps, createTenancy(deps));
+  const queries = projectQueries(deps, deps.tenancy, grants);
   const told = keptAnswer((row: ProjectRow) => ({
     project: toGetProject(row),
   }));

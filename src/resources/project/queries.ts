@@ -5,15 +5,16 @@ import {
   type ProjectSearchFilter,
 } from "#gen/idsvc/resources/project/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
+import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { isGranted, projectGrantReader } from "../grant/index.ts";
 import { hasId, hasName, hasState, isOfOrganization } from "../object/filters.ts";
-import { isInActiveOrganization, type Owned, type Tenancy } from "../org/index.ts";
+import { type Owned, type Tenancy } from "../../authz/tenancy.ts";
+import { isInActiveOrganization } from "../org/index.ts";
 import { projectNotFound } from "./project.ts";
 import { projects } from "./projection.ts";
 
@@ -22,8 +23,18 @@ export type ProjectRow = Row<typeof projects>;
 /** What other slices ask of a project. */
 export type ProjectReader = {
   byId(instanceId: string, id: string): Awaitable<FoundProject | undefined>;
-  /** Where the project lives, and whom it is granted to: decides who may do what in it. */
-  owned(instanceId: string, id: string): Promise<Owned | undefined>;
+};
+
+/** What grants say of projects; the slice of grants answers. */
+export type GrantsOfProjects = {
+  /** The active grants of a project, and the organizations that they were given to. */
+  ofProject(instanceId: string, projectId: string): Promise<NonNullable<Owned["grants"]>>;
+  /** Keeps the projects with a grant that matches: by any of these grants, or to any of these organizations. */
+  isGranted(
+    project: { instanceId: Column; id: Column },
+    to: Pick<Reach, "organizations" | "projectGrants">,
+    onlyActive: boolean,
+  ): SQL;
 };
 
 export type FoundProject = {
@@ -41,35 +52,32 @@ export type FoundProject = {
 /** Projects, never older than the last write that changed any (B7). */
 export function projectReader(db: Database): ProjectReader {
   const t = db.table(projects);
-  const grants = projectGrantReader(db);
-  const byId = cachedRead(db, [projects], async (instanceId, id) => {
-    const [row] = await db.read
-      .select({
-        id: t.id,
-        organizationId: t.organizationId,
-        state: t.state,
-        roleAssertion: t.roleAssertion,
-        authorizationRequired: t.authorizationRequired,
-        projectAccessRequired: t.projectAccessRequired,
-      })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row;
-  });
   return {
-    byId,
-    async owned(instanceId, id) {
-      const found = await byId(instanceId, id);
-      if (found === undefined) return undefined;
-      const granted = await grants.ofProject(instanceId, id);
-      return {
-        organizationId: found.organizationId,
-        projectId: id,
-        grants: granted
-          .filter(({ state }) => state === "active")
-          .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId })),
-      };
-    },
+    byId: cachedRead(db, [projects], async (instanceId, id) => {
+      const [row] = await db.read
+        .select({
+          id: t.id,
+          organizationId: t.organizationId,
+          state: t.state,
+          roleAssertion: t.roleAssertion,
+          authorizationRequired: t.authorizationRequired,
+          projectAccessRequired: t.projectAccessRequired,
+        })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row;
+    }),
+  };
+}
+
+/** Where a project lives, and whom it is granted to: decides who may do what in it. */
+export function projectOwnership(db: Database, grants: Pick<GrantsOfProjects, "ofProject">) {
+  const { byId } = projectReader(db);
+  return async (instanceId: string, id: string): Promise<Owned | undefined> => {
+    const found = await byId(instanceId, id);
+    if (found === undefined) return undefined;
+    const { organizationId } = found;
+    return { organizationId, projectId: id, grants: await grants.ofProject(instanceId, id) };
   };
 }
 
@@ -104,6 +112,7 @@ export type ProjectQueries = {
 export function projectQueries(
   { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,
   tenancy: Tenancy,
+  grants: Pick<GrantsOfProjects, "isGranted">,
 ): ProjectQueries {
   const t = db.table(projects);
   const byId = rowById(db, projects);
@@ -126,7 +135,7 @@ export function projectQueries(
       case "state":
         return hasState(t.state, filter.value);
       case "grantedOrganizationId":
-        return isGranted(db, t, { organizations: [filter.value], projectGrants: [] }, false);
+        return grants.isGranted(t, { organizations: [filter.value], projectGrants: [] }, false);
       case "organization":
         return isOfOrganization(t.organizationId, organizations, instanceId, filter.value);
       default:
@@ -144,7 +153,7 @@ export function projectQueries(
       const visible = await tenancy.visible(scope, {
         organizationId: t.organizationId,
         projectId: t.id,
-        also: (reach) => isGranted(db, t, reach, true),
+        also: (reach) => grants.isGranted(t, reach, true),
       });
       const asked = await Promise.all(filters.map((filter) => condition(scope, filter)));
       return search(db, projects, {

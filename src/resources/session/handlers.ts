@@ -14,11 +14,12 @@ import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { IdpIntentHandlers } from "../idpintent/index.ts";
+import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
 import { toPage } from "../object/list.ts";
-import { createTenancy, organization, permissionMissing } from "../org/index.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
+import { organization } from "../org/index.ts";
 import { requireVouching, user, userChecks, userNamesReader } from "../user/index.ts";
 import { challenge } from "./challenges.ts";
 import { type Checked, createSessionChecks } from "./checks.ts";
@@ -43,7 +44,7 @@ import { isTokenOf, newSessionToken, sessionTokenKind } from "./token.ts";
 type Service = typeof SessionService;
 
 export function sessionAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = sessionQueries(deps, tenancy);
 
   /** Who has the token may; else the user himself, and who may it where the user is. */
@@ -91,7 +92,7 @@ export type SessionMethods = Exclude<keyof Handlers<Service>, keyof IdpIntentHan
 
 export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
-  const queries = sessionQueries(deps, createTenancy(deps));
+  const queries = sessionQueries(deps, deps.tenancy);
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
   const namesOf = userNamesReader(db);

@@ -1,7 +1,7 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import { idpIntentHandlers } from "../idpintent/index.ts";
+import { idpIntentHandlers } from "./idp-intent-handlers.ts";
 import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";

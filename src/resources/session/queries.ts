@@ -12,7 +12,7 @@ import { and, type Column, eq, gt, isNull, or, type SQL } from "../../storage/dr
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasId, hasTime } from "../object/filters.ts";
-import type { Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 import { sessionMetadata, sessions } from "./projection.ts";
 import type { Metadata } from "./session.ts";
 

@@ -1,17 +1,80 @@
-import { handle, type JobHandlers } from "../../jobs/job.ts";
+import { enqueue, handle, jobKind, type JobHandlers } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
+import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, gt } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance, primaryDomainReader } from "../instance/index.ts";
-import { domainClaimed, domainTaker, organization, verifiedDomains } from "../org/index.ts";
+import {
+  domainIdOf,
+  type DomainProof,
+  type OwnDomain,
+  domainTaker,
+  isProof,
+  organization,
+  unprovenHolders,
+  verifiedDomains,
+} from "../org/index.ts";
 import { userEvents } from "./events.ts";
 import { usernameReader } from "./login-name.ts";
 import { tellNews } from "./notice.ts";
 import { domainOfName, users } from "./projection.ts";
 import { type User, user } from "./user.ts";
+
+/** A domain that an organization has proven. */
+export type DomainClaim = {
+  organizationId: string;
+  domain: string;
+  domainId: string;
+  /** The id of the last user who was looked at. */
+  after: string;
+};
+
+/**
+ * The job that follows the proof of a domain: other organizations that claim it without a proof lose it, and users elsewhere
+ * whose usernames end in it get other names and are told. Claims of one domain are worked on one after the other.
+ */
+export const domainClaimed = jobKind<DomainClaim>("domain.claimed");
+
+/** Enqueues the job in the unit that records the proof, unless the domain is nobody's name. */
+export function domainsAreClaimed({ db, newId }: Pick<Deps, "db" | "newId">): Reaction {
+  const t = db.table(users);
+  const others = unprovenHolders(db);
+
+  async function claim(tx: Transaction, claimed: DomainClaim): Promise<void> {
+    const { instanceId } = tx.at;
+    const { domain, organizationId } = claimed;
+    const below = { instanceId, usernameDomain: caseFold(domain) };
+    const [someone] = await db.read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.usernameDomain, below.usernameDomain)))
+      .limit(1);
+    const [holder] = await others(instanceId, domain, organizationId, 1);
+    if (someone === undefined && holder === undefined) {
+      // Most domains are nobody's name. Whoever comes before the unit commits makes it look again.
+      tx.expectRows(users, below, 0);
+      return;
+    }
+    const key = `${instanceId}/${domain}`;
+    tx.write(enqueue(domainClaimed, { instanceId, id: newId(), now: tx.now, key }, claimed));
+  }
+
+  return {
+    to: ["org.domain.verified"],
+    async react(tx, happened) {
+      for (const { aggregateId: organizationId, payload } of happened) {
+        // The payload of the one event it reacts to.
+        const verified = payload as OwnDomain & { proof?: DomainProof };
+        if (!isProof(verified.proof)) continue;
+        const domainId = domainIdOf(verified);
+        await claim(tx, { organizationId, domain: verified.domain, domainId, after: "" });
+      }
+    },
+  };
+}
 
 const batchSize = 100;
 const longestName = 200;

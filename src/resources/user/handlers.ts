@@ -15,15 +15,9 @@ import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
-import {
-  callerId,
-  createTenancy,
-  mayOn,
-  organizationOf,
-  permissionMissing,
-  requireOrganization,
-  verifiedDomains,
-} from "../org/index.ts";
+import { callerId, mayOn, organizationOf } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
+import { requireOrganization, verifiedDomains } from "../org/index.ts";
 import {
   readableData,
   requireData,
@@ -73,7 +67,7 @@ export type UserMethods =
 
 /** Every method that names a user asks for the same: where he is, and whether he is the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = userQueries(deps, tenancy);
   const policyOf = loginSettingsReader(deps.db);
   const byId = authorizeById(UserService, async ({ id }, scope) => {
@@ -100,7 +94,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
   const { deps, codes, attempts, authenticators } = credentials;
   const { db, events, newId, now } = deps;
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = userQueries(deps, tenancy);
   const domainsOf = verifiedDomains(db);
   const chosen = idGuard(deps);

@@ -16,7 +16,7 @@ import { contactHandlers } from "./contact-handlers.ts";
 import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
 import { markConcerns, tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
-import { domainClaimJobs } from "./domain-claims.ts";
+import { domainClaimJobs, domainsAreClaimed } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
 import { usersHeldBy } from "./held-by.ts";
@@ -38,9 +38,11 @@ import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
+export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader } from "./active-user.ts";
 export { userAuthenticators } from "./authenticator/projection.ts";
+export { linkedUserReader } from "./idp-link/linked-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
 export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
@@ -161,6 +163,7 @@ export const userModule: Module = {
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
+  reactions: (parts) => [domainsAreClaimed(parts)],
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
     [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>

@@ -12,7 +12,7 @@ import { and, type Column, eq, not, type SQL, sql } from "../../storage/drizzle.
 import type { Row } from "../../storage/table.ts";
 import { type FilterNode, filterTree } from "../object/filter-tree.ts";
 import { hasId, hasName, isOfOrganization } from "../object/filters.ts";
-import type { Tenancy } from "../org/index.ts";
+import type { Tenancy } from "../../authz/tenancy.ts";
 import { loginNameReader } from "./login-name.ts";
 import { users } from "./projection.ts";
 

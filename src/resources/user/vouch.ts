@@ -1,7 +1,8 @@
 import type { Scope } from "../../authz/context.ts";
 import { instanceWriter } from "../../authz/roles.ts";
 import { type DomainError, permissionDenied } from "../../errors.ts";
-import { callerId, mayOn, permissionMissing } from "../org/index.ts";
+import { callerId, mayOn } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import type { MarkProof, Reach } from "./events.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import type { instanceEvents } from "../instance/index.ts";
 import type { users } from "../user/index.ts";
 import { userSchemaEvents } from "./events.ts";
 import { userSchemaHandlers } from "./handlers.ts";
@@ -15,14 +14,10 @@ export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
 
 /**
  * User schemas: what the data of users looks like, and who may read and write it.
- *
- * Users and instances stand above their schemas: what of them counts here is handed in.
+ * @param people the users, who stand above their schemas
  */
-export const userSchemaModule = (above: {
-  instanceEvents: typeof instanceEvents;
-  users: typeof users;
-}): Module => ({
+export const userSchemaModule = (people: typeof users): Module => ({
   events: [userSchemaEvents],
-  projections: [userSchemaProjection(above.instanceEvents)],
-  services: (deps) => [service(UserSchemaService, userSchemaHandlers(deps, above.users))],
+  projections: [userSchemaProjection],
+  services: (deps) => [service(UserSchemaService, userSchemaHandlers(deps, people))],
 });

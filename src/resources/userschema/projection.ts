@@ -3,7 +3,7 @@ import { begin, on, type Projection, projection, touch } from "../../projection/
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { instant, int, int64, json, optionalJson, table, text } from "../../storage/table.ts";
-import type { instanceEvents } from "../instance/index.ts";
+import { instanceEvents } from "../instance/index.ts";
 import { builtInSchemas } from "./built-in.ts";
 import { userSchemaEvents } from "./events.ts";
 
@@ -35,9 +35,6 @@ const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: str
   id: aggregateId,
 });
 
-export const userSchemaProjection = (instance: typeof instanceEvents): Projection =>
-  projection("user_schemas", [userSchemas], builtIn(instance), stored);
-
 const stored = on(userSchemaEvents, {
   "user_schema.created": (event) => [
     insertRow(userSchemas, {
@@ -62,19 +59,25 @@ const stored = on(userSchemaEvents, {
 });
 
 /** The built-in schemas come with the instance, so that they are found, sorted and counted like all others. */
-const builtIn = (events: typeof instanceEvents) =>
-  on(events, {
-    "instance.added": (event) =>
-      [...builtInSchemas.values()].map(({ id, type, state, revision, possibleAuthenticators }) =>
-        insertRow(userSchemas, {
-          ...begin(event),
-          id,
-          type,
-          typeFolded: caseFold(type),
-          state,
-          revision,
-          possibleAuthenticators,
-        }),
-      ),
-    "instance.removed": ({ instanceId }) => [deleteRows(userSchemas, { instanceId })],
-  });
+const builtIn = on(instanceEvents, {
+  "instance.added": (event) =>
+    [...builtInSchemas.values()].map(({ id, type, state, revision, possibleAuthenticators }) =>
+      insertRow(userSchemas, {
+        ...begin(event),
+        id,
+        type,
+        typeFolded: caseFold(type),
+        state,
+        revision,
+        possibleAuthenticators,
+      }),
+    ),
+  "instance.removed": ({ instanceId }) => [deleteRows(userSchemas, { instanceId })],
+});
+
+export const userSchemaProjection: Projection = projection(
+  "user_schemas",
+  [userSchemas],
+  builtIn,
+  stored,
+);

@@ -3,7 +3,7 @@ import type { Recorded } from "../../eventstore/event.ts";
 import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { instant, int64, json, table, text } from "../../storage/table.ts";
-import type { instanceEvents } from "../instance/index.ts";
+import { instanceEvents } from "../instance/index.ts";
 import { webKeyEvents } from "./events.ts";
 import type { WebKeyState } from "./web-key.ts";
 
@@ -28,19 +28,18 @@ const become = (event: Recorded, state: WebKeyState) =>
   updateRows(webKeys, row(event), { state, ...touch(event) });
 
 /** Keys go with their instance, so that nothing rotates them any more. */
-export const webKeyProjection = (instance: typeof instanceEvents): Projection =>
-  projection(
-    "web_keys",
-    [webKeys],
-    on(webKeyEvents, {
-      "web_key.added": (event) => [
-        insertRow(webKeys, { ...begin(event), ...event.payload, state: "initial" }),
-      ],
-      "web_key.activated": (event) => [become(event, "active")],
-      "web_key.deactivated": (event) => [become(event, "inactive")],
-      "web_key.removed": (event) => [deleteRows(webKeys, row(event))],
-    }),
-    on(instance, {
-      "instance.removed": ({ instanceId }) => [deleteRows(webKeys, { instanceId })],
-    }),
-  );
+export const webKeyProjection: Projection = projection(
+  "web_keys",
+  [webKeys],
+  on(webKeyEvents, {
+    "web_key.added": (event) => [
+      insertRow(webKeys, { ...begin(event), ...event.payload, state: "initial" }),
+    ],
+    "web_key.activated": (event) => [become(event, "active")],
+    "web_key.deactivated": (event) => [become(event, "inactive")],
+    "web_key.removed": (event) => [deleteRows(webKeys, row(event))],
+  }),
+  on(instanceEvents, {
+    "instance.removed": ({ instanceId }) => [deleteRows(webKeys, { instanceId })],
+  }),
+);

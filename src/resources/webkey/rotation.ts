@@ -5,7 +5,7 @@ import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { asc, gt } from "../../storage/drizzle.ts";
 import { type Held, holdLease } from "../../storage/lease.ts";
-import type { instances as instancesTable } from "../instance/index.ts";
+import { instances } from "../instance/index.ts";
 import { addFirstWebKey, newDefaultWebKey, webKeyChanges } from "./keys.ts";
 import { webKeys } from "./projection.ts";
 import { chosen, keysOf, type WebKeyRow } from "./reader.ts";
@@ -68,10 +68,8 @@ export function rotationSteps(
   return steps;
 }
 
-export type Rotation = {
-  instances: typeof instancesTable;
-  timesOf: (instanceId: string) => Awaitable<RotationTimes>;
-};
+/** How the keys of an instance rotate. */
+export type TimesOf = (instanceId: string) => Awaitable<RotationTimes>;
 
 const pageSize = 200;
 const leaseLifeMs = 600_000;
@@ -80,11 +78,11 @@ const origin = "web_key_rotation";
 /** Does what is due among the keys of all instances, one after the other. An instance that fails holds up no other. */
 export async function rotateWebKeys(
   deps: Deps,
-  rotation: Rotation,
+  timesOf: TimesOf,
   by: { held: () => Held | undefined; onError: (error: unknown) => void },
 ): Promise<void> {
   const { db } = deps;
-  const i = db.table(rotation.instances);
+  const i = db.table(instances);
   for (let after = ""; ; ) {
     const page = await db.read
       .select({ id: i.id })
@@ -102,8 +100,8 @@ export async function rotateWebKeys(
       if (held === undefined) return;
       try {
         const keys = byInstance.get(id) ?? [];
-        const steps = rotationSteps(keys, await rotation.timesOf(id), deps.now());
-        for (const step of steps) await take(deps, rotation, held, id, step);
+        const steps = rotationSteps(keys, await timesOf(id), deps.now());
+        for (const step of steps) await take(deps, held, id, step);
       } catch (error) {
         by.onError(error);
       }
@@ -111,13 +109,7 @@ export async function rotateWebKeys(
   }
 }
 
-async function take(
-  deps: Deps,
-  { instances }: Rotation,
-  held: Held,
-  instanceId: string,
-  step: RotationStep,
-): Promise<void> {
+async function take(deps: Deps, held: Held, instanceId: string, step: RotationStep): Promise<void> {
   const changes = webKeyChanges(deps);
   // Made before the unit, which may be decided several times.
   const decide = await decisionOf(deps, changes, instanceId, step);
@@ -159,7 +151,7 @@ async function decisionOf(
 /** Rotates the keys of all instances, now and again every minute, while it is this process that does so. */
 export function startRotation(
   deps: Deps,
-  rotation: Rotation,
+  timesOf: TimesOf,
   { onError, everyMs = 60_000 }: { onError: (error: unknown) => void; everyMs?: number },
 ): AsyncDisposable {
   let passing: Promise<void> | undefined;
@@ -167,7 +159,7 @@ export function startRotation(
   const pass = (): void => {
     if (lease.held() === undefined) return;
     const held = () => (stopped ? undefined : lease.held());
-    passing ??= rotateWebKeys(deps, rotation, { held, onError })
+    passing ??= rotateWebKeys(deps, timesOf, { held, onError })
       .catch(onError)
       .finally(() => (passing = undefined));
   };

@@ -6,7 +6,7 @@ import type { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alp
 import type { SetBytes } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireContext } from "../../resources/org/index.ts";
+
 import { settingsCalls } from "../object/calls.ts";
 import { brandingSettings, builtInBranding } from "./branding.ts";
 import { keepLogo, toResolvedLogo, wishOf } from "./logo.ts";
@@ -24,7 +24,6 @@ export function brandingSettingsHandlers(deps: Deps): Handlers<typeof BrandingSe
     },
   };
   const calls = settingsCalls(deps, brandingSettings, messages, async (tx, scope, asked) => {
-    await requireContext(tx, scope);
     if (asked.changed.has("logo")) keepLogo(tx, scope, asked.settings?.logo);
   });
   return {

@@ -1,7 +1,7 @@
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import { requireOnContext } from "../../resources/org/index.ts";
+
 import { brandingSettings } from "./branding.ts";
 import { brandingSettingsHandlers } from "./handlers.ts";
 import { logos, removeContentsOfBranding } from "./logo.ts";
@@ -17,7 +17,7 @@ export const brandingSettingsModule: Module = {
   projections: [brandingSettings.projection],
   state: [logos],
   services: (deps) => {
-    const check = requireOnContext(deps);
+    const check = deps.tenancy.requireOnContext;
     return [
       service(BrandingSettingsService, brandingSettingsHandlers(deps), {
         setBrandingSettings: check,

@@ -9,11 +9,11 @@ import { cachedRead, current } from "../../storage/read-cache.ts";
 import { type FeatureDefaults, type Feature, featureChain, featureSettings } from "./feature.ts";
 
 export function featureHandlers(
-  { db, events }: Deps,
+  deps: Deps,
   defaults: FeatureDefaults,
 ): Handlers<typeof FeatureService> {
-  const chain = featureChain(db);
-  const answers = cachedRead(db, [settingValues, settingContexts], async (_, instanceId) => {
+  const chain = featureChain(deps.db);
+  const answers = cachedRead(deps.db, [settingValues, settingContexts], async (_, instanceId) => {
     const contexts = await (instanceId === ""
       ? chain("system", "")
       : chain("instance", instanceId));
@@ -30,7 +30,7 @@ export function featureHandlers(
     });
   });
   // Also what is not held here is made of cached reads, which may lag.
-  const resolved = current(db, answers);
+  const resolved = current(deps.db, answers);
 
   return {
     async setFeatures({ settings }, scope) {
@@ -39,7 +39,7 @@ export function featureHandlers(
         multitenancy_settings: settings?.multitenancySettings,
         oidc_token_exchange: settings?.oidcTokenExchange,
       });
-      const changed = await changeSettings(events, featureSettings, scope, wished);
+      const changed = await changeSettings(deps, featureSettings, scope, wished);
       return { details: toSettingsDetails(changed) };
     },
 

@@ -7,12 +7,8 @@ import type { LanguageService } from "#gen/idsvc/settings/language/v3alpha/langu
 import type { Scope } from "../../authz/context.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  mayOn,
-  permissionMissing,
-  requireContext,
-  requireOnContext,
-} from "../../resources/org/index.ts";
+import { mayOn } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
 import { changeSettings, resolvedSettings } from "../object/contexts.ts";
 import { inheritedFrom, textsOf, toResolvedString, toSettingsDetails } from "../object/convert.ts";
 import { type Change, type Resolved, resolve, systemOwner } from "../object/settings.ts";
@@ -26,7 +22,7 @@ import {
 
 /** Everybody may read those of the instance and of his own organization (B4). */
 export function languageAuthorize(deps: Deps): Authorize<typeof LanguageService> {
-  const onContext = requireOnContext(deps);
+  const onContext = deps.tenancy.requireOnContext;
   return {
     async setLanguages(request, scope) {
       const { context, policy } = scope;
@@ -51,9 +47,9 @@ const isAtHome = ({ context, caller }: Scope): boolean =>
   caller.kind === "user" &&
   caller.organizationId === context.organizationId;
 
-export function languageHandlers({ db, events }: Deps): Handlers<typeof LanguageService> {
+export function languageHandlers(deps: Deps): Handlers<typeof LanguageService> {
   const { aggregate } = languageSettings;
-  const resolved = resolvedSettings(db, languageSettings, (chain) => {
+  const resolved = resolvedSettings(deps.db, languageSettings, (chain) => {
     const [own] = chain;
     const at = (property: keyof typeof builtInLanguages) =>
       resolve(chain, property, builtInLanguages[property]);
@@ -74,8 +70,7 @@ export function languageHandlers({ db, events }: Deps): Handlers<typeof Language
     async setLanguages({ settings }, scope) {
       const { context, instanceId } = scope;
       const wished = toWishes(settings);
-      const changed = await changeSettings(events, languageSettings, scope, wished, async (tx) => {
-        await requireContext(tx, scope);
+      const changed = await changeSettings(deps, languageSettings, scope, wished, async (tx) => {
         if (Object.keys(wished).length === 0) return;
         const ids =
           context.type === "organization" ? [context.organizationId, instanceId] : [instanceId];

@@ -1,9 +1,8 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { DetailsSchema } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
 import type { Scope } from "../../authz/context.ts";
-import type { EventStore } from "../../eventstore/eventstore.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Database } from "../../storage/database.ts";
 import { changeSettings, resolvedSettings } from "./contexts.ts";
 import {
   type Setter,
@@ -60,7 +59,7 @@ const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {
  * @throws Error at start, when a property has no field of its name, or a field no property
  */
 export function settingsCalls<S extends DescMessage, R extends DescMessage>(
-  { db, events }: { db: Database; events: EventStore },
+  deps: Pick<Deps, "db" | "events" | "tenancy">,
   group: SettingsGroup,
   messages: SettingsMessages<S, R>,
   during?: (
@@ -83,7 +82,7 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
     }
     return { name, localName, convert, value };
   });
-  const resolveAll = resolvedSettings(db, group, (chain, issuer) => {
+  const resolveAll = resolvedSettings(deps.db, group, (chain, issuer) => {
     const [own] = chain;
     if (own === undefined) throw new Error("a chain of contexts has at least one");
     const settings = Object.fromEntries(
@@ -106,7 +105,7 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
         const change = own ? own.wish(setter) : toChange(setter as Setter | undefined);
         if (change !== undefined) wished[name] = change;
       }
-      const written = await changeSettings(events, group, scope, wished, async (tx, changed) =>
+      const written = await changeSettings(deps, group, scope, wished, async (tx, changed) =>
         during?.(tx, scope, { settings, changed }),
       );
       return { details: toSettingsDetails(written) };

@@ -4,7 +4,7 @@ import { writeContext } from "../../authz/context.ts";
 import { keepAnswer } from "../../authz/kept-answer.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import { invalidField } from "../../errors.ts";
-import type { EventStore } from "../../eventstore/eventstore.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
@@ -135,7 +135,7 @@ export function settingsReader<P extends string, T>(
  * @param during what else is asked, and done, in the unit that writes; it is told which properties change
  */
 export async function changeSettings(
-  events: EventStore,
+  { events, tenancy }: Pick<Deps, "events" | "tenancy">,
   group: SettingsGroup,
   scope: Scope,
   wished: Record<string, Change>,
@@ -147,6 +147,7 @@ export async function changeSettings(
     const loaded = await tx.load(group.aggregate, owner.id === "" ? log : owner.id);
     const demanded = owner.type === "org" ? await demandedOf(tx, group, log) : {};
     const happened = group.decide(owner.type, loaded.state, wished, demanded);
+    await tenancy.requireContext(tx, scope);
     await during?.(tx, new Set(happened.map(propertyOf)));
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.

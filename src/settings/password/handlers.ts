@@ -5,7 +5,7 @@ import {
 import type { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireContext } from "../../resources/org/index.ts";
+
 import { settingsCalls } from "../object/calls.ts";
 import { builtInPasswords, passwordSettings } from "./password.ts";
 
@@ -15,7 +15,7 @@ export function passwordSettingsHandlers(deps: Deps): Handlers<typeof PasswordSe
     resolved: ResolvedPasswordSettingsSchema,
     builtIn: builtInPasswords,
   };
-  const calls = settingsCalls(deps, passwordSettings, messages, requireContext);
+  const calls = settingsCalls(deps, passwordSettings, messages);
   return {
     setPasswordSettings: ({ settings }, scope) => calls.set(settings, scope),
     resolvePasswordSettings: (_, scope) => calls.resolve(scope),

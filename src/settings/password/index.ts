@@ -1,7 +1,7 @@
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import { requireOnContext } from "../../resources/org/index.ts";
+
 import { passwordSettingsHandlers } from "./handlers.ts";
 import { passwordSettings } from "./password.ts";
 
@@ -19,7 +19,7 @@ export const passwordSettingsModule: Module = {
   events: [passwordSettings.events],
   projections: [passwordSettings.projection],
   services: (deps) => {
-    const check = requireOnContext(deps);
+    const check = deps.tenancy.requireOnContext;
     return [
       service(PasswordSettingsService, passwordSettingsHandlers(deps), {
         setPasswordSettings: check,

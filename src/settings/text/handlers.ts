@@ -1,7 +1,7 @@
 import type { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireContext } from "../../resources/org/index.ts";
+
 import { current } from "../../storage/read-cache.ts";
 import { allLanguages, isLanguage } from "../../texts/languages.ts";
 import { shippedTexts, textKeys } from "../../texts/texts.ts";
@@ -11,8 +11,8 @@ import { inheritedFrom, toSettingsDetails } from "../object/convert.ts";
 import { type Change, resolve } from "../object/settings.ts";
 import { propertyOfText, requireText, textSettings } from "./text.ts";
 
-export function textSettingsHandlers({ db, events }: Deps): Handlers<typeof TextSettingsService> {
-  const chainOf = current(db, settingsChain(db, textSettings));
+export function textSettingsHandlers(deps: Deps): Handlers<typeof TextSettingsService> {
+  const chainOf = current(deps.db, settingsChain(deps.db, textSettings));
 
   return {
     async setTexts({ texts }, scope) {
@@ -22,9 +22,7 @@ export function textSettingsHandlers({ db, events }: Deps): Handlers<typeof Text
         requireText(`texts[${at}]`, { key, language, set });
         wished[propertyOfText(language, key)] = set === undefined ? { reset: true } : { set };
       }
-      const changed = await changeSettings(events, textSettings, scope, wished, (tx) =>
-        requireContext(tx, scope),
-      );
+      const changed = await changeSettings(deps, textSettings, scope, wished);
       return { details: toSettingsDetails(changed) };
     },
 

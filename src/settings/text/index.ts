@@ -1,7 +1,7 @@
 import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
-import { requireOnContext } from "../../resources/org/index.ts";
+
 import { textSettingsHandlers } from "./handlers.ts";
 import { textSettings } from "./text.ts";
 
@@ -22,7 +22,7 @@ export const textSettingsModule: Module = {
   events: [textSettings.events],
   projections: [textSettings.projection],
   services: (deps) => {
-    const check = requireOnContext(deps);
+    const check = deps.tenancy.requireOnContext;
     return [
       service(TextSettingsService, textSettingsHandlers(deps), {
         setTexts: check,

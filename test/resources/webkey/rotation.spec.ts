@@ -3,7 +3,6 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
-import { instances } from "../../../src/resources/instance/projection.ts";
 import { type PublishedKey, webKeyReader } from "../../../src/resources/webkey/index.ts";
 import { webKeys } from "../../../src/resources/webkey/projection.ts";
 import {
@@ -24,7 +23,7 @@ import { roundsOf } from "../../support/rounds.ts";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const { periodMs, tokenLifeMs } = usualTimes;
-const rotation = { instances, timesOf: async () => usualTimes };
+const timesOf = async () => usualTimes;
 const onError = (error: unknown) => assert.fail(String(error));
 
 /** A service whose clock the test moves, and whose keys the test rotates. */
@@ -42,7 +41,7 @@ async function startClocked() {
     ...{ peer, deps, instanceId, reader, now, lease },
     held: () => lease.held(),
     pass: (ms: number) => void (shift += ms),
-    rotate: () => rotateWebKeys(deps, rotation, { held: () => lease.held(), onError }),
+    rotate: () => rotateWebKeys(deps, timesOf, { held: () => lease.held(), onError }),
     add: async (key: JsonObject): Promise<string> =>
       bodyOf(await peer.post("/web_keys", key), 201).details.id,
     activate: async (id: string) => bodyOf(await peer.post(`/web_keys/${id}/_activate`)),
@@ -153,9 +152,9 @@ describe("rotation of web keys", () => {
   it("goes on with the next instance when one fails", async () => {
     await using service = await startClocked();
     const failures: unknown[] = [];
-    const timesOf = async () => Promise.reject(new Error("of this instance"));
+    const failing = async () => Promise.reject(new Error("of this instance"));
     const by = { held: service.held, onError: (error: unknown) => void failures.push(error) };
-    await rotateWebKeys(service.deps, { instances, timesOf }, by);
+    await rotateWebKeys(service.deps, failing, by);
     assert.equal(failures.length, 1);
   });
 
@@ -172,7 +171,7 @@ describe("rotation of web keys", () => {
       held: (): Held => stale,
       onError: (error: unknown) => void failures.push(error),
     };
-    await rotateWebKeys(deps, rotation, by);
+    await rotateWebKeys(deps, timesOf, by);
     assert.equal(failures.length, 1);
     assert.deepEqual(await states(), before);
   });
@@ -185,12 +184,12 @@ describe("rotation of web keys", () => {
     // Its first look at the keys is over before the clock moves.
     await delay(200);
     // The service's own holds the lease of that name: another one waits for it and does nothing.
-    const others = [startRotation(deps, rotation, { onError, everyMs: 5 })];
+    const others = [startRotation(deps, timesOf, { onError, everyMs: 5 })];
     pass(periodMs);
     await delay(100);
     assert.equal(Object.keys(await states()).length, 1);
     await beside(service.peer.app.kernel, "UPDATE leases SET expires = 0");
-    others.push(startRotation(deps, rotation, { onError, everyMs: 5 }));
+    others.push(startRotation(deps, timesOf, { onError, everyMs: 5 }));
     for (const end = Date.now() + 5_000; Object.keys(await states()).length < 2; await delay(10)) {
       assert.ok(Date.now() < end, "the key was never published");
     }

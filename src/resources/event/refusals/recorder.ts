@@ -1,3 +1,4 @@
+import type { Reaction } from "../../../eventstore/settle.ts";
 import { isServiceEditor } from "../../../authz/context.ts";
 import type { NoteRefusal, Refused } from "../../../authz/ports.ts";
 import type { SealingKey } from "../../../crypto/secrets.ts";
@@ -102,11 +103,19 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
   };
 }
 
-/** What is kept of refusals to somebody who is being deleted, at their account and by them. */
-export const forgetRefusalsOf = (instanceId: string, userId: string): RowChange[] => [
-  deleteRows(refusals, { instanceId, userId }),
-  deleteRows(refusals, { instanceId, personId: userId }),
-];
+/** What is kept of refusals to somebody, at their account and by them, goes with them. */
+export const refusalsGoWithUser: Reaction = {
+  to: ["user.removed"],
+  async react(tx, happened) {
+    const { instanceId } = tx.at;
+    for (const { aggregateId: userId } of happened) {
+      tx.write(
+        deleteRows(refusals, { instanceId, userId }),
+        deleteRows(refusals, { instanceId, personId: userId }),
+      );
+    }
+  },
+};
 
 const by = { editorId: "system:refusals", service: "refusals", clientId: "", requestId: "" };
 

@@ -1,10 +1,10 @@
 import { type Awaitable, whenKnown } from "../../../awaitable.ts";
 import { permissionsFrom } from "../../../authz/permissions.ts";
+import type { MembershipReader } from "../../../authz/ports.ts";
 import { userGranting } from "../../../authz/roles.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
-import { membershipReader } from "../../membership/index.ts";
 import { userGrants } from "../user-grant/projection.ts";
 import type { projectGrants } from "./projection.ts";
 import type { Row } from "../../../storage/table.ts";
@@ -18,9 +18,11 @@ type Grant = Pick<
  * Whether the organization that a project grant was given to wants it (J5). One of before grants were accepted
  * counts as accepted where somebody who could accept it has granted one of their users a role by it.
  */
-export function acceptanceReader(db: Database): (grant: Grant) => Awaitable<boolean> {
+export function acceptanceReader(
+  db: Database,
+  memberships: MembershipReader,
+): (grant: Grant) => Awaitable<boolean> {
   const t = db.table(userGrants);
-  const memberships = membershipReader(db);
   const givers = cachedRead(db, [userGrants], async (instanceId, projectGrantId) => {
     const rows = await db.read
       .selectDistinct({ creatorId: t.creatorId })

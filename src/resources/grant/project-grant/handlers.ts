@@ -11,8 +11,10 @@ import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toState } from "../../object/filters.ts";
 import { toPage } from "../../object/list.ts";
-import { createTenancy, mayOn, type Owned, requireOrganization } from "../../org/index.ts";
-import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
+import { mayOn, type Owned } from "../../../authz/tenancy.ts";
+import { requireOrganization } from "../../org/index.ts";
+import { projectNotFound, requireProject } from "../../project/index.ts";
+import { ownedProjects } from "./queries.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
 import { requireRolesOfProject } from "../require-roles.ts";
@@ -31,9 +33,9 @@ import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
 type Service = typeof ProjectGrantService;
 
 export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = projectGrantQueries(deps, tenancy);
-  const projects = projectReader(deps.db);
+  const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     await tenancy.require(scope, row && ownedBy(row), projectGrantNotFound);
@@ -57,7 +59,7 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
     acceptProjectGrant: granted,
     declineProjectGrant: granted,
     async createProjectGrant({ projectGrant: wanted }, scope) {
-      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
       await tenancy.require(scope, place, projectNotFound);
     },
     patchProjectGrant: named,
@@ -77,8 +79,8 @@ const ownedBy = (row: ProjectGrantRow): Owned => ({
 
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
-  const queries = projectGrantQueries(deps, createTenancy(deps));
-  const isAccepted = acceptanceReader(db);
+  const queries = projectGrantQueries(deps, deps.tenancy);
+  const isAccepted = acceptanceReader(db, deps.memberships);
   const told = keptAnswer((row: ProjectGrantRow) => ({
     projectGrant: toGetProjectGrant(row, row.accepted),
   }));

@@ -5,7 +5,6 @@ import {
   type ProjectGrantSearchFilter,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
 import type { Scope } from "../../../authz/context.ts";
-import type { Reach } from "../../../authz/permissions.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -13,7 +12,8 @@ import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storag
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
 import { hasId, hasState, isOfOrganization } from "../../object/filters.ts";
-import type { Tenancy } from "../../org/index.ts";
+import type { Tenancy } from "../../../authz/tenancy.ts";
+import { type GrantsOfProjects, projectOwnership } from "../../project/index.ts";
 import { projectGrantRoles, projectGrants } from "./projection.ts";
 
 export type ProjectGrantRow = Row<typeof projectGrants>;
@@ -57,27 +57,35 @@ export function projectGrantReader(db: Database): ProjectGrantReader {
   };
 }
 
-/** Keeps the projects with a grant that matches: by any of these grants, or to any of these organizations. */
-export function isGranted(
-  db: Database,
-  project: { instanceId: Column; id: Column },
-  to: Pick<Reach, "organizations" | "projectGrants">,
-  onlyActive: boolean,
-): SQL {
+/** What grants say of projects, for the slice of projects and all that is below them. */
+export function grantsOfProjects(db: Database): GrantsOfProjects {
   const t = db.table(projectGrants);
-  const granted = db.read
-    .select({ one: sql`1` })
-    .from(t)
-    .where(
-      and(
-        eq(t.instanceId, project.instanceId),
-        eq(t.projectId, project.id),
-        onlyActive ? eq(t.state, "active") : undefined,
-        or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
-      ),
-    );
-  return exists(granted);
+  const { ofProject } = projectGrantReader(db);
+  return {
+    async ofProject(instanceId, projectId) {
+      return (await ofProject(instanceId, projectId))
+        .filter(({ state }) => state === "active")
+        .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId }));
+    },
+    isGranted(project, to, onlyActive) {
+      const granted = db.read
+        .select({ one: sql`1` })
+        .from(t)
+        .where(
+          and(
+            eq(t.instanceId, project.instanceId),
+            eq(t.projectId, project.id),
+            onlyActive ? eq(t.state, "active") : undefined,
+            or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
+          ),
+        );
+      return exists(granted);
+    },
+  };
 }
+
+/** Where a project lives, and whom it is granted to: decides who may do what in it. */
+export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProjects(db));
 
 export function projectGrantQueries(
   { db, limits, organizations }: Pick<Deps, "db" | "limits" | "organizations">,

@@ -8,8 +8,9 @@ import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toPage } from "../../object/list.ts";
-import { createTenancy } from "../../org/index.ts";
-import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
+
+import { projectNotFound, requireProject } from "../../project/index.ts";
+import { ownedProjects } from "../project-grant/queries.ts";
 import { deleteRole } from "../delete-role.ts";
 import { type RoleRow, roleQueries } from "./queries.ts";
 import { addRole, patchRole, role, roleNotFound } from "./role.ts";
@@ -17,14 +18,14 @@ import { addRole, patchRole, role, roleNotFound } from "./role.ts";
 type Service = typeof RoleService;
 
 export function roleAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = roleQueries(deps, tenancy);
-  const projects = projectReader(deps.db);
+  const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) =>
     tenancy.require(scope, await queries.find(scope.instanceId, id), roleNotFound);
   return {
     async createRole({ role: wanted }, scope) {
-      const place = await projects.owned(scope.instanceId, wanted?.projectId ?? "");
+      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
       await tenancy.require(scope, place, projectNotFound);
     },
     patchRole: named,
@@ -35,7 +36,7 @@ export function roleAuthorize(deps: Deps): Authorize<Service> {
 
 export function roleHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
-  const queries = roleQueries(deps, createTenancy(deps));
+  const queries = roleQueries(deps, deps.tenancy);
   const told = keptAnswer((row: RoleRow) => ({ role: toGetRole(row) }));
 
   return {

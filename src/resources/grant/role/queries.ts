@@ -10,7 +10,7 @@ import type { Database } from "../../../storage/database.ts";
 import { and, type Column, eq, type SQL } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { hasId, hasName, isOfOrganization } from "../../object/filters.ts";
-import type { Tenancy } from "../../org/index.ts";
+import type { Tenancy } from "../../../authz/tenancy.ts";
 import { projectRoles } from "./projection.ts";
 
 export type RoleRow = Row<typeof projectRoles>;

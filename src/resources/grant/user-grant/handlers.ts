@@ -9,8 +9,9 @@ import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../../object/details.ts";
 import { toState } from "../../object/filters.ts";
 import { toPage } from "../../object/list.ts";
-import { createTenancy } from "../../org/index.ts";
-import { projectNotFound, projectReader, requireProject } from "../../project/index.ts";
+
+import { projectNotFound, requireProject } from "../../project/index.ts";
+import { ownedProjects } from "../project-grant/queries.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrantNotFound, requireProjectGrant } from "../project-grant/project-grant.ts";
 import { requireRolesOfProject } from "../require-roles.ts";
@@ -31,10 +32,10 @@ import {
 type Service = typeof UserGrantService;
 
 export function userGrantAuthorize(deps: Deps): Authorize<Service> {
-  const tenancy = createTenancy(deps);
+  const { tenancy } = deps;
   const queries = userGrantQueries(deps, tenancy);
   const placeOf = grantPlaces(deps);
-  const projects = projectReader(deps.db);
+  const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
     const owned = row && { ...ownedIn(row), userId: row.userId };
@@ -46,7 +47,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
       const place = await placeOf(scope, wanted);
       const owned =
         place.projectGrantId === ""
-          ? await projects.owned(scope.instanceId, place.projectId)
+          ? await ownedProject(scope.instanceId, place.projectId)
           : ownedIn(place);
       const missing = wanted.projectGrantId === undefined ? projectNotFound : projectGrantNotFound;
       await tenancy.require(scope, owned, missing);
@@ -61,7 +62,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
-  const queries = userGrantQueries(deps, createTenancy(deps));
+  const queries = userGrantQueries(deps, deps.tenancy);
   const told = keptAnswer((row: UserGrantRow) => ({
     userGrant: toGetUserGrant(row),
   }));

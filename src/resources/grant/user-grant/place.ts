@@ -1,7 +1,7 @@
 import type { UserGrant as UserGrantMessage } from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
 import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { type Owned } from "../../org/index.ts";
+import { type Owned } from "../../../authz/tenancy.ts";
 import { projectNotFound, projectReader } from "../../project/index.ts";
 import { projectGrantNotFound } from "../project-grant/project-grant.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";

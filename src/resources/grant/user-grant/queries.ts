@@ -11,7 +11,8 @@ import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storag
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
 import { hasId, hasState, isOfOrganization } from "../../object/filters.ts";
-import { organizationReader, type Tenancy } from "../../org/index.ts";
+import { type Tenancy } from "../../../authz/tenancy.ts";
+import { organizationReader } from "../../org/index.ts";
 import { projectReader } from "../../project/index.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
 import { userGrantRoles, userGrants } from "./projection.ts";

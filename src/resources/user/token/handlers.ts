@@ -7,7 +7,7 @@ import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { toExpiration } from "../../object/expiration.ts";
-import { callerId } from "../../org/index.ts";
+import { callerId } from "../../../authz/tenancy.ts";
 import { addPersonalAccessToken, user, userNotFound } from "../user.ts";
 import { personalAccessTokenRef, personalAccessTokenSecret } from "./stored.ts";
 

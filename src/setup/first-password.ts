@@ -1,6 +1,6 @@
-import { isLoopback } from "../../authz/host.ts";
-import { firstPasswordPolicy } from "../../settings/password/index.ts";
-import { requirePolicy } from "../user/index.ts";
+import { isLoopback } from "../authz/host.ts";
+import { firstPasswordPolicy } from "../settings/password/index.ts";
+import { requirePolicy } from "../resources/user/index.ts";
 import type { FirstHuman } from "./create-instance.ts";
 
 /**

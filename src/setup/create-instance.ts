@@ -1,11 +1,11 @@
-import { isLoopback } from "../../authz/host.ts";
-import type { OwnerRef } from "../../eventstore/event.ts";
-import type { Transaction, Written } from "../../eventstore/transaction.ts";
-import type { SigningKey } from "../../crypto/signing-key.ts";
-import type { Deps } from "../../projection/module.ts";
-import { addMember, membership } from "../membership/index.ts";
-import { addOrganization, generatedDomain, organization } from "../org/index.ts";
-import { addProject, project } from "../project/index.ts";
+import { isLoopback } from "../authz/host.ts";
+import type { OwnerRef } from "../eventstore/event.ts";
+import type { Transaction, Written } from "../eventstore/transaction.ts";
+import type { SigningKey } from "../crypto/signing-key.ts";
+import type { Deps } from "../projection/module.ts";
+import { addMember, membership } from "../resources/membership/index.ts";
+import { addOrganization, generatedDomain, organization } from "../resources/org/index.ts";
+import { addProject, project } from "../resources/project/index.ts";
 import {
   addPersonalAccessToken,
   addUser,
@@ -16,13 +16,12 @@ import {
   personalAccessTokenSecret,
   user,
   userEvents,
-} from "../user/index.ts";
-import { addFirstWebKey } from "../webkey/index.ts";
-import { setFirstLanguage } from "../../settings/language/index.ts";
-import { setFirstLogin } from "../../settings/login/index.ts";
-import { setFirstPasswords } from "../../settings/password/index.ts";
-import { instanceEvents } from "./events.ts";
-import { addInstance, instance } from "./instance.ts";
+} from "../resources/user/index.ts";
+import { addFirstWebKey } from "../resources/webkey/index.ts";
+import { setFirstLanguage } from "../settings/language/index.ts";
+import { setFirstLogin } from "../settings/login/index.ts";
+import { setFirstPasswords } from "../settings/password/index.ts";
+import { addInstance, instance, instanceEvents } from "../resources/instance/index.ts";
 
 type Parts = Pick<Deps, "newId" | "secrets">;
 

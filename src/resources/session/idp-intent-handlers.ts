@@ -7,8 +7,9 @@ import { invalidArgument } from "../../errors.ts";
 import type { Way } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
-import { createIdpIntents, type Said } from "./intents.ts";
-import { redirectGuard } from "./redirects.ts";
+import { createIdpLogins, type Said } from "../idpintent/index.ts";
+import { linkedUserReader } from "../user/index.ts";
+import { redirectGuard } from "./idp-redirects.ts";
 
 export type IdpIntentHandlers = Pick<
   Handlers<typeof SessionService>,
@@ -16,7 +17,7 @@ export type IdpIntentHandlers = Pick<
 >;
 
 export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
-  const intents = createIdpIntents(deps);
+  const intents = createIdpLogins(deps, linkedUserReader(deps));
   const requireOwn = redirectGuard(deps);
   const organizationOf = ({ context }: Scope) =>
     context.type === "organization" ? context.organizationId : undefined;

@@ -1,8 +1,8 @@
-import { isLoopback } from "../../authz/host.ts";
-import type { Concern, Deps } from "../../projection/module.ts";
-import { firstLogin, loginSettingsReader } from "../../settings/login/index.ts";
-import { firstPasswordPolicy, passwordPolicyReader } from "../../settings/password/index.ts";
-import { instanceDomains } from "./projection.ts";
+import { isLoopback } from "../authz/host.ts";
+import type { Concern, Deps } from "../projection/module.ts";
+import { firstLogin, loginSettingsReader } from "../settings/login/index.ts";
+import { firstPasswordPolicy, passwordPolicyReader } from "../settings/password/index.ts";
+import { instanceDomains } from "../resources/instance/index.ts";
 
 const mostTold = 20;
 

@@ -1,0 +1,90 @@
+import type { Recording } from "./assemble.ts";
+import type { Transaction, WriteContext } from "./transaction.ts";
+
+/** An event of a unit, and the object that it happened to. */
+export type Happened = { type: string; aggregateId: string; payload: unknown };
+
+/**
+ * What a slice does in the unit in which something happens to an object of another: what goes with it, or follows from it.
+ * It runs once the decision has been taken, whoever took it, and again for what reactions record.
+ */
+export type Reaction = {
+  to: readonly string[];
+  react(tx: Transaction, happened: readonly Happened[]): Promise<void>;
+  /**
+   * Called before a unit that will record such an event on an object with very many others that go with it: takes most of
+   * them away, in units of its own. Whoever is stopped in between can begin again.
+   */
+  ahead?(at: WriteContext, aggregateId: string): Promise<void>;
+};
+
+/**
+ * What holds after every unit that records one of these events, whoever records it: it looks at what the unit makes of the
+ * objects, and refuses the whole unit by throwing.
+ */
+export type Invariant = {
+  after: readonly string[];
+  hold(tx: Transaction, at: WriteContext, happened: readonly Happened[]): Promise<void>;
+};
+
+/** What the slices have said of each type of event. */
+export type Rules = ReturnType<typeof createRules>;
+
+/** @param known every type of event that there is: a rule for another would never count */
+export function createRules(known: readonly string[]) {
+  const reactions = new Map<string, Reaction[]>();
+  const invariants = new Map<string, Invariant[]>();
+  const add = <R>(to: Map<string, R[]>, types: readonly string[], rule: R) => {
+    for (const type of types) {
+      if (!known.includes(type)) throw new Error(`a rule is for ${type}, which is no event`);
+      to.set(type, [...(to.get(type) ?? []), rule]);
+    }
+  };
+  return {
+    addReaction: (reaction: Reaction): void => add(reactions, reaction.to, reaction),
+    addInvariant: (invariant: Invariant): void => add(invariants, invariant.after, invariant),
+
+    /** Has reactions make room for a unit that will record an event of this type on the object. */
+    async prepare(at: WriteContext, type: string, aggregateId: string): Promise<void> {
+      for (const { ahead } of reactions.get(type) ?? []) await ahead?.(at, aggregateId);
+    },
+
+    /** Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. */
+    async settle(
+      tx: Transaction,
+      at: WriteContext,
+      recordings: ReadonlyMap<string, Recording>,
+    ): Promise<void> {
+      const told = new Map<string, number>();
+      for (;;) {
+        const due = rulesFor(reactions, recordings, told);
+        if (due.size === 0) break;
+        for (const [key, { events }] of recordings) told.set(key, events.length);
+        for (const [reaction, happened] of due) await reaction.react(tx, happened);
+      }
+      for (const [invariant, happened] of rulesFor(invariants, recordings, new Map())) {
+        await invariant.hold(tx, at, happened);
+      }
+    },
+  };
+}
+
+/** The rules that the events of a unit concern, but for the first events of each object, which were told of before. */
+function rulesFor<R>(
+  rules: ReadonlyMap<string, readonly R[]>,
+  recordings: ReadonlyMap<string, Recording>,
+  told: ReadonlyMap<string, number>,
+): Map<R, Happened[]> {
+  const due = new Map<R, Happened[]>();
+  if (rules.size === 0) return due;
+  for (const [key, { loaded, events }] of recordings) {
+    for (const { type, payload } of events.slice(told.get(key) ?? 0)) {
+      for (const rule of rules.get(type) ?? []) {
+        const happened = due.get(rule) ?? [];
+        happened.push({ type, aggregateId: loaded.id, payload });
+        due.set(rule, happened);
+      }
+    }
+  }
+  return due;
+}

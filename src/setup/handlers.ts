@@ -1,0 +1,58 @@
+import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import { writeContext } from "../authz/context.ts";
+import type { Handlers } from "../authz/service.ts";
+import type { Deps } from "../projection/module.ts";
+import { toDetails } from "../resources/object/details.ts";
+import { newDefaultWebKey } from "../resources/webkey/index.ts";
+import { requireSupported } from "../settings/language/index.ts";
+import {
+  addHumanOwner,
+  addMachineOwner,
+  createInstance,
+  newInstanceIds,
+} from "./create-instance.ts";
+import { requireFirstPassword } from "./first-password.ts";
+
+/** The making of instances, for the slice of instances. */
+export function setupHandlers(
+  deps: Deps,
+): Pick<Handlers<typeof InstanceService>, "createInstance"> {
+  const { events, newId } = deps;
+  return {
+    async createInstance({ instance: wanted }, scope) {
+      if (wanted?.organization === undefined) throw new Error("validation requires the instance");
+      const { name, domain, defaultLanguage = "en", organization, owner } = wanted;
+      requireSupported([defaultLanguage], "instance.default_language");
+      const domains = [domain.toLowerCase()];
+      const ids = newInstanceIds(newId);
+      const userId = newId();
+      if (owner.case === "human") {
+        const { password } = owner.value;
+        const human = { ...owner.value, password };
+        await requireFirstPassword(domain, human, "instance.human.password");
+      }
+      const webKey = await newDefaultWebKey();
+      const made = { name, domains, defaultLanguage, organizationName: organization.name, webKey };
+      const at = writeContext(scope, ids.instance);
+      const [written, token] = await events.transact(at, async (tx) => {
+        const created = await createInstance(deps, tx, ids, made);
+        if (owner.case === "machine") {
+          const told = await addMachineOwner(deps, tx, ids, { ...owner.value, userId });
+          return [created, { personalAccessToken: told }] as const;
+        }
+        if (owner.case === "human") {
+          const { password } = owner.value;
+          await addHumanOwner(deps, tx, ids, domain, { ...owner.value, password, userId });
+        }
+        return [created, {}] as const;
+      });
+      return {
+        details: toDetails(written()),
+        organizationId: ids.organization,
+        userId,
+        domain: domains[0] ?? "",
+        ...token,
+      };
+    },
+  };
+}
