@@ -20,7 +20,7 @@ const outer = new AsyncLocalStorage<true>();
 
 /**
  * For checks of which the time would tell who exists: what is read and written for somebody, and not for nobody, takes some
- * milliseconds more, and much more on a busy machine (abuse cases D49, D50; authority J13). Outcomes are told at full steps
+ * milliseconds more, and much more on a busy machine (D49, D50; J13). Outcomes are told at full steps
  * of time: half as long again as the longest of the last works, at least `leastMs`, at most two seconds, doubled from one
  * to the next.
  */

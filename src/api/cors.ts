@@ -10,7 +10,7 @@ const longestOrigin = 1_000;
 
 /**
  * Cross-origin calls from browsers: an origin that an active app of the instance names, by a redirect or beside these
- * (decisions A3). Cookies count for nothing here, so credentials are never allowed: whoever calls brings a token.
+ * (A3). Cookies count for nothing here, so credentials are never allowed: whoever calls brings a token.
  */
 export function crossOrigin(instances: InstanceReader, origins: OriginReader): CrossOrigin {
   return async ({ host }, origin) => {

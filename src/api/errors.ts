@@ -17,7 +17,7 @@ const defaultRetrySeconds = 1;
 /** The types that can stand in the details of an error. */
 export const detailTypes: Registry = createRegistry(file_google_rpc_error_details);
 
-/** An error as every protocol sends it (decisions A7); the mapping is the same for all of them. */
+/** An error as every protocol sends it (A7); the mapping is the same for all of them. */
 export type WireError = { error: DomainError; status: Status };
 
 /** The HTTP status and headers of a refusal, where HTTP carries them. */

@@ -6,7 +6,7 @@ const idleMs = 600_000;
 
 /**
  * The messages of a server stream, until its end, until the client goes, or until it says nothing for ten minutes
- * (decisions A8). The handler's stream is closed in every case.
+ * (A8). The handler's stream is closed in every case.
  *
  * @throws DEADLINE_EXCEEDED STREAM_IDLE
  */

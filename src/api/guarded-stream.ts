@@ -12,7 +12,7 @@ export type Guard = {
 
 /**
  * The messages of a handler's stream, for as long as its caller could open it anew: what he may do is checked twice a
- * second (decisions B7), and nothing is sent after a check that failed. The handler's stream is closed in every case.
+ * second (B7), and nothing is sent after a check that failed. The handler's stream is closed in every case.
  *
  * @throws what the check throws
  * @throws UNAVAILABLE SERVICE_STOPPING when the process is to end: the client resumes with another one

@@ -73,7 +73,7 @@ const holdKinds: Readonly<Record<Holds, HoldKind | undefined>> = {
 /**
  * Reads the options of a method.
  *
- * @throws Error when the method states no permission, or one that no role gives: the server must not start (decisions A2).
+ * @throws Error when the method states no permission, or one that no role gives: the server must not start (A2).
  */
 export function methodRule(
   method: DescMethod,

@@ -7,7 +7,7 @@ const mostLookedAt = 1_000;
 
 /**
  * Cuts lists that are far too long for their rule to what is just too long. The validator looks at each item before it counts
- * them, and says the same of the rest; a message with such a list is refused in any case (authority J17).
+ * them, and says the same of the rest; a message with such a list is refused in any case (J17).
  */
 export function cutOverlongLists(type: DescMessage, message: Message): void {
   cut(reflect(type, message));

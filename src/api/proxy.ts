@@ -11,7 +11,7 @@ export type ResolveOrigin = (seen: Origin, headers: CallHeaders) => Origin;
 export type ProxyHeaders = "x-forwarded" | "forwarded";
 
 /**
- * Believes what trusted proxies say, and nobody else (decisions B1). Only the headers that they write count: a client may send
+ * Believes what trusted proxies say, and nobody else (B1). Only the headers that they write count: a client may send
  * the other kind, and the proxy hands it on. With `x-forwarded`, `Forwarded` (RFC 7239) counts where none of the others is there.
  * Of several hops the nearest counts; of addresses, the nearest that is no trusted proxy.
  *

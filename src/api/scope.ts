@@ -20,7 +20,7 @@ export function renewScope(scope: Scope, { caller, permissions, context }: Call)
   scope.context = context;
 }
 
-/** A token that was given only the reading of its user's account writes nothing there as the user's own (authority J4). */
+/** A token that was given only the reading of its user's account writes nothing there as the user's own (J4). */
 function policyFor(policy: Scope["policy"], caller: Scope["caller"]): Scope["policy"] {
   if (!policy.ownData || writesOwnAccount(caller) || policy.act.endsWith(".read")) return policy;
   return { ...policy, ownData: false };

@@ -13,7 +13,7 @@ const http = process.getBuiltinModule("node:http");
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
-/** Bounds of the port (faults 5, abuse cases I and J). Times in milliseconds, sizes in bytes. */
+/** Bounds of the port (D70 to D80). Times in milliseconds, sizes in bytes. */
 const bounds = {
   firstByteMs: 10_000,
   headersMs: 10_000,

@@ -22,7 +22,7 @@ type Line = {
 
 /**
  * Serves so many requests of each source at once and in a second; the others of that source wait in line. However many
- * connections a source has, the event loop comes back to everybody else, and most of its time is theirs (authority J12a).
+ * connections a source has, the event loop comes back to everybody else, and most of its time is theirs (J12a).
  * Sources on private networks, which most likely are proxies, have fifty times as much.
  */
 export function createSourceGate(sizes: GateSizes): SourceGate {

@@ -58,13 +58,13 @@ export type WebEndpoint = {
   methods: readonly ("GET" | "POST")[];
   /** Which pages of other origins may read its answers: those of active apps, any, or none. */
   crossOrigin: "apps" | "any" | "none";
-  /** The longest body in bytes; 64 KiB where nothing else is said, since anybody may send one (authority J17). */
+  /** The longest body in bytes; 64 KiB where nothing else is said, since anybody may send one (J17). */
   maxBodyBytes?: number | undefined;
   /** Browsers are led to it: few requests of one source are served at once, the others wait. */
   isPage?: boolean | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
-  /** Answers on hosts of no instance too (decisions B1). */
+  /** Answers on hosts of no instance too (B1). */
   anyHost?: true;
   handle: (request: WebRequest, at: WebContext) => Awaitable<WebAnswer>;
   /** What is told of an error that `handle` throws; without it, or when it fails too, it is told as the REST API does. */

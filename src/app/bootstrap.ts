@@ -15,7 +15,7 @@ import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** What the first start made; the only place where its secrets stand in clear (decisions H1). */
+/** What the first start made; the only place where its secrets stand in clear (H1). */
 export type Bootstrap = {
   issuer: string;
   instance_id: string;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /**
  * How many connections may be open at once: as many as configured, but a quarter of the files that the process may open
- * is left for the store, for what is loaded later and for targets (faults F26). Where nobody tells, as configured.
+ * is left for the store, for what is loaded later and for targets (F26). Where nobody tells, as configured.
  *
  * @param limits  what the system tells of the process, as Linux writes it
  */

@@ -5,7 +5,7 @@ import type { Logger } from "../telemetry/logger.ts";
 const ofOthers = 0o077;
 
 /**
- * Takes the data folder and the files of the service in it from everybody but their owner (authority J14). What belongs to
+ * Takes the data folder and the files of the service in it from everybody but their owner (J14). What belongs to
  * somebody else, or lies where modes mean nothing, stays as it is, and the log says why.
  */
 export function narrowModes(

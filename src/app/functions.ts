@@ -22,7 +22,7 @@ const asService = ({ instanceId, issuer, requestId }: At): InnerCaller => ({
   as: { system: "function" },
 });
 
-/** What executions add to claims of tokens and of userinfo (decisions D7, D12; background 2.7). */
+/** What executions add to claims of tokens and of userinfo (X7, X12; specification 11.2). */
 export function tokenFunctions(parts: Parts): Functions {
   return {
     async add(at, name, context) {

@@ -116,7 +116,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   );
   try {
     if (around.onBroken !== undefined) await db.inspect();
-    // Nobody with a wrong key changes anything, not even the schema (faults F21).
+    // Nobody with a wrong key changes anything, not even the schema (F21).
     const isNewStore = await db.isNew();
     const masters = masterKeys(config, isNewStore);
     if (!isNewStore) await checkMasterKeys(db, masters);

@@ -8,7 +8,7 @@ import {
 import { instances } from "../resources/instance/index.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** The apps of the whole store that reach our APIs as before apps needed an access to them (authority, Existing stores). */
+/** The apps of the whole store that reach our APIs as before apps needed an access to them (decision 0088). */
 export async function findLegacyApps({ db }: Pick<Kernel, "db">): Promise<LegacyApp[]> {
   const t = db.table(instances);
   const rows = await db.read.select({ id: t.id, projectId: t.projectId }).from(t);

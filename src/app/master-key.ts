@@ -12,7 +12,7 @@ const keyLength = 32;
 
 /**
  * The keys that wrap all others: from the configuration, else from the data folder, where one is made with a new store
- * if the service is only for this machine (decisions H2). A store that holds something never gets another key.
+ * if the service is only for this machine (H2). A store that holds something never gets another key.
  *
  * @throws MASTER_KEY_REQUIRED, MASTER_KEY_MISSING, MASTER_KEY_UNREADABLE
  */

@@ -12,7 +12,7 @@ const document = { methods: ["GET"], crossOrigin: "none", anyHost: true } as con
 
 /**
  * `/metrics` on the one port. Counts of calls, events and work tell of tenants: they need the token, or are on a port of their own;
- * everybody is told of the process alone (authority J13).
+ * everybody is told of the process alone (J13).
  */
 export function metricsEndpoint(metrics: Metrics, settings: Settings): WebEndpoint {
   return {

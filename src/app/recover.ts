@@ -33,7 +33,7 @@ const mostNamed = 20;
 const owner = "IAM_OWNER";
 
 /**
- * Makes a way back into an account, for whoever has the machine (authority J21), and has the owners of the instance told.
+ * Makes a way back into an account, for whoever has the machine (J21), and has the owners of the instance told.
  * `domain` names the instance; it may be left out where there is only one.
  */
 export async function makeRecoveryLink(

@@ -24,7 +24,7 @@ export const trustedNetworks = ({ trustedProxies }: Parts["config"]): BlockList[
 
 /**
  * Remembers in the store, once a process, that an address in a private network sends headers of proxies although it is no
- * trusted one (authority J12): most likely a proxy that nobody configured. `tell` is for whoever sees such a request.
+ * trusted one (J12): most likely a proxy that nobody configured. `tell` is for whoever sees such a request.
  */
 export async function watchForProxies(parts: Parts): Promise<{ tell: (address: string) => void }> {
   const { db, now, logger } = parts;

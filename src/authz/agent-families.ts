@@ -90,7 +90,7 @@ const systems: readonly [token: string, family: string][] = [
 const known = new Map<string, Families>();
 
 /**
- * The families that a request tells of (account L4), by `User-Agent` and, where it is sent, by client hints. Nothing of what
+ * The families that a request tells of (L4), by `User-Agent` and, where it is sent, by client hints. Nothing of what
  * was sent is kept but one of these names: versions and devices would tell people apart.
  */
 export function familiesOf(headers: Headers): Families {

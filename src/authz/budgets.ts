@@ -3,7 +3,7 @@ import { createBuckets, type Window } from "./buckets.ts";
 import { isNearby, nearbyFactor } from "./source.ts";
 
 /**
- * What one source may cost (authority J12): wrong passwords and codes; codes and mails that it has sent; registrations; requests
+ * What one source may cost (J12): wrong passwords and codes; codes and mails that it has sent; registrations; requests
  * to authorize, log-ins begun and device requests.
  */
 export type BudgetName = "guesses" | "messages" | "registrations" | "flows";

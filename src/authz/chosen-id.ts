@@ -7,7 +7,7 @@ const digits = /^\p{Nd}+$/u;
 // What the service calls its own: editors in the log, callers that nobody is, and itself.
 const reserved = /^(?:0|system|anonymous|bootstrap|idsvc)(?::|$)/i;
 
-/** Why an id that somebody chose is none, if it is none (authority J7). */
+/** Why an id that somebody chose is none, if it is none (J7). */
 export function refusalOfId(
   id: string,
   field: string,

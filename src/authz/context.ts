@@ -4,7 +4,7 @@ import type { Presence } from "../eventstore/presence.ts";
 import type { Permissions } from "./permissions.ts";
 
 /**
- * How much of its user's power a token carries (authority J4). A token without a limit carries all of it: session tokens,
+ * How much of its user's power a token carries (J4). A token without a limit carries all of it: session tokens,
  * personal access tokens, and tokens of machine users.
  */
 export type TokenLimit = {
@@ -20,7 +20,7 @@ export type TokenLimit = {
   holds: readonly string[];
 };
 
-/** When and how the user of a token proved who they are; tokens that stand for themselves have none (account L2). */
+/** When and how the user of a token proved who they are; tokens that stand for themselves have none (L2). */
 export type Authentication = {
   sessionId: string;
   /** When the strongest factor that was checked in the session was checked last. */
@@ -31,7 +31,7 @@ export type Authentication = {
   proven: Readonly<Record<Strength, Date | undefined>>;
 };
 
-/** What a session lacks to act as its user, by the login settings of the user's organization (authority J11). */
+/** What a session lacks to act as its user, by the login settings of the user's organization (J11). */
 export type Unfinished = {
   lacks: readonly (
     | "first_factor"
@@ -67,7 +67,7 @@ export type Caller =
   | { kind: "system"; name: string };
 
 /**
- * The context a request names (decisions B2); the instance unless it says otherwise, `isNamed` where `ctx` says it is the
+ * The context a request names (B2); the instance unless it says otherwise, `isNamed` where `ctx` says it is the
  * instance.
  */
 export type RequestedContext =
@@ -116,7 +116,7 @@ export type Scope = {
   readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
   /** The addresses of the request are proven by codes that the service has sent: calls from within alone can say so. */
   readonly hasProvenAddress?: boolean;
-  /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (authority J12). */
+  /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (J12). */
   readonly browser?: string | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };
@@ -155,7 +155,7 @@ export const isOfService = async (tx: Transaction, editorId: string): Promise<bo
 
 /**
  * What the log calls a caller. Users of older stores may have an id that looks like an editor of the service; in front of it
- * stands what no id has (authority J7).
+ * stands what no id has (J7).
  */
 export function editorOf(caller: Caller): string {
   if (caller.kind === "system") return `system:${caller.name}`;

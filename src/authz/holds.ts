@@ -15,7 +15,7 @@ export type HoldKind =
 /** A user whom a request holds, and how; by default as the method says. */
 export type Held = { userId: string; kind?: "takeOver" | "shutOut" };
 
-/** What a user may do: what the memberships that count give, and the user grants that count (authority, Words). */
+/** What a user may do: what the memberships that count give, and the user grants that count (decision 0087). */
 export type Power = {
   /** The user's own organization. */
   organizationId: string;

@@ -8,6 +8,6 @@ export function hostName(host: string): string {
 export const isLoopback = (host: string): boolean =>
   host === "[::1]" || /^(?:.+\.)?localhost$|^127\.\d+\.\d+\.\d+$/.test(host);
 
-/** Scheme and port of the external URL with the domain that matched: the issuer of tokens (decisions B1). */
+/** Scheme and port of the external URL with the domain that matched: the issuer of tokens (B1). */
 export const issuerOf = (externalUrl: URL, domain: string): string =>
   `${externalUrl.protocol}//${domain}${externalUrl.port === "" ? "" : `:${externalUrl.port}`}`;

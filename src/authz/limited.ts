@@ -16,7 +16,7 @@ const isNamed = (names: readonly string[], permission: string): boolean =>
   names.includes(permission) || (names.includes(all) && permission !== ownCredentials);
 
 /**
- * What memberships give to a call whose token carries only a part of them (authority J4). What is made by such a call is
+ * What memberships give to a call whose token carries only a part of them (J4). What is made by such a call is
  * judged by the same permissions, so it has at most this power.
  */
 export function limitedPermissions(
@@ -79,7 +79,7 @@ function commonReach(one: Reach, other: Reach): Reach {
 
 /**
  * Whether a token may give or take a hold on a user for which the method asks this permission: only what the access of
- * its app names, where that access counts (authority J4a). `ownCredentials` asks for the account of the token's own user,
+ * its app names, where that access counts (J4a). `ownCredentials` asks for the account of the token's own user,
  * wherever that is.
  */
 export function limitNames(limit: TokenLimit, permission: string, place: Place): boolean {
@@ -91,7 +91,7 @@ export function limitNames(limit: TokenLimit, permission: string, place: Place):
 }
 
 /**
- * Refuses a hold that the token of the call was not given (authority J4a).
+ * Refuses a hold that the token of the call was not given (J4a).
  *
  * @throws PERMISSION_DENIED TOKEN_WITHOUT_HOLD
  */

@@ -23,16 +23,16 @@ export type Place =
   | { type: "project"; id: string; organizationId: string }
   | { type: "projectGrant"; id: string; organizationId: string };
 
-/** What a caller may do, and where (background 6.3). */
+/** What a caller may do, and where (specification 11.10). */
 export type Permissions = {
-  /** Held in any context: whether the call can matter at all (decisions B3). */
+  /** Held in any context: whether the call can matter at all (B3). */
   holdsAnywhere(permission: string): boolean;
   holds(permission: string, place: Place): boolean;
   /** Where below the instance it is held: what a search may show. */
   reach(permission: string): Reach;
   /** Whether an organization may be told to exist: there is a role in the instance, in it, or in something of its. */
   knows(organizationId: string): boolean;
-  /** Whether everything that the membership gives is among what these permissions cover (authority, Words). */
+  /** Whether everything that the membership gives is among what these permissions cover (decision 0087). */
   covers(membership: Membership): boolean;
 };
 

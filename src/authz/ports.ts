@@ -7,7 +7,7 @@ import type { Membership } from "./permissions.ts";
 
 /** What the kernel asks of the directory slices; app wires them together. */
 export interface InstanceReader {
-  /** The instance that owns the domain (decisions B1: exact, without port). */
+  /** The instance that owns the domain (B1: exact, without port). */
   byDomain(domain: string): Awaitable<{ id: string; isBlocked: boolean } | undefined>;
   byId(id: string): Awaitable<{ id: string } | undefined>;
 }
@@ -21,7 +21,7 @@ export interface MembershipReader {
   ofUser(instanceId: string, userId: string): Awaitable<readonly Membership[]>;
 }
 
-/** What users may do, for those who judge whether somebody covers them (authority J1). */
+/** What users may do, for those who judge whether somebody covers them (J1). */
 export interface PowerReader {
   ofUser(instanceId: string, userId: string): Awaitable<Power>;
   /** The same, which stays so until the unit commits. */
@@ -32,7 +32,7 @@ export interface PowerReader {
   holdOrganization(tx: Transaction, instanceId: string, organizationId: string): Promise<Power>;
 }
 
-/** Which users a login client made who have not logged in yet (authority J2a). */
+/** Which users a login client made who have not logged in yet (J2a). */
 export interface RegistrationReader {
   /** Where the user belongs; undefined where somebody else made them, or they have logged in. */
   openFor(
@@ -42,7 +42,7 @@ export interface RegistrationReader {
   ): Promise<{ organizationId: string } | undefined>;
 }
 
-/** Whether callers proved who they are lately enough to change how they log in (account L2). */
+/** Whether callers proved who they are lately enough to change how they log in (L2). */
 export interface StepUp {
   /**
    * @param given.passwordGiven the request holds the current password, which its handler checks
@@ -68,7 +68,7 @@ export interface FeatureReader {
   isOn(instanceId: string, feature: string): Awaitable<boolean>;
 }
 
-/** Which pages of other origins may call the instance from a browser (decisions A3). */
+/** Which pages of other origins may call the instance from a browser (A3). */
 export interface OriginReader {
   isAllowedOrigin(instanceId: string, origin: string): Awaitable<boolean>;
 }

@@ -27,7 +27,7 @@ const ORG_USER_PERMISSION_EDITOR = `org.read org.member.read user.read user.glob
   ${PROJECT_READS}`;
 
 /**
- * The one table of roles (background 6.1; the permissions that only the specification names by decisions B4).
+ * The one table of roles (specification 11.9; the permissions that only the specification names by B4).
  * No other file knows which role may do what.
  */
 const table = {
@@ -97,7 +97,7 @@ const onInstance: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 const nothing: ReadonlySet<string> = new Set();
 
 /**
- * What an app needs to change how the user of its token logs in (authority J4a). No role gives it: everybody may do so to
+ * What an app needs to change how the user of its token logs in (J4a). No role gives it: everybody may do so to
  * their own account.
  */
 export const ownCredentials = "user.self.credential";
@@ -107,7 +107,7 @@ export const userWriting = "user.write";
 
 /**
  * Permissions that let their holder give or take holds on users (option `holds`), or act as others: what a token has that
- * may act by them, and not on how users log in, is less than they give (authority J4a).
+ * may act by them, and not on how users log in, is less than they give (J4a).
  */
 export const holdGiving: ReadonlySet<string> = new Set(
   expand(`action.target.write action.execution.write user.write user.delete user.credential.write
@@ -145,7 +145,7 @@ const belongsTo: Record<RoleContext, (role: string) => boolean> = {
   projectGrant: (role) => role.startsWith("PROJECT_GRANT_"),
 };
 
-/** The roles a membership in such a context may hold, in the order of the table (background 5.11). */
+/** The roles a membership in such a context may hold, in the order of the table (specification 11.9). */
 export function rolesOf(context: RoleContext): string[] {
   return [...permissions.keys()].filter(belongsTo[context]);
 }
@@ -175,12 +175,12 @@ const members: Record<RoleContext, string> = {
   projectGrant: "project.grant.member",
 };
 
-/** Who holds it on the instance can always repair its executions: they never keep him out (decisions D10). */
+/** Who holds it on the instance can always repair its executions: they never keep him out (X10). */
 export const executionWriter = "action.execution.write";
 
 /**
  * Who holds it on the instance leads users through their log-ins: it acts for a user whose session it shows, registers
- * users where the login settings allow it, and finishes their accounts until they first log in (authority J2a).
+ * users where the login settings allow it, and finishes their accounts until they first log in (J2a).
  */
 export const loginClient = "session.link";
 
@@ -200,7 +200,7 @@ export const domainPermission = (
   verb: "read" | "write",
 ): string => `${{ instance: "iam", organization: "org" }[context]}.${verb}`;
 
-/** Whoever holds such a role counts, for covering, as holding whatever a role of the place gives (authority, Words). */
+/** Whoever holds such a role counts, for covering, as holding whatever a role of the place gives (decision 0087). */
 const ownerOf: Record<RoleContext, Role> = {
   system: "SYSTEM_OWNER",
   instance: "IAM_OWNER",
@@ -283,6 +283,6 @@ export const credentialWriter = "user.credential.write";
 /** Who holds it on the instance vouches for addresses in all of it. */
 export const instanceWriter = "iam.write";
 
-/** To read the log, and the sessions of users: either lets see where those were who stand in it (account L4). */
+/** To read the log, and the sessions of users: either lets see where those were who stand in it (L4). */
 export const eventReading = "events.read";
 export const sessionReading = "session.read";

@@ -26,7 +26,7 @@ type OwnerColumns = {
   also?: (reach: Reach) => SQL | undefined;
 };
 
-/** What every slice below an organization shares: who may see and do what to an object there (decisions B2, B3). */
+/** What every slice below an organization shares: who may see and do what to an object there (B2, B3). */
 export type Tenancy = {
   /**
    * Refuses what the caller may not do to an object by the policy of the method (options `object_permission`,
@@ -119,7 +119,7 @@ export function createTenancy(ports: TenancyPorts): Tenancy {
   };
   return tenancy;
 
-  // The project that stands for the service in an instance belongs to the instance (authority J4).
+  // The project that stands for the service in an instance belongs to the instance (J4).
   async function requireOwnProjectRight(scope: Scope, projectId: string | undefined) {
     if (projectId === undefined) return;
     if (scope.caller.kind === "system" || coversEverybody(scope.permissions)) return;
@@ -195,7 +195,7 @@ function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | u
 }
 
 /**
- * The organization that something is created in: the one of the context, else the caller's own (decisions B2).
+ * The organization that something is created in: the one of the context, else the caller's own (B2).
  *
  * @throws INVALID_ARGUMENT CONTEXT_INVALID for a caller without organization who names none
  */
@@ -209,6 +209,6 @@ export function organizationOf({ context, caller }: Scope): string {
   );
 }
 
-// To the letter what the resolving of the context says of an organization that is not there (decisions B3).
+// To the letter what the resolving of the context says of an organization that is not there (B3).
 const contextNotFound = () =>
   notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");

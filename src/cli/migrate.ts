@@ -9,7 +9,7 @@ import { fromKeycloak } from "./migrate/keycloak.ts";
 import { asList, asObject, type HumanRecord, type Migrated } from "./migrate/record.ts";
 import { type Destination, type Finished, followImport, sendBody } from "./migrate/send.ts";
 
-/** What every source is migrated with (background 7.5). */
+/** What every source is migrated with (specification 11.13). */
 export type MigrateOptions = {
   org: string;
   output: string;

@@ -13,7 +13,7 @@ import { type Context, configOf, exitCodes } from "./context.ts";
 /** Callers hear of a store that broke before the process ends. */
 const lastWordMs = 100;
 
-/** Serves until a signal; the first one stops in order, the second at once (decisions H4). */
+/** Serves until a signal; the first one stops in order, the second at once (H4). */
 export async function serveCommand(context: Context): Promise<number> {
   const started = performance.now();
   const config = configOf(context);

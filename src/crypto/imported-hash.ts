@@ -17,7 +17,7 @@ import { passwordPool } from "./password-pool.ts";
  * | SHA-crypt | `$5$`, `$6$` |
  * | phpass, Drupal 7 | `$P$`, `$H$`; `$S$` |
  *
- * Nothing is computed, so that any text is judged at once (abuse case D59). Source: decisions G3.
+ * Nothing is computed, so that any text is judged at once (D59). Source: G3.
  * @throws INVALID_ARGUMENT PASSWORD_HASH_UNKNOWN, PASSWORD_HASH_MALFORMED, PASSWORD_HASH_TOO_COSTLY
  */
 export function checkImportedHash(encoded: string, field: string): void {

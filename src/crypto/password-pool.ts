@@ -36,7 +36,7 @@ const retryAfterSeconds = 2;
 const workerFile = new URL(`./password-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Threads that do nothing but hash (faults F22): neither the event loop nor libuv's threads, which also serve files,
+ * Threads that do nothing but hash (F22): neither the event loop nor libuv's threads, which also serve files,
  * ever wait for a password.
  */
 export function createPasswordPool(size = usualSize, script = workerFile): PasswordPool {

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from "node:crypto";
 
-/** `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` (decisions D6). */
+/** `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` (X6). */
 export function signatureOf(key: Uint8Array, body: string, at: Date): string {
   const seconds = Math.floor(at.getTime() / 1000);
   // Of a key that is bytes, Node finds out by exceptions that it is no object.

@@ -86,7 +86,7 @@ export function isAddressAllowed(
 }
 
 /**
- * Refuses target URLs that could never be called, as far as the text tells (abuse case D65); a name is judged when its
+ * Refuses target URLs that could never be called, as far as the text tells (D65); a name is judged when its
  * address is known, at the connection.
  *
  * @throws invalidArgument TARGET_URL_DENIED; metadata: `rule` (syntax, scheme, userinfo, address, port), and `setting`

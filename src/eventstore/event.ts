@@ -51,7 +51,7 @@ type KeyOfEach<P> = P extends unknown ? keyof P & string : never;
 export type Subject = { type: string; id: string };
 
 export type PayloadRules<P> = {
-  /** Texts that tell of a person: encrypted with the key of the user the event is about (decisions C7), empty once it is gone. */
+  /** Texts that tell of a person: encrypted with the key of the user the event is about (C7), empty once it is gone. */
   personal?: KeyOfEach<P>[];
   /** Whose key encrypts: a user by his id, or another owner; by default the user that the aggregate is. */
   subject?: (payload: P, aggregateId: string) => string | Subject;

@@ -33,7 +33,7 @@ export type Origins = {
 };
 
 /**
- * Who was there when events were written (account L4). An origin is written once for all events of a presence that this
+ * Who was there when events were written (L4). An origin is written once for all events of a presence that this
  * process writes: once a session, not once an event. Its id is drawn, since a digest of the address would outlive what
  * erasure destroys.
  */

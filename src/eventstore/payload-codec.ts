@@ -17,7 +17,7 @@ const userType = "user";
 type Json = Record<string, unknown>;
 const erased = (name: string): [string, string] => [name, ""];
 
-/** Payloads between code and log: personal fields are sealed with the key of whom they tell of (decisions C7). */
+/** Payloads between code and log: personal fields are sealed with the key of whom they tell of (C7). */
 export type PayloadCodec = {
   /** @param at.isNew nothing was ever stored of the aggregate, a key of its own neither */
   seal(

@@ -2,7 +2,7 @@
 export type Seen = { address: string; browser: string; system: string };
 
 /**
- * Who was there when something was done, as far as it is known (account L4): the address as the connection or a configured
+ * Who was there when something was done, as far as it is known (L4): the address as the connection or a configured
  * proxy gives it, and the families of browser and operating system; empty where nothing was sent.
  */
 export type Presence = Seen & {

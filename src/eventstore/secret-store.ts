@@ -27,7 +27,7 @@ import {
   unwrapInstanceKey,
 } from "./master-keys.ts";
 
-/** Where one secret lives: the key of the `secrets` table (decisions C7). */
+/** Where one secret lives: the key of the `secrets` table (C7). */
 export type SecretRef = {
   instanceId: string;
   ownerType: string;
@@ -44,7 +44,7 @@ export type FoundSecret = {
 };
 
 /**
- * Secrets at rest (decisions C7, faults 5.5). The master key wraps the keys of an instance, those seal everything else;
+ * Secrets at rest (C7). The master key wraps the keys of an instance, those seal everything else;
  * each user has a key of his own for the personal fields of his events. Writes are row changes that go with the unit
  * which announces them.
  */

@@ -33,7 +33,7 @@ export type ForgetLater = (
   key: Subject,
 ) => RowChange;
 
-/** Address and browser at rest (account L4). */
+/** Address and browser at rest (L4). */
 export type SeenStore = {
   /**
    * Seals what was seen of somebody for one row: with the key of the person who was there, so that erasure erases it, or

@@ -25,7 +25,7 @@ export { execute } from "./execute.ts";
 
 const attempts = 6;
 
-/** On whose behalf a unit is written; every event carries it (decisions C9). */
+/** On whose behalf a unit is written; every event carries it (C9). */
 export type WriteContext = {
   instanceId: string;
   editorId: string;

@@ -13,7 +13,7 @@ export type Around = {
   response: PlannedExecution | undefined;
 };
 
-/** One call that has executions. The messages are JSON as the service writes it (decisions A5). */
+/** One call that has executions. The messages are JSON as the service writes it (A5). */
 export type HookedCall = {
   facts: Omit<CallFacts, "projectId"> & {
     /** The OAuth client that calls; empty where there is none. */
@@ -32,7 +32,7 @@ export type HookedResponse = {
   takeResponse: (json: JsonValue, secrets: boolean) => Awaitable<void>;
 };
 
-/** The port that calls of the API go through (decisions D5). */
+/** The port that calls of the API go through (X5). */
 export interface CallExecutions {
   /** What runs around calls of the method; once a method. Undefined where nothing does, which costs a look at a map. */
   of(fullMethod: string): (instanceId: string) => Awaitable<Around | undefined>;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument } from "../errors.ts";
 
-/** What targets of a function add (decisions D7). */
+/** What targets of a function add (X7). */
 export type Additions = {
   /** In the order they came; no name twice, none of the service's own, none that was there before. */
   claims: { key: string; value: JsonValue }[];

@@ -23,13 +23,13 @@ export type FunctionPlace = {
 };
 
 /**
- * Runs the execution of a function (decisions D12), and gives what its targets add; nothing at no cost where there is none.
+ * Runs the execution of a function (X12), and gives what its targets add; nothing at no cost where there is none.
  *
  * @param payload gives, where an execution wants it, what targets are told beside the name: `userinfo` (the claims so far), `user`, `user_metadata`, `org`,
- *   `user_grants`, `application` (background 2.7). What targets add to it is seen by those behind them.
+ *   `user_grants`, `application` (specification 11.2). What targets add to it is seen by those behind them.
  * @throws FAILED_PRECONDITION EXECUTION_FAILED, EXECUTION_DEPTH_EXCEEDED, or EXECUTION_REFUSED of a kind that the target
  *   chose, when a target with `interrupt_on_error` does not let it pass. Never for who may write executions: what the
- *   others have added until then counts (decisions D10).
+ *   others have added until then counts (X10).
  */
 export type RunFunction = (
   at: FunctionPlace,

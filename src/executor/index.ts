@@ -31,7 +31,7 @@ export type { Additions } from "./claims.ts";
 export type { FunctionPlace, RunFunction } from "./functions.ts";
 export { executorModule } from "./module.ts";
 
-/** Runs executions: calls targets when what their conditions name happens (specification 2.3, decisions D). */
+/** Runs executions: calls targets when what their conditions name happens (specification 2.3, X1 to X13). */
 export type Executor = {
   /** What the interceptors ask. */
   calls: CallExecutions;

@@ -13,7 +13,7 @@ export type CallFacts = {
   userId: string;
 };
 
-/** What a target of a request is told (decisions D6). The message is JSON as the service writes it. */
+/** What a target of a request is told (X6). The message is JSON as the service writes it. */
 export const requestPayload = (facts: CallFacts, request: JsonValue): JsonObject => ({
   fullMethod: facts.fullMethod,
   instanceID: facts.instanceId,
@@ -72,11 +72,11 @@ export const eventPayload = (event: LoggedEvent): JsonObject => ({
   event_type: event.type,
   created_at: event.createdAt.toISOString(),
   userID: event.editorId,
-  // Payloads are stored as JSON and read as such (decisions C9).
+  // Payloads are stored as JSON and read as such (C9).
   event_payload: event.payload as JsonValue,
 });
 
-/** What a target of a function is told: the bare name, and what the point that uses it knows (background 2.7). */
+/** What a target of a function is told: the bare name, and what the point that uses it knows (specification 11.2). */
 export const functionPayload = (name: string, known: JsonObject): JsonObject => ({
   ...known,
   function: name,

@@ -1,6 +1,6 @@
 import type { StoredActions, StoredExecution, StoredTarget } from "../resources/action/index.ts";
 
-/** An execution with its includes expanded: what is called, in this order (decisions D3). */
+/** An execution with its includes expanded: what is called, in this order (X3). */
 export type PlannedExecution = {
   id: string;
   targets: readonly PlannedTarget[];
@@ -15,7 +15,7 @@ export type Plan = {
   /** The place in the log before which no event concerns any execution; undefined where none is about events. */
   eventsFrom: bigint | undefined;
   /**
-   * The execution of the most specific condition (decisions D4), by candidate ids of which the first that exists counts.
+   * The execution of the most specific condition (X4), by candidate ids of which the first that exists counts.
    * With `at`, only of those that stood in the log before.
    */
   find(candidates: readonly string[], at?: bigint): PlannedExecution | undefined;

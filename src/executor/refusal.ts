@@ -15,7 +15,7 @@ const kinds: Readonly<Record<number, Kind>> = {
 
 const longestMessage = 500;
 
-/** Whether an answer asks for a refusal (decisions D7): `forwardedStatusCode`, and perhaps `forwardedErrorMessage`. */
+/** Whether an answer asks for a refusal (X7): `forwardedStatusCode`, and perhaps `forwardedErrorMessage`. */
 export function forwardedBy(answer: JsonValue): Forwarded | undefined {
   if (answer === null || typeof answer !== "object" || Array.isArray(answer)) return undefined;
   const { forwardedStatusCode: status, forwardedErrorMessage: message } = answer;
@@ -51,7 +51,7 @@ export function forwardedRefusal({ status, message }: Forwarded, about: About): 
   });
 }
 
-/** A target failed whose execution must not go on without it; nothing of its answer is told (decisions D8). */
+/** A target failed whose execution must not go on without it; nothing of its answer is told (X8). */
 export const executionFailed = (about: About): DomainError =>
   failedPrecondition(
     "EXECUTION_FAILED",
@@ -59,7 +59,7 @@ export const executionFailed = (about: About): DomainError =>
     { metadata: metadataOf(about) },
   );
 
-/** The call comes from so many targets that called one another that it is taken for a loop (decisions D10). */
+/** The call comes from so many targets that called one another that it is taken for a loop (X10). */
 export const tooDeep = (executionId: string): DomainError =>
   failedPrecondition(
     "EXECUTION_DEPTH_EXCEEDED",

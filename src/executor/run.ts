@@ -41,7 +41,7 @@ export type Run = {
 export type RunTargets = (run: Run) => Promise<void>;
 
 /**
- * Calls the targets of an execution one after the other (background 2.6).
+ * Calls the targets of an execution one after the other (specification 11.1).
  *
  * @throws FAILED_PRECONDITION EXECUTION_FAILED when a target fails that has `interrupt_on_error`
  * @throws EXECUTION_REFUSED, of the kind that such a target asked for

@@ -9,7 +9,7 @@ type Init = {
   signal?: AbortSignal | undefined;
 };
 
-/** The shape of `fetch` over the guarded way out (decisions D13): libraries that want one reach nothing else. */
+/** The shape of `fetch` over the guarded way out (X13): libraries that want one reach nothing else. */
 export const guardedFetch =
   (egress: Egress) =>
   async (url: string, { method = "GET", headers = {}, body, signal }: Init): Promise<Response> => {

@@ -29,7 +29,7 @@ const clockSkewMs = 60_000;
 
 /**
  * OpenID Connect by the authorization code flow with state, nonce and PKCE. The ID token must be signed by a key of the
- * issuer and be for this client alone; userinfo must be of the same user (abuse case D61).
+ * issuer and be for this client alone; userinfo must be of the same user (D61).
  *
  * Source: OpenID Connect Core 3.1, 5.3; RFC 7636; RFC 9207.
  */

@@ -1,5 +1,5 @@
 /**
- * What the protocols need of the configuration of a provider (background 3.3). Addresses are absolute; a branded provider
+ * What the protocols need of the configuration of a provider (specification 11.3). Addresses are absolute; a branded provider
  * without an `issuer` is the public one.
  */
 export type ProviderConfig =
@@ -107,7 +107,7 @@ type TextOfIdentity =
 
 /** Who somebody is, as a provider says. Texts that it does not say are absent, never empty. */
 export type ExternalIdentity = { id: string } & Partial<Record<TextOfIdentity, string>> & {
-    /** Only by the JSON value `true`: a text is none, and nothing said is none (abuse case D60). */
+    /** Only by the JSON value `true`: a text is none, and nothing said is none (D60). */
     isEmailVerified: boolean;
     isPhoneVerified: boolean;
     /** Everything that the provider said. */

@@ -52,7 +52,7 @@ const pool = createThreadPool<SamlWork, SamlOutcome>({
 
 /**
  * Has a message of SAML made or read by the thread that does nothing else: its libraries take a time that grows faster than the
- * document (authority J17), and half a start's memory.
+ * document (J17), and half a start's memory.
  *
  * @param source whose request it is: sources take turns
  * @throws UNAVAILABLE IDP_BUSY

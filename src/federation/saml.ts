@@ -81,7 +81,7 @@ function toIdentity(
     ...said({ email: isEmail ? textOf(nameId) : undefined }),
     id,
     ...said(all),
-    // An assertion does not say who proved what: texts are no proof (abuse case D60).
+    // An assertion does not say who proved what: texts are no proof (D60).
     isEmailVerified: false,
     isPhoneVerified: false,
     raw: { ...attributes, name_id: nameId, name_id_format: nameIdFormat },

@@ -2,7 +2,7 @@
 export type XmlBounds = { bytes: number; nodes: number; attributes: number; depth: number };
 
 /**
- * Bounds of documents of SAML (authority J17). `nodes` counts elements, comments, processing instructions and CDATA sections;
+ * Bounds of documents of SAML (J17). `nodes` counts elements, comments, processing instructions and CDATA sections;
  * `attributes` those of all elements together, namespace declarations too. Path queries and canonicalisation take a time that
  * grows faster than these numbers.
  */

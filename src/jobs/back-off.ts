@@ -5,7 +5,7 @@ const longestMs = 24 * 3_600_000;
  * When a job that failed is tried again, or that it never is.
  *
  * Pauses double from a second on, each shortened by up to half at random, so that what failed together does not come
- * back together. 24 hours after the first failure there is one last try (decisions D9).
+ * back together. 24 hours after the first failure there is one last try (X9).
  *
  * @param attempts how often the job has failed in a row, this time included
  * @param random from 0 to 1

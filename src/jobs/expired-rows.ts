@@ -5,7 +5,7 @@ import type { AnyTable } from "../storage/table.ts";
 import type { Sweep } from "./sweeper.ts";
 
 /**
- * Removes rows of short-lived state from when their `expiresAt` has come (decisions C7). Without an event: what came of them
+ * Removes rows of short-lived state from when their `expiresAt` has come (C7). Without an event: what came of them
  * is in the log. A row that was written anew meanwhile stays.
  */
 export function sweepExpiredRows(

@@ -9,7 +9,7 @@ const name = "jobs_held";
 
 /**
  * The fact of a store whose jobs wait until they are released, by its name; the value tells since when. A backup has it,
- * because a copy must not send by itself what the original may have sent already (faults F27).
+ * because a copy must not send by itself what the original may have sent already (F27).
  */
 export const heldSince = (now: Date): Record<string, Uint8Array> => ({
   [name]: Buffer.from(now.toISOString()),

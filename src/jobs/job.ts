@@ -13,7 +13,7 @@ import {
 } from "../storage/table.ts";
 
 /**
- * Work that is due after a commit (decisions C7, D9; faults F17). A row stands until its work is done: whoever crashes
+ * Work that is due after a commit (C7, X9; F17). A row stands until its work is done: whoever crashes
  * leaves it to the next.
  *
  * `position` and `id` order the jobs of one kind and key. `leaseUntil` is the epoch while nobody works on it; `token`

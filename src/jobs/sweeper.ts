@@ -16,7 +16,7 @@ const batch = 100;
 // A round ends at some time, so that a stop never waits long; the next one goes on.
 const batchesARound = 50;
 
-/** Sweeps again and again, so that what has expired does not grow for ever (decisions C7), until disposed. */
+/** Sweeps again and again, so that what has expired does not grow for ever (C7), until disposed. */
 export function startSweeper({ sweeps, onError, everyMs = usualEveryMs }: Parts): AsyncDisposable {
   let round: Promise<void> | undefined;
   let stopped = false;

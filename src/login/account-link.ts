@@ -13,7 +13,7 @@ import { PageRefused, type Visit } from "./visit.ts";
 export type AccountLink = (visit: Visit, session: LoginSession) => Promise<void>;
 
 /**
- * Only the last step of a login links: whoever is merely named gets nothing (abuse case D62). Where linking is not allowed
+ * Only the last step of a login links: whoever is merely named gets nothing (D62). Where linking is not allowed
  * only the user whom auto linking found gets it.
  *
  * @throws PageRefused PROVIDER_NOT_LINKED, PROVIDER_OFF

@@ -25,7 +25,7 @@ export type Agent = {
 export type Agents = {
   /** The browser that holds one of our cookies; undefined without, and for every other value. */
   load(instanceId: string, cookies: string, isTls: boolean): Promise<Agent | undefined>;
-  /** A browser that is seen for the first time. Its cookie is proof of itself, so that it costs no row (authority J12a). */
+  /** A browser that is seen for the first time. Its cookie is proof of itself, so that it costs no row (J12a). */
   create(instanceId: string): Promise<Agent>;
   /**
    * The same browser with another cookie and these sessions; the cookie before it is dead. To be called whenever the

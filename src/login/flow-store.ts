@@ -22,7 +22,7 @@ export type Saving = {
 };
 
 /**
- * Flows. One of which nothing has been entered costs no row: it rides sealed in the address (authority J12a). The row that it
+ * Flows. One of which nothing has been entered costs no row: it rides sealed in the address (J12a). The row that it
  * gets then outlives the address, also when the flow is over; so that one address never makes two flows.
  */
 export type FlowStore = {

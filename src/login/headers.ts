@@ -13,7 +13,7 @@ const yearSeconds = 31_536_000;
 const scripts = ["javascript:", "data:", "blob:"];
 
 /**
- * The security headers of a page (`spec/oidc.md`, "Mounting"). What is not an address or an origin gives no source.
+ * The security headers of a page (specification 11.14). What is not an address or an origin gives no source.
  */
 export function pageHeaders(page: PageSecurity): Record<string, string> {
   const targets = sourcesOf(page.formTargets);

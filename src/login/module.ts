@@ -2,7 +2,7 @@ import { sweepExpiredRows } from "../jobs/expired-rows.ts";
 import type { Module } from "../projection/module.ts";
 import { loginFlows, messagePaces, userAgents } from "./tables.ts";
 
-/** The login: what people see of the service (service.md 4.3.1; oidc.md, Login). */
+/** The login: what people see of the service (specification 4.3.1). */
 export const loginModule: Module = {
   events: [],
   projections: [],

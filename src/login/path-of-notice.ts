@@ -31,7 +31,7 @@ export function pathOfNotice({
   }
 }
 
-/** The page that a way back in opens, which is made on the machine (authority J21). */
+/** The page that a way back in opens, which is made on the machine (J21). */
 export const recoverPath = (link: { userId: string; code: string }): string =>
   at(paths.recover, { user_id: link.userId, code: link.code });
 

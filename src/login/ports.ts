@@ -16,7 +16,7 @@ import type { DevelopmentMail } from "../notify/index.ts";
 export type Place = { instanceId: string; organizationId: string | undefined };
 
 /**
- * What executions do at the points of the login (decisions D12).
+ * What executions do at the points of the login (X12).
  * Each throws a refusal when a target with `interrupt_on_error` does not let it pass.
  */
 export type LoginFunctions = {

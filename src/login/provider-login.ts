@@ -18,7 +18,7 @@ import type { LoginAnswer } from "./web.ts";
 export type NewAccount = { givenName: string; familyName: string; email: string };
 
 export type ProviderLogin = {
-  /** Goes on after a login with a provider (background 3.5, "Auto behaviours in the hosted login"). */
+  /** Goes on after a login with a provider (specification 11.4). */
   arrived(visit: Visit, success: Success): Promise<LoginAnswer>;
   /** Makes an account with the link of the flow, and lets its user in. @throws DomainError of what is wrong with it */
   create(visit: Visit, account: NewAccount): Promise<LoginAnswer>;
@@ -210,7 +210,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   };
 }
 
-/** Addresses that a provider of an organization calls verified are so by the word of that organization (authority J9). */
+/** Addresses that a provider of an organization calls verified are so by the word of that organization (J9). */
 const byWordOf = (visit: Visit, owner: Idp["owner"], organizationId?: string) => ({
   ...visit.asService(organizationId),
   isWithinOrganizations: owner.type === "org",

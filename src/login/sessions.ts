@@ -27,7 +27,7 @@ export type LoginSession = {
 export type LoginSessions = {
   /**
    * A session that lives, of an active user of an active organization. One that came of a login with an identity provider
-   * counts only while that is active for the organization (decisions E5).
+   * counts only while that is active for the organization (E5).
    */
   find(instanceId: string, id: string): Promise<LoginSession | undefined>;
 };

@@ -24,7 +24,7 @@ import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
 
 // What a browser makes of a passkey is longer than anything that people type. Longer values are cut: to normalise a text takes
-// a time that grows with the square of its length (authority J17).
+// a time that grows with the square of its length (J17).
 const longestValues = new Map([
   ["credential", 10_000],
   ["flow", longestAddress],
@@ -250,7 +250,7 @@ export async function openVisit(
   };
 }
 
-/** A flow that ended leads back to the application that waited for it, from where it may begin anew (account L12). */
+/** A flow that ended leads back to the application that waited for it, from where it may begin anew (L12). */
 async function noFlow(
   { flows, appOf }: Parts,
   instanceId: string,

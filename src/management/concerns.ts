@@ -9,7 +9,7 @@ import { eq } from "../storage/drizzle.ts";
 
 const mostTold = 20;
 
-/** Ids, client ids and usernames from before there was a rule for what callers choose (authority J7). What has them keeps them. */
+/** Ids, client ids and usernames from before there was a rule for what callers choose (J7). What has them keeps them. */
 export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const [u, o, p, a] = [
     db.table(users),

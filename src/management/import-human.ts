@@ -19,7 +19,7 @@ import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 export type PasskeyPage = (invitation: PasskeyInvitation) => string;
 
 /**
- * Creates a person in the organization of the call (decisions G3). The hash of a password counts in its place, without the
+ * Creates a person in the organization of the call (G3). The hash of a password counts in its place, without the
  * policy, and is made anew at the first login.
  *
  * @throws ALREADY_EXISTS USERNAME_TAKEN, IDP_LINK_TAKEN; NOT_FOUND IDP_NOT_FOUND

@@ -12,7 +12,7 @@ import { importHumanUser, type PasskeyPage } from "./import-human.ts";
 import { listProjectGrantChanges } from "./project-grant-changes.ts";
 import { setUpOrg } from "./setup-org.ts";
 
-/** The operations of management v1 that live on (service.md 4.4): facades over the slices, without facts of their own.
+/** The operations of management v1 that live on (specification 4.4): facades over the slices, without facts of their own.
  * Imports have state: what waits to be imported, and what became of it. */
 export const managementModule = (passkeyPage: PasskeyPage): Module => ({
   events: [],

@@ -20,7 +20,7 @@ const memberType = "membership";
 const memberAdded = "project.grant.member.added";
 
 /**
- * The history of a project grant and of its members (decisions G2): below a position, newest first, or above it, oldest
+ * The history of a project grant and of its members (G2): below a position, newest first, or above it, oldest
  * first; as far back as audit log retention keeps it. Who may read the grant may read it, also once the grant is removed.
  *
  * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND

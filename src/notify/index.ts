@@ -46,7 +46,7 @@ export type Notices = {
   ): Promise<void>;
 };
 
-// Whoever waits for a code gets it within a minute after the provider is back (faults F18).
+// Whoever waits for a code gets it within a minute after the provider is back (F18).
 const lane: LaneRule = {
   ...{ parallel: 16, perGroup: 8, longestPauseMs: 30_000 },
   limits: () => new Map(),

@@ -10,7 +10,7 @@ import type { OwnTexts } from "../texts/texts.ts";
 
 /**
  * The words that an organization and its instance have set for what a user is told: those alone whose setter covers the user
- * now, or nobody of less power would write to them in the name of the service, beside a code of theirs (authority J9). Where a
+ * now, or nobody of less power would write to them in the name of the service, beside a code of theirs (J9). Where a
  * setter does not, the instance's words count, and else the shipped ones.
  */
 export function ownWords({ db, events }: Pick<Deps, "db" | "events">) {

@@ -10,7 +10,7 @@ const connectMs = 10_000;
 const talkMs = 30_000;
 
 /**
- * Hands a message to a mail server, on a connection of its own by the guarded way out (decisions D13).
+ * Hands a message to a mail server, on a connection of its own by the guarded way out (X13).
  *
  * @throws MessageRefused for answers that stand (5xx), UNAVAILABLE MESSAGE_DELAYED for all else that fails
  */

@@ -42,9 +42,9 @@ export type Deps = {
   version: string;
   now: () => Date;
   limits: { listDefault: number; listMax: number; historyDefault: number; historyMax: number };
-  /** Refuses addresses that the service must not call (decisions D13), naming the field that holds the url. */
+  /** Refuses addresses that the service must not call (X13), naming the field that holds the url. */
   checkUrl: (url: string, field: string) => void;
-  /** Looks up whether the token of a domain is in its place, by the guarded way out (decisions D13). */
+  /** Looks up whether the token of a domain is in its place, by the guarded way out (X13). */
   proveDomain: (
     challenge: DomainChallenge,
     signal: AbortSignal | undefined,
@@ -55,7 +55,7 @@ export type Deps = {
    * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
    */
   readMessage: ReadMessage;
-  /** The guarded way out (decisions D13). */
+  /** The guarded way out (X13). */
   egress: Pick<EgressClient, "call">;
   /** Logins with identity providers, by the guarded way out. */
   federation: Federation;

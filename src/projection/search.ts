@@ -24,7 +24,7 @@ export type Page = { offset: bigint; limit: number; asc: boolean };
 
 export type Limits = { listDefault: number; listMax: number };
 
-/** How a text is compared (decisions A9): literally, or by its fold. */
+/** How a text is compared (A9): literally, or by its fold. */
 export type TextMethod = {
   how: "equals" | "startsWith" | "contains" | "endsWith";
   ignoreCase: boolean;
@@ -39,7 +39,7 @@ export type Found<R> = {
   head: { sequence: bigint; changedAt: Date };
 };
 
-/** The limit that applies (decisions A8): absent or 0 means the default. */
+/** The limit that applies (A8): absent or 0 means the default. */
 export function applicableLimit(asked: number, limits: Limits, field = "query.limit"): number {
   if (asked === 0) return limits.listDefault;
   if (asked <= limits.listMax) return asked;
@@ -125,7 +125,7 @@ export const isOneOf = (column: Column, values: readonly (string | bigint)[]): S
 
 /**
  * Finds one page of a projection table, the exact total and the head of the log, all in one state of the store.
- * Ties of the order are broken by id, so that pages neither overlap nor leave gaps (decisions A9).
+ * Ties of the order are broken by id, so that pages neither overlap nor leave gaps (A9).
  *
  * @throws INVALID_ARGUMENT FILTER_VALUES_TOO_MANY
  */

@@ -6,7 +6,7 @@ import { instanceDomains } from "../resources/instance/index.ts";
 
 const mostTold = 20;
 
-/** Settings of instances that demand less than a new instance begins with (authority J16). They keep them. */
+/** Settings of instances that demand less than a new instance begins with (J16). They keep them. */
 export async function defaultsConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const d = db.table(instanceDomains);
   const rows = await db.read.select({ instanceId: d.instanceId, domain: d.domain }).from(d);

@@ -112,7 +112,7 @@ export type FirstHuman = {
 
 /**
  * A person who owns the instance. Where others can reach it, they set up a second factor and get recovery codes when they
- * first log in (authority J21).
+ * first log in (J21).
  *
  * @param domain of the instance
  */

@@ -101,7 +101,7 @@ export interface Database extends AsyncDisposable {
     build: (read: Reader) => Q,
   ): Promise<Results<Q>>;
   /**
-   * Commits one unit; it is on disk when the promise resolves (decisions C3). Units share a flush; a unit that fails
+   * Commits one unit; it is on disk when the promise resolves (C3). Units share a flush; a unit that fails
    * fails alone.
    * @throws {Conflict} when an expectation does not hold, a stream has moved on, or a row to insert is there already.
    * @throws {ClaimTaken} when a claim is held by another object.
@@ -110,12 +110,12 @@ export interface Database extends AsyncDisposable {
   /**
    * Counts the commits that touched any of the tables in this instance: a cached read is valid while it stands still.
    * It moves before a commit of this process is acknowledged, and within a second of another's; while the store cannot
-   * tell about others it is NaN, which equals nothing (decisions B7).
+   * tell about others it is NaN, which equals nothing (B7).
    */
   stamp(instanceId: string, dependencies: readonly Dependency[]): number;
   /**
    * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the stamps. What
-   * answers a read of the API from a cache calls it first (decisions C2). A promise only where others are to be asked.
+   * answers a read of the API from a cache calls it first (C2). A promise only where others are to be asked.
    */
   catchUp(): Awaitable<void>;
   /** Called after each commit that wrote events of the instance. */

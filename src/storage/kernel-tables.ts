@@ -11,7 +11,7 @@ import {
   text,
 } from "./table.ts";
 
-/** Facts, append-only. `sequence` is the position in the instance's log, in commit order (decisions C1, C9). */
+/** Facts, append-only. `sequence` is the position in the instance's log, in commit order (C1, C9). */
 export const events = table(
   "events",
   {
@@ -42,7 +42,7 @@ export const events = table(
 );
 
 /**
- * Who was there when events were written (account L4): one row for many events, since it is the same for a whole session.
+ * Who was there when events were written (L4): one row for many events, since it is the same for a whole session.
  * `sealed` holds address and browser under the key of `keyType` and `keyId`, a user or a span of time.
  */
 export const origins = table(
@@ -70,7 +70,7 @@ export const sequences = table(
   { key: ["instanceId"] },
 );
 
-/** Uniqueness claims (decisions C4). The scope is an instance id, or empty for the whole system. */
+/** Uniqueness claims (C4). The scope is an instance id, or empty for the whole system. */
 export const claims = table(
   "claims",
   { scope: text(), kind: text(), value: text(), holderType: text(), holderId: text() },
@@ -81,7 +81,7 @@ export const claims = table(
 );
 
 /**
- * Long-lived secret material (decisions C7): no projection, never rebuilt, in every backup. `digest` finds a random
+ * Long-lived secret material (C7): no projection, never rebuilt, in every backup. `digest` finds a random
  * secret by its keyed hash, `sealed` holds encrypted bytes, `hash` a password hash.
  */
 export const secrets = table(

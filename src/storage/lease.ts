@@ -11,7 +11,7 @@ type Fence = Extract<Expectation, { kind: "rows" }>;
 export type Held = {
   /** Grows with every change of holder, never falls: a peer that remembers the largest can refuse a late one. */
   readonly token: bigint;
-  /** Belongs into every unit of the work: once another holds the lease, such a unit is a conflict (faults F14). */
+  /** Belongs into every unit of the work: once another holds the lease, such a unit is a conflict (F14). */
   readonly fence: Fence;
   /** Aborted when the lease is lost. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ const usualLifeMs = 15_000;
 /**
  * Holds a lease over and over: one process at a time does what the name says, and when it vanishes another goes on.
  *
- * Clocks of machines are not compared (faults F20): a holder moves `expires` with every renewal, and whoever has watched
+ * Clocks of machines are not compared (F20): a holder moves `expires` with every renewal, and whoever has watched
  * a row stand still for a whole life takes it. A holder counts from before its last renewal was sent. Disposing frees it
  * at once.
  */

@@ -85,7 +85,7 @@ const firstOf = (map: Map<string, unknown>): string => map.keys().next().value ?
 
 /**
  * A cached read that is never older than the call, on whichever replica: what answers a read of the API, or stands in a
- * decision. Others may lag behind other replicas for a second (decisions B7, C2).
+ * decision. Others may lag behind other replicas for a second (B7, C2).
  */
 export const current =
   <K extends unknown[], V>(db: Database, read: (...key: K) => Awaitable<V>) =>

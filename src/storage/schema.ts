@@ -7,7 +7,7 @@ export type Schema = { state: AnyTable[]; projections: AnyTable[] };
 
 export type TableRole = "kernel" | "state" | "projection";
 
-/** The store's format. A build refuses a store of a higher one (faults F07). */
+/** The store's format. A build refuses a store of a higher one (F07). */
 export const storeFormat = 1;
 
 export const allTables = (schema: Schema): { table: AnyTable; role: TableRole }[] => [

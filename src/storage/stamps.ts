@@ -10,7 +10,7 @@ const anyTable = "";
 export type Dependency = AnyTable | { table: AnyTable; part: string };
 
 /**
- * Counts commits by instance and table, so that a cached read knows whether it is still true (decisions B7).
+ * Counts commits by instance and table, so that a cached read knows whether it is still true (B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
  */
 export function createStamps() {

@@ -15,7 +15,7 @@ export type Writability = AsyncDisposable & {
 
 /**
  * Notices when the store cannot write (a full disk, one that is read-only, a database that is gone), and by a small write
- * of its own each second when it can again (faults F03, F04).
+ * of its own each second when it can again (F03, F04).
  *
  * @returns the same store, whose commits are watched
  */

@@ -5,7 +5,7 @@ let calls = 0;
 
 /** The header with which calls of targets, and what they call here in turn, tell how deep they are. */
 export const depthHeader = "idsvc-depth";
-/** Calls of targets back into the service go no deeper (decisions D10). */
+/** Calls of targets back into the service go no deeper (X10). */
 export const deepest = 3;
 
 /**

@@ -12,7 +12,7 @@ export const isMessageKey = (key: string): boolean => key.startsWith("message.")
 
 /**
  * Whether a text reads as an address of the web, in any of its variants: a code behind one would be somebody else's
- * (authority J9). Mail addresses are none, unless a value stands within one.
+ * (J9). Mail addresses are none, unless a value stands within one.
  */
 export function holdsLink(parts: readonly Part[]): boolean {
   const variants = variantsOf(parts);

@@ -37,7 +37,7 @@ const anId = (method: DescMethod) =>
     ]),
   );
 
-/** Answered to whoever has a token, as the specification wants it (service 4.2): they tell of nobody. */
+/** Answered to whoever has a token, as the specification wants it (specification 4.2): they tell of nobody. */
 const forEverybody = ["/idsvc.settings.language.v3alpha.LanguageService/ResolveLanguages"];
 /** Open to callers without a token; a method that is not on this list must refuse them. */
 const openMethods: string[] = [];

@@ -95,7 +95,7 @@ describe("a name", () => {
   });
 });
 
-/** The rule of decisions A9, spelled once more. */
+/** The rule of A9, spelled once more. */
 const fold = (text: string) => {
   const normal = text.normalize("NFKC");
   return normal.toUpperCase().toLowerCase().normalize("NFKC");

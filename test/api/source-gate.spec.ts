@@ -29,7 +29,7 @@ describe("requests of one source (J12a)", () => {
     await turn();
     assert.deepEqual(inside, [0, 1, 2, 3]);
   });
-  it("finding 2: are so many in a second as long as it always has some, however quick each is", async () => {
+  it("are so many in a second as long as it always has some, however quick each is", async () => {
     const gate = createSourceGate({ atOnce: 10, perSecond: 50 });
     let served = 0;
     let isOver = false;

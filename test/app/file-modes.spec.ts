@@ -7,7 +7,7 @@ import { serve } from "../cli/command.ts";
 import { storeEnv } from "../support/app.ts";
 import { freePort } from "../support/free-port.ts";
 
-it("finding 14: what the service makes is for its owner alone, in a folder that others could read", async () => {
+it("what the service makes is for its owner alone, in a folder that others could read", async () => {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-modes-"));
   chmodSync(folder, 0o755);
   const before = process.umask(0o022);

@@ -6,7 +6,7 @@ import { modules } from "../../src/app/modules.ts";
 import { typesOf } from "../../src/eventstore/eventstore.ts";
 
 /**
- * The public names of all events (decisions C8): conditions match on them and stored logs hold them. A name may be
+ * The public names of all events (C8): conditions match on them and stored logs hold them. A name may be
  * added to the file; one that stands there is never changed and never removed.
  */
 const frozen = readFileSync(resolve(import.meta.dirname, "../fixtures/event-names.txt"), "utf8")

@@ -79,7 +79,7 @@ describe("the name of a target", () => {
     ["a line feed", "a\nb"],
     ["a tab at its end", "a\t"],
     ["DEL", "a\u007fb"],
-    ["a C1 control", "a\u0085b"],
+    ["a control beyond ASCII", "a\u0085b"],
     ["a bidirectional override", "a\u202eb"],
     ["a bidirectional isolate", "a\u2066b"],
     ["a right-to-left mark", "a\u200fb"],

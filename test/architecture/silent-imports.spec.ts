@@ -17,7 +17,7 @@ const watch = `
   dns.lookup = refuse("a name");
 `;
 
-describe("a runtime package (faults 5.4)", () => {
+describe("a runtime package (decision 0091)", () => {
   for (const name of Object.keys(dependencies)) {
     it(`${name} writes no file and opens no socket when it is imported`, async () => {
       await promisify(execFile)(

@@ -125,7 +125,7 @@ describe("what tokens tell of the strength of a log-in (J11)", () => {
   });
 });
 
-describe("what an app asks of the strength of a log-in (J11, account L2)", () => {
+describe("what an app asks of the strength of a log-in (J11, L2)", () => {
   it("is an error only where it is essential", async () => {
     const person = await addPersonNamed(world.peer);
     const agent = await begin({ acr_values: acr("passkey") });
@@ -181,7 +181,7 @@ describe("what an app asks of the strength of a log-in (J11, account L2)", () =>
   });
 });
 
-describe("step-up with the token of an app (account L2)", () => {
+describe("step-up with the token of an app (L2)", () => {
   /** An app that people let change how they log in. */
   async function keeper(): Promise<MadeClient> {
     const client = await world.peer.addClient();

@@ -15,7 +15,7 @@ const { peer, home, ownProject, addOwner, addForeignApp, ask, redeem, allow, all
   world;
 after(() => peer[Symbol.asyncDispose]());
 
-describe("finding 2: tokens for our own APIs are given by people, in words", () => {
+describe("tokens for our own APIs are given by people, in words", () => {
   it("asks, and answers prompt=none with consent_required", async () => {
     const [owner, app] = [await addOwner(), await addForeignApp()];
     const agent = await signedIn(peer, await peer.addClient(), owner.loginName);
@@ -210,7 +210,7 @@ describe("the access of an app (J4)", () => {
   });
 
   for (const protocol of ["grpc", "rest"] as const) {
-    it(`finding 13: a new redirect URI sends no tokens that were allowed before, set over ${protocol}`, async () => {
+    it(`a new redirect URI sends no tokens that were allowed before, set over ${protocol}`, async () => {
       const [owner, app] = [await addOwner(), await addForeignApp()];
       const agent = userAgent(peer.issuer);
       await ask(agent, app);
@@ -244,7 +244,7 @@ describe("the access of an app (J4)", () => {
   });
 });
 
-describe("finding 3: a token is not its user (J4a)", () => {
+describe("a token is not its user (J4a)", () => {
   it("makes no personal access token, whatever was allowed", async () => {
     const owner = await addOwner();
     const mine = await peer.addClient();

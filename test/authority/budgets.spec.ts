@@ -47,8 +47,8 @@ const attempt = (user_id: string, tried: string, headers: Record<string, string>
     { token: peer.app.token, headers },
   );
 
-describe("what one source may cost (authority J12)", () => {
-  it("finding 4: wrong passwords of names that exist and names that do not, together", async () => {
+describe("what one source may cost (J12)", () => {
+  it("wrong passwords of names that exist and names that do not, together", async () => {
     const { id } = await addPersonNamed(peer);
     const headers = stranger();
     for (const name of [id, "nobody", id, "no-one", id]) {
@@ -108,7 +108,7 @@ describe("what one source may cost (authority J12)", () => {
     assert.equal(done.left?.searchParams.has("code"), true, done.html.slice(0, 500));
   });
 
-  it("finding 6: log-ins that are begun", async () => {
+  it("log-ins that are begun", async () => {
     const headers = stranger();
     const statuses: number[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -123,7 +123,7 @@ describe("what one source may cost (authority J12)", () => {
     assert.ok(statuses.slice(0, 8).every((status) => status === 302 || status === 303));
   });
 
-  it("finding 5: codes that people have sent for their own account, by source, recipient and sender", async () => {
+  it("codes that people have sent for their own account, by source, recipient and sender", async () => {
     const send = async (id: string, address: string, headers: Record<string, string>) => {
       const token = await sessionTokenFor(peer.app, id);
       return peer.peer.rest(
@@ -173,8 +173,8 @@ describe("what one source may cost (authority J12)", () => {
   });
 });
 
-describe("connections of one source (authority J12)", () => {
-  it("finding 6: are closed beyond their number, and those of others are not", async () => {
+describe("connections of one source (J12)", () => {
+  it("are closed beyond their number, and those of others are not", async () => {
     // Sources in private networks have fifty times as many.
     await using app = await startTestApp({ env: { IDSVC_BUDGET_CONNECTIONS: "1" } });
     const open = async () => {

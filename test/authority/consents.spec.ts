@@ -21,7 +21,7 @@ const world = await startAppWorld(operator.env);
 const { peer, ownProject, addOwner, addForeignApp, ask, redeem, allow, reads } = world;
 after(() => peer[Symbol.asyncDispose]());
 
-describe("finding 10: an exchange stays within what was allowed (J6)", () => {
+describe("an exchange stays within what was allowed (J6)", () => {
   const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
   const subject_token_type = "urn:ietf:params:oauth:token-type:access_token";
   const exchange = (client: MadeClient, subject_token: string, asked: string) =>
@@ -76,7 +76,7 @@ describe("finding 10: an exchange stays within what was allowed (J6)", () => {
   });
 });
 
-describe("finding 6: names are no audiences (J8)", () => {
+describe("names are no audiences (J8)", () => {
   /** A machine of an older store, where client ids could be ids of other things: today the secret is refused (J7). */
   async function calledAs(clientId: string, more: JsonObject = {}): Promise<MadeMachine> {
     const machine = await peer.addMachine(undefined, more);
@@ -117,7 +117,7 @@ describe("finding 6: names are no audiences (J8)", () => {
   });
 });
 
-describe("consents (account L3)", () => {
+describe("consents (L3)", () => {
   it("are seen and taken back by their users without a role, by others with it", async () => {
     const [one, other] = [await addPersonNamed(peer), await addPersonNamed(peer)];
     const client = await addForeignApp();

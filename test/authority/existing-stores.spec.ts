@@ -42,7 +42,7 @@ async function formerSession(client: MadeClient, userId: string): Promise<void> 
 const legacyOf = async (appId: string) =>
   bodyOf(await peer.get(`/apps/${appId}`)).app.app.api_access?.legacy === true;
 
-describe("existing stores (authority, Existing stores)", () => {
+describe("existing stores (decision 0088)", () => {
   it("an app that had tokens for our APIs keeps its access, with consent, until it ends", async () => {
     const [owner, app, other] = [await addOwner(), await addForeignApp(), await addForeignApp()];
     assert.deepEqual(await findLegacyApps(kernel), []);

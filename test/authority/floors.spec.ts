@@ -163,7 +163,7 @@ describe("the option floor", () => {
   });
 });
 
-describe("finding 8: what the instance has set is a floor (J16)", () => {
+describe("what the instance has set is a floor (J16)", () => {
   for (const [name, { group, demanded, looser, asStrict }] of Object.entries(cases)) {
     it(`of ${name}: an organization is as strict, or stricter`, async () => {
       const organization = await addOrganization();

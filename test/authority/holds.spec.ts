@@ -121,7 +121,7 @@ const person = async (organizationId = defaultId) =>
     ).details.id,
   );
 
-describe("finding 1: who may write users, and an owner of the instance (J1)", () => {
+describe("who may write users, and an owner of the instance (J1)", () => {
   for (const [role, make] of Object.entries(callers)) {
     it(`${role} gets no hold on an owner, by none of ${roads.length} roads`, async () => {
       const { token } = await make();
@@ -260,7 +260,7 @@ describe("memberships of users of other organizations (J1)", () => {
   });
 });
 
-describe("finding 8: new power meets clean hands (J20)", () => {
+describe("new power meets clean hands (J20)", () => {
   it("a manager's token on an account ends when its user comes to power, and the answer tells of it", async () => {
     const organizationId = await peer.addOrganization();
     const manager = await peer.addMember(organizationId, ["ORG_USER_MANAGER"]);

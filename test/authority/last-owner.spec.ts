@@ -34,7 +34,7 @@ async function ownedBy(
   }
 }
 
-describe("finding 11: the last owner of an instance stays (J3)", () => {
+describe("the last owner of an instance stays (J3)", () => {
   it("whichever way they would go", () =>
     ownedBy(1, async ({ post, remove, patch, get }, [only], organizationId) => {
       assert.ok(only !== undefined);

@@ -67,7 +67,7 @@ const machine = async (more: JsonObject = {}) => {
 
 describe("ids that callers choose (J7)", () => {
   for (const name of ["0", "system", "anonymous", "bootstrap", "idsvc"]) {
-    it(`finding 5: are never ${name}, nor begin with it and a colon`, async () => {
+    it(`are never ${name}, nor begin with it and a colon`, async () => {
       await refusedBoth(name, { code: 3, reason: "ID_RESERVED" });
       await refusedBoth(`${name}:login`, { code: 3, reason: "ID_RESERVED" });
       await refusedBoth(name === "0" ? "0:" : name.toUpperCase(), {
@@ -125,7 +125,7 @@ describe("an id is never of two things (J7)", () => {
   it("the guard knows the types by their names", () =>
     assert.deepEqual([...namedTypes], [user.type, project.type, appOf.type, organization.type]));
 
-  it("finding 5: an id that a user, organization, project, app or client has or had is taken", async () => {
+  it("an id that a user, organization, project, app or client has or had is taken", async () => {
     const ids = {
       user: named("u"),
       org: named("o"),
@@ -215,7 +215,7 @@ describe("an id is never of two things (J7)", () => {
     );
   });
 
-  it("finding 5: a user of an older store who is called as the service is is not the service", async () => {
+  it("a user of an older store who is called as the service is is not the service", async () => {
     // As an earlier build let callers choose.
     const id = "system:login";
     const secret = await kernel.events.transact(by, async (tx) => {
@@ -257,7 +257,7 @@ describe("an id is never of two things (J7)", () => {
     assert.deepEqual(concern?.some, [`${instanceId}/${id}`]);
   });
 
-  it("finding 5: no user shares the budget of a system caller, whatever they are called", () => {
+  it("no user shares the budget of a system caller, whatever they are called", () => {
     const keys: string[] = [];
     const limitRate = (key: string) => void keys.push(key);
     const { check } = Object(rateLimit({ limitRate } as never)({ access: "caller" } as never));

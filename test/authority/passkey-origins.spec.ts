@@ -63,7 +63,7 @@ const listed = async () => {
   return { status: answer.status, body: (await answer.json()) as JsonObject };
 };
 
-describe("finding 8: whose pages may use a passkey (authority J18)", () => {
+describe("whose pages may use a passkey (J18)", () => {
   it("lets the hosted login's own origin log in, and no other port of its host", async () => {
     const authenticator = await withPasskey();
     const refused = await logIn(authenticator, otherPort);

@@ -58,7 +58,7 @@ async function registered() {
   return { id, token };
 }
 
-describe("finding 4: who must prove never gets the proof (J9)", () => {
+describe("who must prove never gets the proof (J9)", () => {
   for (const protocol of protocols) {
     it(`over ${protocol}: neither a returned code nor a mark for whoever registered themselves`, async () => {
       const { id, token } = await registered();
@@ -85,7 +85,7 @@ describe("finding 4: who must prove never gets the proof (J9)", () => {
   }
 });
 
-describe("finding 13: where messages lead (J9)", () => {
+describe("where messages lead (J9)", () => {
   const method = TextSettingsService.method.setTexts;
   it("texts that send people or codes elsewhere are refused; a plain address is no such text", async () => {
     const key = "message.passwordReset.text";

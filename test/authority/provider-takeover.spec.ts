@@ -12,7 +12,7 @@ after(() => world[Symbol.asyncDispose]());
 
 const urls = { success_url: "https://rp.test/ok", failure_url: "https://rp.test/failed" };
 
-it("finding 7: whoever points a provider elsewhere does not log in as those who are linked to it", async () => {
+it("whoever points a provider elsewhere does not log in as those who are linked to it", async () => {
   const { peer, fake, other } = world;
   const org = await peer.addOrganization();
   const idpId = await world.addForgeB({ options: { is_linking_allowed: true }, org });

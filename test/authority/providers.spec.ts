@@ -46,7 +46,7 @@ async function world() {
   return { organizationId, settings, idpId, person, suspended };
 }
 
-describe("finding 7: who answers for an identity provider (J1a)", () => {
+describe("who answers for an identity provider (J1a)", () => {
   it("whoever points it elsewhere suspends the links of users whom they do not cover", async () => {
     const { settings, idpId, person, suspended } = await world();
     const [owner, nobody] = [await person(["IAM_OWNER"]), await person([])];

@@ -66,7 +66,7 @@ async function guess(loginName: string, address: string, times = 1): Promise<voi
   }
 }
 
-describe("refused log-ins (authority J15)", () => {
+describe("refused log-ins (J15)", () => {
   it("are records with their source, counted together by source and minute", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     const [first, second] = [anyAddress(), anyAddress()];

@@ -49,7 +49,7 @@ const shape = ({ status, html, url }: Shown, address: string) => ({
     .replaceAll(/flow=[\w-]+/g, "flow"),
 });
 
-describe("registration (authority J13)", () => {
+describe("registration (J13)", () => {
   it("D50: is the same for an address that has an account; its owner is told so, and offered recovery", async () => {
     const taken = freshAddress();
     const owner = await addPersonNamed(peer, {
@@ -104,7 +104,7 @@ describe("registration (authority J13)", () => {
     await proving(email);
   });
 
-  it("finding 7: says plainly whether a login name is taken, once the address is proven", async () => {
+  it("says plainly whether a login name is taken, once the address is proven", async () => {
     // Somebody has the address as their name, and so it cannot be that of whoever reads its mail.
     const email = freshAddress();
     await addPersonNamed(peer, { username: email });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { roads } from "../fuzz/authority/roads.ts";
 import { search } from "../fuzz/authority/spawn.ts";
 
-describe("the search for power proves itself (authority 4)", () => {
+describe("the search for power proves itself (decision 0089)", () => {
   it("roads that each ruling closes lead nowhere", async () => {
     const { code, said } = await search({ flags: ["--roads"], without: "" });
     assert.equal(code, 0, said);

@@ -9,7 +9,7 @@ import { search } from "../fuzz/authority/spawn.ts";
 const root = join(import.meta.dirname, "../..");
 const seed = "20261123";
 
-describe("the search for power (authority 4)", () => {
+describe("the search for power (decision 0089)", () => {
   // On a machine that does much else the time is over before.
   it("2,000 steps of attackers of all roles come to nothing that nobody gave them", async () => {
     const flags = ["--steps", "2000", "--seconds", "35", "--each", "200", "--seed", seed];

@@ -43,7 +43,7 @@ async function assertNowhere(...there: string[]): Promise<void> {
   assert.deepEqual(found(bytes, there), there);
 }
 
-describe("finding 14: seeds, codes and passwords stand in no table in clear (J14)", () => {
+describe("seeds, codes and passwords stand in no table in clear (J14)", () => {
   it("while an authenticator is being set up, by the API and on the page", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     const byCall = bodyOf(await peer.post(`/users/${id}/totp`));

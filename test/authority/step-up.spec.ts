@@ -42,7 +42,7 @@ const addTotp = async (id: string) => {
   });
 };
 
-describe("step-up (account L2)", () => {
+describe("step-up (L2)", () => {
   it("asks whoever proved themselves more than five minutes ago to do it again", async () => {
     const id = await withPassword();
     const token = await as(id, "password");

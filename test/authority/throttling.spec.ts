@@ -21,7 +21,7 @@ async function throttle(id: string): Promise<void> {
 }
 const throttlingOf = async (id: string) => bodyOf(await get(`/users/${id}`)).user.throttling;
 
-describe("a user whose passwords are not looked at (authority J15, finding 3)", () => {
+describe("a user whose passwords are not looked at (J15)", () => {
   it("is shown as such by GetUser, until when, and not by a search", async () => {
     const id = await addLogin();
     assert.equal(await throttlingOf(id), undefined);

@@ -35,8 +35,8 @@ const logIn = (id: string) =>
   open({ checks: { user: { user_id: id }, password: { password: goodPassword } } });
 const forced = { force_mfa: { set: true } };
 
-describe("a session that does not satisfy the login settings (authority J11)", () => {
-  it("finding 9: by a password alone is no bearer where a second factor is demanded", async () => {
+describe("a session that does not satisfy the login settings (J11)", () => {
+  it("by a password alone is no bearer where a second factor is demanded", async () => {
     const id = await personUnder(forced);
     const session = await logIn(id);
     const { token } = session;
@@ -61,7 +61,7 @@ describe("a session that does not satisfy the login settings (authority J11)", (
     bodyOf(await remove(`/sessions/${session.id}`, { token }));
   });
 
-  it("finding 9: by a password is no bearer where passwords are not allowed", async () => {
+  it("by a password is no bearer where passwords are not allowed", async () => {
     const id = await personUnder({ allow_username_password: { set: false } });
     const { token, id: sessionId } = await logIn(id);
     assertRefused((await post("/users/_search", [], { token })).refusal, policy);

@@ -44,7 +44,7 @@ async function logIn(loginName: string, tried: string) {
   return agent.submit({ password: tried });
 }
 
-describe("where people were (account L4, marker scan)", () => {
+describe("where people were (L4, marker scan)", () => {
   it("stands in no table in clear, and opens for nobody once they are deleted", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     await logIn(loginName, "wrong");

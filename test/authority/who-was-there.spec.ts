@@ -47,7 +47,7 @@ async function logIn(loginName: string, address: string, tried = password): Prom
   return tried === password ? String(answerOf(shown).get("code")) : "";
 }
 
-describe("who was there, in the history of a real log-in (account L4)", () => {
+describe("who was there, in the history of a real log-in (L4)", () => {
   it("is read by its owner and by administrators over them: address, browser, session, flow", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     const address = anyAddress();

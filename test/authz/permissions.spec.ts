@@ -24,7 +24,7 @@ const at = (contextType: RoleContext, contextId: string, role: string): Membersh
   roles: [role],
 });
 
-describe("covering (authority, Words)", () => {
+describe("covering (decision 0087)", () => {
   it("is transitive: who covers an owner covers all that the owner does", () => {
     const covered = new Map(
       everyMembership.map((one) => [one, everyMembership.filter((other) => covers([one], other))]),

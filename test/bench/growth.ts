@@ -1,4 +1,4 @@
-// `npm run bench:growth`: rates over 10k, 100k and 1M targets as ratios to 10k (performance.md section 3).
+// `npm run bench:growth`: rates over 10k, 100k and 1M targets as ratios to 10k.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";

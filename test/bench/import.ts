@@ -1,5 +1,5 @@
 // `npm run bench:import`: users imported a second, with and without hashes, on both engines, beside the same rows inserted raw;
-// memory meanwhile, and what it costs those who introspect (performance.md, row 18).
+// memory meanwhile, and what it costs those who introspect.
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";

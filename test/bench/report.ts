@@ -39,7 +39,7 @@ export type Machine = {
 };
 
 /**
- * The line of a row, out of what its cases gave. Rates are per core (performance.md section 2): requests a second of the
+ * The line of a row, out of what its cases gave. Rates are per core: requests a second of the
  * server's processor time, so that neither what others take from the core nor a slow generator counts. Where the disk
  * is waited for they are requests a second.
  */
@@ -129,7 +129,7 @@ const ratio = (value: number | undefined) =>
 const ms = (value: number | undefined) =>
   (value === undefined ? "-" : value.toFixed(1)).padStart(8);
 
-/** The table of performance.md section 6. */
+/** The table of all rows. */
 export function table(rows: readonly RowResult[], where: Machine): string {
   const titles = ["service", "peer", "floor"].map((text) => text.padStart(widths.number)).join("");
   const ratios = ["x peer", "of limit"].map((text) => text.padStart(widths.ratio)).join("");

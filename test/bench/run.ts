@@ -1,4 +1,4 @@
-// `npm run bench`: the service beside its peers and floors (performance.md section 6). See README.md.
+// `npm run bench`: the service beside its peers and floors. See README.md.
 import { parseArgs } from "node:util";
 import { gateFailures } from "./judge.ts";
 import { fullTiming, measure, type Measured, quickTiming } from "./measure.ts";

@@ -1,4 +1,4 @@
-// `npm run bench:soak`: memory and p99 while creates, reads and searches take turns (performance.md section 4).
+// `npm run bench:soak`: memory and p99 while creates, reads and searches take turns.
 import { parseArgs } from "node:util";
 import { counterMark } from "./load/spec.ts";
 import { median } from "./judge.ts";

@@ -31,7 +31,7 @@ const byName = () =>
     written().humanUsers.map((each: { user: { userName: string } }) => [each.user.userName, each]),
   );
 
-describe("idsvc migrate keycloak (decisions G5)", () => {
+describe("idsvc migrate keycloak (G5)", () => {
   before(async () => {
     const { code, err } = await idsvc([
       ...["migrate", "keycloak", "--org", "fleet", "--realm", realm, "--output", body],
@@ -102,7 +102,7 @@ describe("idsvc migrate keycloak (decisions G5)", () => {
   });
 });
 
-describe("idsvc migrate auth0 (decisions G5)", () => {
+describe("idsvc migrate auth0 (G5)", () => {
   it("finds the hash by the exact address, and says what does not move", async () => {
     const command = ["migrate", "auth0", "--org", "a", ...files, "--output", body, "--multiline"];
     const { code, out, err } = await idsvc([...command, "--json", "--email-verified", "false"]);

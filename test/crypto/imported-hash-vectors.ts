@@ -92,7 +92,7 @@ const passlib = [
   ),
 ];
 
-// python3: hashlib.pbkdf2_hmac(DIGEST, b"correct horse", b"sixteen byte slt", 2000, LENGTH), as background.md 7.5 has it;
+// python3: hashlib.pbkdf2_hmac(DIGEST, b"correct horse", b"sixteen byte slt", 2000, LENGTH), as specification 11.13 has it;
 // 64 bytes of SHA-256 are longer than the digest.
 const generic = [
   ...of(

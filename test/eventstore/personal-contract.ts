@@ -6,7 +6,7 @@ import { by, type Fresh, owner, person, personEvents } from "./place.ts";
 
 const fullName = "MARKER Full Name";
 
-/** Personal fields (decisions C7, faults 5.5): sealed with the person's own key, unreadable once it is destroyed. */
+/** Personal fields (C7): sealed with the person's own key, unreadable once it is destroyed. */
 export function personalContract(fresh: () => Promise<Fresh>): void {
   const add = ({ events }: Fresh, id: string, at = by()) =>
     events.transact(at, async (tx) => {

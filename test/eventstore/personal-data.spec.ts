@@ -20,7 +20,7 @@ import { rebuildProjections } from "../../src/projection/rebuild.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { connect } from "../storage/sqlite-place.ts";
 
-// Recognisable, so that a trace of them anywhere is found (faults 5.5, marker test).
+// Recognisable, so that a trace of them anywhere is found (C7).
 const username = "MARKERusername";
 const data = { given_name: "MARKERgiven", family_name: "MARKERfamily" };
 const address = "MARKERemail@example.com";

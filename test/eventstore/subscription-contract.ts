@@ -17,7 +17,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 const two = by({ instanceId: "two" });
 
-/** Slow consumers (decisions C2): after the commit, at least once, in order, from a cursor that survives. */
+/** Slow consumers (C2): after the commit, at least once, in order, from a cursor that survives. */
 export function subscriptionContract(newPlace: () => Promise<Place>): void {
   const fresh = freshStore(newPlace);
 

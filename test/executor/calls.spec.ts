@@ -130,7 +130,7 @@ describe("a request execution", () => {
     assert.equal(receiver.calls.length, 0);
   });
 
-  it("runs the most specific alone: method, then service, then all (D4)", async () => {
+  it("runs the most specific alone: method, then service, then all (X4)", async () => {
     const ids: string[] = [];
     for (const path of ["/all", "/service", "/method"]) ids.push((await peer.webhook({}, path)).id);
     const [all = "", ofService = "", method = ""] = ids;
@@ -149,7 +149,7 @@ describe("a request execution", () => {
     assert.deepEqual(await called(), ["/service"]);
   });
 
-  it("calls its own targets in their order, then those of its includes (D3)", async () => {
+  it("calls its own targets in their order, then those of its includes (X3)", async () => {
     const id = async (path: string) => (await peer.webhook({}, path)).id;
     const [a, b, c, d] = [await id("/a"), await id("/b"), await id("/c"), await id("/d")];
     const all = await peer.set({ request: { all: true } }, [c]);

@@ -226,7 +226,7 @@ describe("repeating a delivery", () => {
     assertRefused(restRefusal(await redeliver("404")), absent);
   });
 
-  it("needs action.execution.write, testing action.target.write, reading execution.read (D11)", async () => {
+  it("needs action.execution.write, testing action.target.write, reading execution.read (X11)", async () => {
     const viewer = await addCaller(app, ["IAM_OWNER_VIEWER"]);
     const stranger = await addCaller(app, ["IAM_ORG_MANAGER"]);
     const { id } = await peer.webhook();

@@ -68,7 +68,7 @@ const claim = {
   ],
 };
 
-describe("functions at their points (decisions D12)", () => {
+describe("functions at their points (X12)", () => {
   it("preuserinfo adds claims to userinfo and introspection, and none that is reserved", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     const { access_token: token } = await peer.tokensFor(web, id, { scope: ["openid"] });
@@ -140,7 +140,7 @@ describe("functions at their points (decisions D12)", () => {
     });
   });
 
-  it("D10: nobody who may repair executions is kept from logging in", async () => {
+  it("X10: nobody who may repair executions is kept from logging in", async () => {
     const refusal = { forwardedStatusCode: 403, forwardedErrorMessage: "not today" };
     const owner = await addPersonNamed(peer);
     const ctx = { instance_id: peer.app.made.instance_id };

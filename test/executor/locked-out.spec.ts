@@ -86,7 +86,7 @@ describe("D69: executions that break every call", () => {
       code: 9,
       reason: "FEATURE_DISABLED",
     });
-    // What was set goes on running (background 2.2).
+    // What was set goes on running (specification 4.1.2).
     assertRefused(restRefusal(await peer.post("/organizations/_search", [])), {
       code: 9,
       reason: "EXECUTION_FAILED",

@@ -14,7 +14,7 @@ export type StorePlace = { dataDir: string; env?: Record<string, string> };
 
 /**
  * Proves from the clients' log, the events and the tables that nothing acknowledged was lost and nothing else came to
- * be (faults.md, the checker). Gives every violation in words; none means sound. Without a log, what clients know is
+ * be (docs/faults.md). Gives every violation in words; none means sound. Without a log, what clients know is
  * left out.
  *
  * Rule 4 is the readers' own to prove (`f11-reader-race.ts`); rule 7 has no one-time values yet.

@@ -18,7 +18,7 @@ export type Outcome = {
   remark: string;
 };
 
-/** One row of faults.md. */
+/** One row of docs/faults.md. */
 export type Fault = {
   id: string;
   title: string;

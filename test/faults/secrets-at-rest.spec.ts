@@ -53,7 +53,7 @@ async function start(env: Record<string, string>) {
   return { child, output: () => Buffer.concat(printed) };
 }
 
-describe("secrets at rest (faults.md 5.5, the marker test)", () => {
+describe("secrets at rest (C7)", () => {
   it("stand nowhere in clear: not in the store, the logs, later answers, or what the system tells of the process", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "idsvc-marker-"));
     after(() => rmSync(dataDir, { recursive: true, force: true }));

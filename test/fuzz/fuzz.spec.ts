@@ -20,7 +20,7 @@ const check = async (name: string, parameters: fc.Parameters<unknown>) => {
   await fc.assert(target.property(peer) as fc.IAsyncProperty<unknown>, parameters);
 };
 
-describe("inputs that nobody would send (faults 5.3)", () => {
+describe("inputs that nobody would send (decision 0090)", () => {
   for (const { name, share = 1, isLong = false } of targets) {
     if (isLong) continue;
     it(`break nothing: ${name}`, () => check(name, { seed, numRuns: runs * share }));

@@ -96,7 +96,7 @@ const readers: Record<string, { most: number; pieces: string[]; read: (text: str
 
 const mostMs = 50;
 
-/** Texts as long as may be, of few pieces again and again: no reader takes more than 50 ms of the processor (authority J17). */
+/** Texts as long as may be, of few pieces again and again: no reader takes more than 50 ms of the processor (J17). */
 export const held: Target = {
   name: "held",
   property: () =>

@@ -11,7 +11,7 @@ const secrets: string[] = [];
 /** Names what nobody may be told who did not ask for it: it was given out once, to another. */
 export const keepSecret = (...values: string[]): void => void secrets.push(...values);
 
-/** What no answer may be, whatever was asked (faults 5.3): a failure of ours, or a refusal that says nothing. */
+/** What no answer may be, whatever was asked (decision 0090): a failure of ours, or a refusal that says nothing. */
 export function judgeAnswer({ status, headers, body }: RawAnswer): void {
   assert.ok(status >= 200, `the answer has the status ${status}`);
   assert.ok(status < 500 || meant.has(status), `${status}: ${body.toString("utf8", 0, 500)}`);

@@ -13,7 +13,7 @@ const races: Readonly<Record<string, Race>> = { ...onceRaces, ...oneRaces, ...go
 let started: Promise<Contestants>[] | undefined;
 const begun = () => (started ??= [startContestants(1), startContestants(2)]);
 
-/** Races in one process on the embedded store, and over two replicas on PostgreSQL (faults F12, 5.3). */
+/** Races in one process on the embedded store, and over two replicas on PostgreSQL (F12, decision 0090). */
 export const raceTarget: Target = {
   name: "races",
   isLong: true,

@@ -1,4 +1,4 @@
-// `npm run fuzz`: inputs that nobody would send, over the whole service (faults 5.3). Ends with 1 when one breaks it; what
+// `npm run fuzz`: inputs that nobody would send, over the whole service (decision 0090). Ends with 1 when one breaks it; what
 // is found belongs into regressions.ts.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";

@@ -6,7 +6,7 @@ const start = new Date("2026-01-02T03:04:05Z");
 const after = (ms: number) => new Date(start.getTime() + ms);
 const hour = 3_600_000;
 
-describe("the next try of a failed job (D9)", () => {
+describe("the next try of a failed job (X9)", () => {
   it("comes after pauses that double from a second on", () => {
     const pauses = [1, 2, 3, 4, 11].map((attempts) => {
       const next = nextTry({ attempts, failingSince: start, now: start }, 0);

@@ -214,7 +214,7 @@ function atWork(fresh: Fresh): void {
 }
 
 function order(fresh: Fresh): void {
-  describe("jobs of one key (D9)", () => {
+  describe("jobs of one key (X9)", () => {
     it("run one after the other, in the order of their commits, while other keys go on", async () => {
       await using store = await fresh();
       // Ids in the reverse order: the order is that of the log.
@@ -280,7 +280,7 @@ function order(fresh: Fresh): void {
 }
 
 function failing(fresh: Fresh): void {
-  describe("jobs of one group (D9)", () => {
+  describe("jobs of one group (X9)", () => {
     it("have places of their own, perhaps none, and hide no other group, however many they are", async () => {
       await using store = await fresh();
       for (let at = 0; at < 700; at++) await ring(store, `full${at}`, { key: `full/${at}` });

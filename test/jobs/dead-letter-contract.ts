@@ -28,7 +28,7 @@ async function letDie(store: Store, time: ReturnType<typeof clock>, ids: string[
 }
 
 export function deadLetterContract(fresh: Fresh): void {
-  describe("a dead letter (D9, F17)", () => {
+  describe("a dead letter (X9, F17)", () => {
     it("is made of a job that fails for 24 hours, frees its key, and can be listed", async () => {
       const time = clock();
       await using store = await fresh(time.now);

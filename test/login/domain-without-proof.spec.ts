@@ -68,7 +68,7 @@ async function checked(protocol: "grpc" | "rest", value: string, password: strin
 const wrong = "3 INVALID_CREDENTIALS";
 
 describe("a domain that nobody had to prove", () => {
-  it("finding 12: takes over no username that led to somebody before, on the pages, over REST and gRPC", async () => {
+  it("takes over no username that led to somebody before, on the pages, over REST and gRPC", async () => {
     const domain = newDomain();
     const text = `ada@${domain}`;
     const owner = await peer.addPerson({ username: text, ...withPassword(ours) });
@@ -92,7 +92,7 @@ describe("a domain that nobody had to prove", () => {
     assert.ok(await letsIn("ada", theirs, bound(taker.organization)));
   });
 
-  it("finding 12: takes over no verified address", async () => {
+  it("takes over no verified address", async () => {
     const domain = newDomain();
     const address = `ada@${domain}`;
     const contact = { email: { address, is_verified: true } };
@@ -106,7 +106,7 @@ describe("a domain that nobody had to prove", () => {
     }
   });
 
-  it("finding 12: takes nothing over by a username that is given, or changed, later", async () => {
+  it("takes nothing over by a username that is given, or changed, later", async () => {
     const domain = newDomain();
     const text = `eve@${domain}`;
     const taker = await stranger(domain);

@@ -23,7 +23,7 @@ const people = [...new Map(vectors.map((vector) => [vector.scheme, vector])).val
   )
   .map((vector, nth) => ({ ...vector, userId: `moved-${nth}` }));
 
-describe("people who were imported with hashes (decisions G3)", () => {
+describe("people who were imported with hashes (G3)", () => {
   it("log in through the browser, whatever made the hash, which is then one of our own", async () => {
     const humanUsers = people.map(({ userId, encoded }) => ({
       userId,

@@ -68,7 +68,7 @@ describe("login name and password", () => {
     assert.match(refused.html, /Login name or password is wrong/);
   });
 
-  it("finding 5: an unknown name is nobody's, also where an older store has a user with the id 0 (J7)", async () => {
+  it("an unknown name is nobody's, also where an older store has a user with the id 0 (J7)", async () => {
     const { kernel, made } = peer.app;
     const [id, organizationId] = ["0", made.organization_id];
     const by = { instanceId: made.instance_id, editorId: id, service: "test", clientId: "" };

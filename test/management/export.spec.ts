@@ -44,7 +44,7 @@ function assertSameText(actual: string, expected: string): void {
   assert.equal(actual.length, expected.length);
 }
 
-describe("an export (decisions G4)", () => {
+describe("an export (G4)", () => {
   it("imported elsewhere and exported there gives the same text", async () => {
     const name = newName("moving");
     const { bring } = importPeer(here);

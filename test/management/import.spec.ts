@@ -28,7 +28,7 @@ const canLogIn = async (user_id: string, password: string) => {
   return (await peer.post("/sessions", { checks })).status === 201;
 };
 
-describe("a bulk import (decisions G4)", () => {
+describe("a bulk import (G4)", () => {
   it("creates an organization and all that is its own, and says so", async () => {
     const name = newName("fleet");
     const { job, errors, success } = await imports.bring([wholeOrg(name)]);

@@ -28,7 +28,7 @@ const canLogIn = async (user_id: string, password: string) => {
   return (await peer.post("/sessions", { checks })).status === 201;
 };
 
-describe("SetUpOrg (decisions G1)", () => {
+describe("SetUpOrg (G1)", () => {
   for (const path of [`${base}/orgs/_setup`, "/admin/v1/orgs/_setup"]) {
     it(`makes an organization, its owner and his membership in one, at ${path}`, async () => {
       const name = uniqueName("organization");
@@ -99,7 +99,7 @@ describe("SetUpOrg (decisions G1)", () => {
   });
 });
 
-describe("ImportHumanUser (decisions G3)", () => {
+describe("ImportHumanUser (G3)", () => {
   const path = `${base}/users/human/_import`;
 
   it("creates a person with a password, in the organization of the header", async () => {
@@ -211,7 +211,7 @@ describe("ImportHumanUser (decisions G3)", () => {
   });
 });
 
-describe("ListProjectGrantChanges (decisions G2)", () => {
+describe("ListProjectGrantChanges (G2)", () => {
   async function grant() {
     const project_id = bodyOf(await peer.post("/projects", { name: uniqueName("project") }), 201)
       .details.id;

@@ -104,7 +104,7 @@ async function doAgain(claimId: string, claim: DomainClaim): Promise<void> {
   await noticesSent(peer.app);
 }
 
-describe("who signs in with a name that ends in a domain (background 5.7)", () => {
+describe("who signs in with a name that ends in a domain (specification 10.3)", () => {
   it("is told in his language, by mail, when another organization proves it; the name that the mail gives works", async () => {
     const domain = newDomain();
     const short = `ada@${domain}`;

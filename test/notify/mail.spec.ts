@@ -173,7 +173,7 @@ describe("a mail", () => {
     assert.ok(!mails.mails.some(({ to }) => to.includes(email)));
   });
 
-  it("D54, finding 13: leads to the instance, and nowhere else", async () => {
+  it("D54: leads to the instance, and nowhere else", async () => {
     const { peer } = journeys;
     const address = newAddress();
     const contact = { email: { address, is_verified: true } };

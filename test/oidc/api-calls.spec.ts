@@ -18,7 +18,7 @@ const nicknamed = (nickname: string) => ({
 const method = "/idsvc.resources.user.v3alpha.UserService/PatchUser";
 
 describe("a call of the API with an access token", () => {
-  it("is known by the client that it was issued to: events name it (C9), targets its project (D6)", async () => {
+  it("is known by the client that it was issued to: events name it (C9), targets its project (X6)", async () => {
     const url = receiver.url("/hook");
     const target = { name: uniqueName("target"), rest_webhook: { url } };
     const { details } = bodyOf(await service.post("/targets", target), 201);

@@ -8,7 +8,7 @@ export type Case = { id: string; what: string; jwt: string };
 const longText = "x".repeat(10_240);
 
 /**
- * Assertions that nobody may take (abuse cases D23 to D26 and D29), made from one that would hold.
+ * Assertions that nobody may take (D23 to D26 and D29), made from one that would hold.
  * @param claims gives claims that hold, with a `jti` of their own
  */
 export function badAssertions(signer: Signer, claims: () => Claims, now: number): Case[] {

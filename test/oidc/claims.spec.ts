@@ -103,7 +103,7 @@ describe("the claims parameter (OpenID Connect Core 1.0 section 5.5)", () => {
   });
 });
 
-describe("claims of the service's own (background 8.8)", () => {
+describe("claims of the service's own (specification 11.7)", () => {
   const own = "urn:idsvc:iam:";
   const ofOrganization = `${own}user:resourceowner`;
 

@@ -47,7 +47,7 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     assert.ok(Math.abs((tokens.expiresIn() ?? 0) - 43_200) <= 1);
   });
 
-  it("opens the APIs by the scope of the service's own project, and only by it (decisions B5)", async () => {
+  it("opens the APIs by the scope of the service's own project, and only by it (B5)", async () => {
     const machine = await addMachine();
     const token = async (scope: string) =>
       (await send(paths.token, asked(scope), basic(machine))).body.access_token;
@@ -86,7 +86,7 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     const { payload, protectedHeader } = await jwtVerify(body.access_token, keys, {
       ...{ issuer: service.issuer, typ: "at+jwt" },
     });
-    // What a machine user calls themselves is the audience of nothing (authority J8).
+    // What a machine user calls themselves is the audience of nothing (J8).
     assert.deepEqual(payload.aud, [await service.ports.settings.ownProjectId(service.at)]);
     const { kid } = await service.ports.keys.signer(service.at, undefined);
     assert.equal(protectedHeader.kid, kid);

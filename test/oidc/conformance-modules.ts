@@ -15,7 +15,7 @@ import {
 } from "./conformance.ts";
 
 // The modules of the certification suite, by their names, for static clients: each says in our words what the suite looks
-// at (conformance.md). The specs beside this file run them with what their plan prescribes.
+// at (CERTIFICATION.md). The specs beside this file run them with what their plan prescribes.
 
 const scopeClaims: Record<string, string[]> = {
   profile: [

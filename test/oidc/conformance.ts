@@ -54,7 +54,7 @@ export type Conformance = AsyncDisposable & {
   /** The same where no page may be shown. */
   silently(agent: UserAgent, more?: Parameters): Promise<Given>;
   redeem(code: string, client?: MadeClient, more?: Record<string, string>): Promise<Answer>;
-  /** Points 11 to 13 of conformance.md; gives the claims. */
+  /** What the suite asks of an ID token; gives the claims. */
   verified(given: Given, client?: MadeClient): Promise<JWTPayload>;
 };
 

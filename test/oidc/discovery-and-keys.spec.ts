@@ -23,7 +23,7 @@ describe("discovery (OpenID Connect Discovery 1.0 section 4)", () => {
     assert.equal(server.issuer, issuer);
   });
 
-  it("tells the endpoints of the specification (4.3), below the issuer", async () => {
+  it("tells its endpoints (specification 4.3), below the issuer", async () => {
     const found = await document();
     const expected = {
       token_endpoint: paths.token,
@@ -75,7 +75,7 @@ describe("discovery (OpenID Connect Discovery 1.0 section 4)", () => {
     for (const name of Object.keys(found)) assert.doesNotMatch(name, /idsvc/);
   });
 
-  it("tells of token exchange only where it is on (decisions B6)", async () => {
+  it("tells of token exchange only where it is on (B6)", async () => {
     const exchange = "urn:ietf:params:oauth:grant-type:token-exchange";
     assert.ok(!(await document()).grant_types_supported.includes(exchange));
     const settings = { oidc_token_exchange: { set: true } };

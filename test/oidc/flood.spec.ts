@@ -52,7 +52,7 @@ it("F22: a flood of passwords and secrets is refused in words, and everything el
   assert.equal((await service.userinfo(token)).status, 200);
 });
 
-it("finding 2, J12a: a flood of one source keeps nobody else waiting", async () => {
+it("J12a: a flood of one source keeps nobody else waiting", async () => {
   const bob = await addPersonNamed(service);
   const shown = await whileFull("203.0.113.9", () => signInAs(bob.loginName));
   assert.ok(shown.left?.searchParams.has("code"), shown.html.slice(0, 2500));

@@ -21,7 +21,7 @@ async function rowCounts(): Promise<Record<string, number>> {
   return counts;
 }
 
-describe("what has expired (decisions C7)", () => {
+describe("what has expired (C7)", () => {
   it("goes from every table, and the sessions tell of it in the log", async () => {
     const [web, user, machine] = [await addClient(), await addPerson(), await addMachine()];
     await tokensFor(web, user, { scope: ["openid", "offline_access"] });

@@ -18,7 +18,7 @@ const scope = ["openid", "email", "offline_access"];
 const seconds = () => Math.floor(service.now().getTime() / 1000);
 
 describe("introspection (RFC 7662)", () => {
-  it("tells everything that the specification names (4.3.3), to the APIs of the project", async () => {
+  it("tells everything that is specified (specification 4.3.3), to the APIs of the project", async () => {
     const { access_token: token } = await tokensFor(web, user, { scope });
     const seen = await introspect(token, api);
     const { exp, iat, nbf, jti, auth_time, ...rest } = seen;

@@ -31,7 +31,7 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
     assert.deepEqual(Object.keys(body).sort(), [
       ...["access_token", "expires_in", "id_token", "scope", "token_type"],
     ]);
-    // Who signs is no client, and no audience of anything (authority J8).
+    // Who signs is no client, and no audience of anything (J8).
     const { sub, azp, aud } = decodeJwt(body.id_token);
     assert.deepEqual({ sub, azp, aud }, { sub: svc.id, azp: undefined, aud: [issuer] });
     const info = await service.userinfo(body.access_token);

@@ -87,7 +87,7 @@ describe("token exchange (RFC 8693)", () => {
     assertRefused(await ask(subjectOf(first.access_token), other), 400, "unauthorized_client");
   });
 
-  it("refuses what the matrix does not hold (the specification, 4.3.2)", async () => {
+  it("refuses what the matrix does not hold (specification 4.3.2)", async () => {
     const { access_token: token, refresh_token: refresh } = await tokensFor(web, user, {
       scope: ["openid", "offline_access"],
     });

@@ -22,7 +22,7 @@ const release = (holderId: string, part: Part = {}) => claim("release", holderId
 
 const taken = (error: unknown) => error instanceof ClaimTaken && error.kind === "name";
 
-/** Uniqueness claims (decisions C4, faults F12): one holder a value. */
+/** Uniqueness claims (C4, F12): one holder a value. */
 export function claimContract(fresh: () => Promise<Fresh>): void {
   const commit = ({ db }: Fresh, ...changes: ClaimChange[]) => db.commit(unit({ claims: changes }));
   const held = async ({ db }: Fresh): Promise<string[]> => {

@@ -14,7 +14,7 @@ import { textContract } from "./text-contract.ts";
 
 export type Fresh = AsyncDisposable & { db: MigratableDatabase; place: Place };
 
-/** What every database must do, whatever its dialect (decisions H5). */
+/** What every database must do, whatever its dialect (H5). */
 export function storageContract(newPlace: () => Promise<Place>): void {
   const fresh = async (): Promise<Fresh> => {
     const place = await newPlace();

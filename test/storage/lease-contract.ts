@@ -10,7 +10,7 @@ import { happened, logOf, schema, unit } from "./place.ts";
 
 const lifeMs = 300;
 
-/** Leases with fencing tokens (faults F14): one process at a time, and none that is late. */
+/** Leases with fencing tokens (F14): one process at a time, and none that is late. */
 export function leaseContract(fresh: () => Promise<Fresh>): void {
   const lease = (db: Database) => holdLease({ db, name: "work", lifeMs });
 

@@ -27,7 +27,7 @@ export const form = { "content-type": "application/x-www-form-urlencoded" };
 export const owner = { ...json, authorization: `Bearer ${token}` };
 
 /**
- * Tests what each of many requests costs the service, as processor time (authority J17): the service is a process of its own,
+ * Tests what each of many requests costs the service, as processor time (J17): the service is a process of its own,
  * and what counts is what its main thread has had of the processor, however busy the machine is.
  */
 export async function heldService(): Promise<{

@@ -8,7 +8,7 @@ import type { Ports } from "./index.ts";
 const instance = { type: "instance" } as const;
 
 /**
- * Lets a login client act for a user (authority J2a, option `session_acts`). With the token of a session of the user, in
+ * Lets a login client act for a user (J2a, option `session_acts`). With the token of a session of the user, in
  * the field `session_token`, the call goes on as a call of that user, who may do what they may do to their own account.
  * Without it, a login client may finish the account of a user whom it registered, until that user first logs in.
  *

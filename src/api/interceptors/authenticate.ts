@@ -9,10 +9,10 @@ import type { Ports } from "./index.ts";
 const challenge = { "www-authenticate": "Bearer" };
 
 /**
- * Finds out who calls by the bearer token (decisions B3, B5).
+ * Finds out who calls by the bearer token (B3, B5).
  *
  * @throws UNAUTHENTICATED TOKEN_MISSING, TOKEN_MALFORMED, TOKEN_INVALID
- * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (resources, Instances)
+ * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (specification 10.1)
  */
 export const authenticate =
   (ports: Ports): InterceptorFactory =>
@@ -39,7 +39,7 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<vo
   });
 }
 
-/** Whoever acts for somebody does no more than either may (authority J2a). */
+/** Whoever acts for somebody does no more than either may (J2a). */
 async function limitToActors(
   memberships: Ports["memberships"],
   call: Call,

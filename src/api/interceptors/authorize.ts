@@ -3,7 +3,7 @@ import type { InterceptorFactory } from "../call.ts";
 import { scopeOf } from "../scope.ts";
 import type { Ports } from "./index.ts";
 
-/** Lets the slice check the object that the request names (decisions B3). */
+/** Lets the slice check the object that the request names (B3). */
 export const authorize =
   (_: Ports, binding: ServiceBinding): InterceptorFactory =>
   ({ method }) => {

@@ -2,7 +2,7 @@ import { cancelled, deadlineExceeded } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 
 /**
- * Ends a call at the earlier of what the client allows and what the method allows (decisions A8), and when the client
+ * Ends a call at the earlier of what the client allows and what the method allows (A8), and when the client
  * has gone. The work below is told by the call's signal; a write that is already handed to the store still commits.
  * Of a stream this bounds the opening; what flows afterwards has only an idle limit.
  */

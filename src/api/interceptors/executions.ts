@@ -18,11 +18,11 @@ import type { Ports } from "./index.ts";
 import { stepUp } from "./step-up.ts";
 
 /**
- * Calls the targets of executions before and after the handler of a unary method, in whatever protocol (decisions D5).
+ * Calls the targets of executions before and after the handler of a unary method, in whatever protocol (X5).
  *
  * What a target makes of a request is validated and authorized as what the caller sent; `ctx` and what stands in the path
- * stay as they are. Secrets are shown to targets that may have them, and kept where a target did not see them (authority
- * J14). Who may write executions is never subject to them where the schema says so (decisions D10), and
+ * stay as they are. Secrets are shown to targets that may have them, and kept where a target did not see them
+ * (J14). Who may write executions is never subject to them where the schema says so (X10), and
  * neither is what is done to the system, which no instance has a say in.
  */
 export const executions =

@@ -4,7 +4,7 @@ import type { InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
 /**
- * Refuses methods behind a feature flag that is off (decisions B6).
+ * Refuses methods behind a feature flag that is off (B6).
  *
  * @throws FAILED_PRECONDITION FEATURE_DISABLED
  */

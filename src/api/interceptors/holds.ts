@@ -11,7 +11,7 @@ import type { Ports } from "./index.ts";
 type Unit = Parameters<NonNullable<Scope["guard"]>>[0];
 
 /**
- * Judges holds on users (authority J1, option `holds`): only who covers the users whom the request holds goes on. It is
+ * Judges holds on users (J1, option `holds`): only who covers the users whom the request holds goes on. It is
  * judged once more in each unit that the call writes, together with what a user came to hold meanwhile.
  *
  * @throws PERMISSION_DENIED USER_OUTRANKS_CALLER, TOKEN_WITHOUT_HOLD

@@ -60,7 +60,7 @@ export type Ports = {
 };
 
 /**
- * The steps around every call, outermost first (decisions D5). A test pins the order.
+ * The steps around every call, outermost first (X5). A test pins the order.
  */
 export const order: readonly [
   name: string,
@@ -95,7 +95,7 @@ export const order: readonly [
   ["stepUp", stepUp],
   // Whose power it moves: only for who may do it at all.
   ["holds", holds],
-  // Innermost: targets see only authorized, valid calls. Of unary methods only (decisions D5).
+  // Innermost: targets see only authorized, valid calls. Of unary methods only (X5).
   ["executions", executions],
 ];
 

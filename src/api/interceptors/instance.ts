@@ -5,7 +5,7 @@ import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
 /**
- * Resolves the instance by the host of the request, port ignored (decisions B1).
+ * Resolves the instance by the host of the request, port ignored (B1).
  *
  * @throws NOT_FOUND INSTANCE_UNKNOWN_HOST
  */

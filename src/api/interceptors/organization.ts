@@ -11,7 +11,7 @@ const longestId = 200;
 
 /**
  * Resolves the context a call acts in: `ctx` of the request, else the header `x-idsvc-orgid`, else the instance
- * (decisions B2).
+ * (B2).
  *
  * @throws NOT_FOUND ORGANIZATION_NOT_FOUND, INSTANCE_NOT_FOUND
  * @throws INVALID_ARGUMENT CONTEXT_INVALID
@@ -70,7 +70,7 @@ async function fromRequest(
   }
 }
 
-// Everybody else is at home on the instance of the host; system callers may name any (decisions B2).
+// Everybody else is at home on the instance of the host; system callers may name any (B2).
 function enterInstance(call: Call, found: { id: string } | undefined): RequestedContext {
   if (found === undefined) throw instanceNotFound();
   if (found.id !== call.instanceId && call.caller?.kind !== "system") throw instanceNotFound();
@@ -90,7 +90,7 @@ async function fromHeader({ organizations }: Ports, call: Call): Promise<Request
   return enterOrganization(call, await organizations.byId(call.instanceId, id));
 }
 
-/** Organizations in which the caller has nothing do not exist for them (authority J13). */
+/** Organizations in which the caller has nothing do not exist for them (J13). */
 function enterOrganization(call: Call, found: { id: string } | undefined): RequestedContext {
   if (found === undefined || !knowsOrganization(call, found.id)) throw organizationNotFound();
   return { type: "organization", organizationId: found.id };

@@ -3,7 +3,7 @@ import type { Call, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
 
 /**
- * Refuses callers who hold the method's permission nowhere that could matter (decisions B3). Objects below the
+ * Refuses callers who hold the method's permission nowhere that could matter (B3). Objects below the
  * instance are checked one by one after validation.
  *
  * @throws PERMISSION_DENIED PERMISSION_MISSING

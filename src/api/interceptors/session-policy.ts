@@ -4,8 +4,8 @@ import { type DomainError, permissionDenied } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 
 /**
- * Lets the bearer of a session that does not satisfy the login settings of its user do only what finishes it (authority
- * J11, option `unfinished_session`).
+ * Lets the bearer of a session that does not satisfy the login settings of its user do only what finishes it
+ * (J11, option `unfinished_session`).
  *
  * @throws PERMISSION_DENIED MFA_REQUIRED where only a second factor is missing, LOGIN_POLICY
  */

@@ -5,7 +5,7 @@ import { scopeOf } from "../scope.ts";
 import type { Ports } from "./index.ts";
 
 /**
- * Lets users change their own ways to log in only when they have proven themselves lately (account L2, option `step_up`).
+ * Lets users change their own ways to log in only when they have proven themselves lately (L2, option `step_up`).
  *
  * @throws UNAUTHENTICATED STEP_UP_REQUIRED
  */

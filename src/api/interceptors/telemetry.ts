@@ -44,7 +44,7 @@ export const telemetry =
     };
   };
 
-/** What somebody who is known may not do is kept, with where it came from (authority J15). */
+/** What somebody who is known may not do is kept, with where it came from (J15). */
 function note(noteRefusal: NoteRefusal, operation: string, call: Call, { reason }: DomainError) {
   const { caller, instanceId } = call;
   if (caller === undefined) return;

@@ -38,7 +38,7 @@ export async function serveConnect(
   }
 }
 
-/** Sends a refusal as the Connect protocol writes it; the HTTP status is that of REST (decisions A7). */
+/** Sends a refusal as the Connect protocol writes it; the HTTP status is that of REST (A7). */
 export function respondConnectError(exchange: Exchange, thrown: unknown): void {
   const { error, body } = connectError(thrown);
   const http = httpForm(error);

@@ -13,7 +13,7 @@ import type { Readiness } from "./readiness.ts";
  * piles up for it. A watch ends with the signal of its call, so the router's `shutdownSignal` keeps it from holding up
  * a stop.
  *
- * Source: grpc/health/v1/health.proto; decisions A10.
+ * Source: grpc/health/v1/health.proto; A10.
  * @param serviceNames `<package>.<Service>`
  */
 export function registerHealth(

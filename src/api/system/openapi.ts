@@ -25,7 +25,7 @@ const httpMethods: ReadonlySet<string> = new Set(
 /**
  * The OpenAPI 3.1 document of all REST paths; equal rules give an equal document, in whatever order they come.
  *
- * Source: service.md sections 5 and 7; decisions A4, A5, A10.
+ * Source: specification 5 and specification 7; A4, A5, A10.
  * @param issuer where the service is reached, without a slash at the end
  * @param version the release that serves the document; `info.version` is the version of the API
  */

@@ -12,7 +12,7 @@ export type Readiness = {
   onChange(listener: () => void): () => void;
 };
 
-/** A readiness that begins as not ready: traffic comes once the start is done (decisions H4 for the end). */
+/** A readiness that begins as not ready: traffic comes once the start is done (H4 for the end). */
 export function createReadiness(): Readiness {
   let ready = false;
   let impediment: string | undefined;
@@ -46,7 +46,7 @@ export function createReadiness(): Readiness {
 /** What is answered at a path without a call: who asks wants to know whether, not what. */
 export type Probes = ReadonlyMap<string, () => Answer>;
 
-/** Liveness and readiness for load balancers: `/healthz` and `/readyz`, and the same below `/debug` (decisions A10). */
+/** Liveness and readiness for load balancers: `/healthz` and `/readyz`, and the same below `/debug` (A10). */
 export function probes(readiness: Readiness): Probes {
   const live = () => answer(200, "text/plain; charset=utf-8", "ok");
   const ready = () => {

@@ -13,7 +13,7 @@ import * as v1alpha from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
  * dependencies, those left out that the same stream has sent before: a stream of small questions costs no more than the
  * schema and the files it names.
  *
- * Source: grpc/reflection/v1/reflection.proto; decisions A10.
+ * Source: grpc/reflection/v1/reflection.proto; A10.
  */
 export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexOf([...services, v1.ServerReflection, v1alpha.ServerReflection]);

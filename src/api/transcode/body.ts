@@ -105,7 +105,7 @@ const isText = (path: FieldPath): boolean => {
 function readBody({ binding, body, contentType }: RestRequest): JsonValue {
   if (body.length === 0) return emptyObject();
   if (binding.body === "none") {
-    // Many clients send one whatever the method takes (decisions A4).
+    // Many clients send one whatever the method takes (A4).
     if (Buffer.from(body).toString("latin1").trim() === "{}") return emptyObject();
     const message = "this method takes no body but {}; send its fields in the query";
     throw invalidArgument("UNEXPECTED_BODY", message);

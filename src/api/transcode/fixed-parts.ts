@@ -4,7 +4,7 @@ import { restBindings } from "./body.ts";
 import { isObject, writeMessage } from "./json.ts";
 
 /**
- * Refuses another request of a method that says another context or another path than the first (decisions D5), in
+ * Refuses another request of a method that says another context or another path than the first (X5), in
  * whatever protocol it came: what the path of a REST call names is fixed in all of them.
  *
  * @throws INVALID_ARGUMENT EXECUTION_REQUEST_MOVED

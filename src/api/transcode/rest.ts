@@ -32,7 +32,7 @@ export function restRoutes(endpoints: Iterable<Endpoint>): RestRoutes {
 
 type Found = Extract<RouteMatch<Route>, { kind: "found" }>;
 
-/** Serves a REST call: the same endpoint as every other protocol, other bytes (decisions A4-A7). */
+/** Serves a REST call: the same endpoint as every other protocol, other bytes (A4 to A7). */
 export async function serveRest(found: Found, exchange: Exchange): Promise<void> {
   const { endpoint, binding, form } = found.value;
   const { rule } = endpoint;
@@ -107,7 +107,7 @@ function answerBody(
   return Reflect.get(Object(json), name) ?? null;
 }
 
-/** The error body of every JSON answer that is not RPC: code, message, details (decisions A7). */
+/** The error body of every JSON answer that is not RPC: code, message, details (A7). */
 export function respondRestError(
   exchange: Exchange,
   thrown: unknown,

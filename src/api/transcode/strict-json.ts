@@ -3,7 +3,7 @@ import { type DomainError, invalidArgument } from "../../errors.ts";
 
 /** How deep lists and objects may nest where nothing else is said. */
 const defaultDepth = 100;
-/** How many values there may be: what becomes of one takes a microsecond or more, however short it is (authority J17). */
+/** How many values there may be: what becomes of one takes a microsecond or more, however short it is (J17). */
 const mostValues = 200_000;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

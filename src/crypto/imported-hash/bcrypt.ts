@@ -6,7 +6,7 @@ const longest = 72;
 
 /**
  * bcrypt of the revisions 2a, 2b and 2y, which are one algorithm for all passwords it can tell apart. It looks at 72
- * bytes and stops at NUL: longer passwords and those with NUL match nothing, instead of a cut one (abuse case D59).
+ * bytes and stops at NUL: longer passwords and those with NUL match nothing, instead of a cut one (D59).
  */
 export const bcrypt: Scheme = (encoded) => {
   if (!/^\$2[aby]\$/.test(encoded)) return undefined;

@@ -24,7 +24,7 @@ type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
 };
 
 /**
- * Makes the deliveries that are due, each until it succeeds or a day has passed (decisions D9). A target that answers with
+ * Makes the deliveries that are due, each until it succeeds or a day has passed (X9). A target that answers with
  * success has taken it; what it says besides is not read.
  */
 export function deliveryJobs(parts: Parts): JobHandlers {

@@ -12,7 +12,7 @@ import { deliverEvent } from "./work.ts";
 /**
  * Turns events into deliveries, each once: the deliveries of a batch and the cursor behind it are one unit. An event
  * concerns the executions that were set before it; a loop of targets and events ends where one of calls does
- * (decisions D9, D10).
+ * (X9, X10).
  */
 export function followEvents(parts: {
   db: MigratableDatabase;

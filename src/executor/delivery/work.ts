@@ -56,7 +56,7 @@ type EventFacts = Pick<LoggedEvent, "type" | "aggregateType" | "aggregateId" | "
 
 /**
  * What it takes to deliver an event to the targets of an execution, up to the first that interrupts: those behind it
- * are told of the event once that one has taken it (decisions D9).
+ * are told of the event once that one has taken it (X9).
  *
  * Deliveries of one target and object go in the order of the log.
  */

@@ -19,7 +19,7 @@ const longestSamlForm = 384 * 1024;
 
 /**
  * Where identity providers send browsers back to. An answer counts once, and only in the browser, and in the flow, that
- * the login was begun in (abuse cases D61, D62). What a provider had the browser post comes without our cookies, so a page
+ * the login was begun in (D61, D62). What a provider had the browser post comes without our cookies, so a page
  * of ours posts it once more.
  */
 export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {

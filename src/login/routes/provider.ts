@@ -12,7 +12,7 @@ import type { Idp } from "../../resources/idp/index.ts";
 const longestId = 200;
 
 /**
- * The way to an identity provider. Whether it is active is looked at anew at each step (decisions E5): a bookmark of this
+ * The way to an identity provider. Whether it is active is looked at anew at each step (E5): a bookmark of this
  * address leads nowhere once it is switched off.
  */
 export function providerRoutes(parts: RouteParts): Route[] {

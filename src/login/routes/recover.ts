@@ -11,7 +11,7 @@ import type { Visit } from "../visit.ts";
 // As for all codes: nobody's answer takes as long.
 
 /**
- * The way back in that was made on the machine (authority J21), in whichever browser: it sets a new password, logs in by it,
+ * The way back in that was made on the machine (J21), in whichever browser: it sets a new password, logs in by it,
  * and goes on to a second factor where one is demanded.
  */
 export function recoverRoute(parts: RouteParts): Route {

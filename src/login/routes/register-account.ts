@@ -16,7 +16,7 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
 
 /**
  * The account of somebody who has proven their address. The address is the login name; where it leads to somebody else, another
- * one is asked for, and the page says whether it is taken (authority J13).
+ * one is asked for, and the page says whether it is taken (J13).
  */
 export function registerAccountRoute(parts: RouteParts): Route {
   const { deps, advance, functions, people, call, passwordRulesOf } = parts;

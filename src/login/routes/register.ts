@@ -19,7 +19,7 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
 
 /**
  * Registration up to the proof of the e-mail address, and the proof of that of an account. Whether an account has the address,
- * only the mail tells: whoever reads it (D50, authority J13). Until the proof there is no account.
+ * only the mail tells: whoever reads it (D50, J13). Until the proof there is no account.
  */
 export function registerRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(400);

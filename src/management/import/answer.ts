@@ -32,7 +32,7 @@ const lists: Readonly<Record<string, List>> = {
   jwtIdps: "jwtIdps",
 };
 
-/** What the blocking call answers (background 7.4): what is here now by organization, and what was refused. */
+/** What the blocking call answers (specification 11.12): what is here now by organization, and what was refused. */
 export async function answerOf(outcomes: AsyncIterable<RecordOutcome & { kind: string }>) {
   const errors: MessageInitShape<typeof ImportErrorSchema>[] = [];
   const orgs = new Map<string, Org & Record<List, string[]>>();

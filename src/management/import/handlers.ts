@@ -65,7 +65,7 @@ export function importReader({ db }: Pick<Deps, "db">) {
   };
 }
 
-/** Bulk imports (decisions G4): received as a whole, then a job that can be watched, paused and cancelled. */
+/** Bulk imports (G4): received as a whole, then a job that can be watched, paused and cancelled. */
 export function importHandlers(
   deps: Deps,
   kinds: ReadonlyMap<string, RankedKind>,

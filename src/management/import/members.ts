@@ -26,7 +26,7 @@ type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
 export const memberKinds = (deps: Deps): Kind[] => {
   const { newId } = deps;
   const meet = newPower(deps);
-  /** A user who was there before comes to power (authority J20). */
+  /** A user who was there before comes to power (J20). */
   const give = async (tx: Transaction, place: Place, member: Given): Promise<Made> => {
     const given = await addMemberOf(tx, place, newId, member);
     if (given === undefined) return existed;

@@ -9,7 +9,7 @@ export type ApiReach = {
 };
 
 /**
- * What a user let a client do at the service's own APIs (authority J4): read their own account; act for them in the
+ * What a user let a client do at the service's own APIs (J4): read their own account; act for them in the
  * organization that client and user belong to; all that they may do; what the client is given; as before there was such a
  * choice. What is left of it is looked at whenever a token is used.
  */
@@ -20,7 +20,7 @@ export type ApiPower =
   | ({ kind: "given"; trusted: boolean } & ApiReach)
   | { kind: "legacy" };
 
-/** Whom a token is for (authority J8): an app, a project with its apps, or the service's own APIs. */
+/** Whom a token is for (J8): an app, a project with its apps, or the service's own APIs. */
 export type AudienceRef = { kind: "client" | "project" | "api"; id: string };
 
 export interface Consents {

@@ -28,7 +28,7 @@ const rank: Readonly<Record<ApiPower["kind"], number>> = {
   legacy: 4,
 };
 
-/** The lesser of two powers of one user: what comes of a token by exchange has no more than either (authority J6). */
+/** The lesser of two powers of one user: what comes of a token by exchange has no more than either (J6). */
 export function lesserPower(
   one: ApiPower | undefined,
   other: ApiPower | undefined,

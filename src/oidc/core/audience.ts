@@ -16,7 +16,7 @@ type Parts = Pick<Ports, "clients" | "users" | "settings">;
 /**
  * Whom tokens of a client are for: the client, its project with its apps, and the projects that the scope asks for where
  * the user may use them; others are left out. Our own APIs are asked for like any other and given by `access` alone, to be
- * an app of the service's own project is no audience (authority J4).
+ * an app of the service's own project is no audience (J4).
  */
 export async function targetsOf(
   parts: Parts,

@@ -27,7 +27,7 @@ export type AuthorizationRequest = {
   loginHint: string | undefined;
   /** The user of the `id_token_hint`: nobody else will do. */
   hintedUserId: string | undefined;
-  /** The organization that the login is limited to, by its scope (background 8.7). */
+  /** The organization that the login is limited to, by its scope (specification 11.6). */
   organization: { id: string } | { primaryDomain: string } | undefined;
   codeChallenge: string | undefined;
   claims: ClaimsRequest | undefined;

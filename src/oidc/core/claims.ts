@@ -98,7 +98,7 @@ function chosen(
   return claims;
 }
 
-/** The claims of the service's own (background 8.8): only on request, absent rather than empty. */
+/** The claims of the service's own (specification 11.7): only on request, absent rather than empty. */
 export async function ownClaims({ users }: Parts, at: At, telling: Telling): Promise<Claims> {
   const { user, scope } = telling;
   const claims: Claims = await roleClaims({ users }, at, telling);

@@ -9,7 +9,7 @@ export type Endpoint = {
   methods: readonly ("GET" | "POST")[];
   /** Clients call it, or browsers are led to it. */
   caller: "client" | "browser";
-  /** Which pages of other origins may read its answers (decisions A3). */
+  /** Which pages of other origins may read its answers (A3). */
   crossOrigin: "apps" | "any" | "none";
   /** Whoever calls it makes the service keep something: each request takes one from the budget of its source. */
   budget?: "flows";

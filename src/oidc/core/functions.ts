@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import type { Actor, At, User } from "./ports.ts";
 
-/** The points at which executions may add to what is told of a user (decisions D12). */
+/** The points at which executions may add to what is told of a user (X12). */
 export type FunctionName = "preuserinfo" | "preaccesstoken" | "preidtoken";
 
 /** What a point is about: the claims as far as they are made, and for whom. */
@@ -14,7 +14,7 @@ export type FunctionContext = {
 
 export interface Functions {
   /**
-   * The claims to add at a point; none that is there already, none by which tokens are trusted (decisions D7).
+   * The claims to add at a point; none that is there already, none by which tokens are trusted (X7).
    * @throws what a target with `interrupt_on_error` makes of it
    */
   add(at: At, name: FunctionName, context: FunctionContext): Awaitable<Record<string, unknown>>;

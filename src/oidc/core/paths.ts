@@ -1,4 +1,4 @@
-/** Where the endpoints are, below the issuer (the specification, 4.3). */
+/** Where the endpoints are, below the issuer (specification 4.3). */
 export const discoveryPath = "/.well-known/openid-configuration";
 export const keysPath = "/oauth/v2/keys";
 export const tokenPath = "/oauth/v2/token";

@@ -11,7 +11,7 @@ export type { AcrRequest, AuthorizationRequest, Missing, Prompt } from "./author
 /**
  * The only way out of the provider core. Whoever implements a port keeps to what it promises here: what is revoked,
  * deactivated or ended is not found, from the next read of this process on and within a second on every replica
- * (decisions B7).
+ * (B7).
  */
 export type Ports = {
   clients: Clients;
@@ -225,7 +225,7 @@ export type CodeGrant = Omit<OidcSession, "id"> & {
 };
 
 /**
- * What is used up by issuing: it counts once, whoever else tries at the same time (decisions C6). `digest` is what it was
+ * What is used up by issuing: it counts once, whoever else tries at the same time (C6). `digest` is what it was
  * found under.
  */
 export type Spend =

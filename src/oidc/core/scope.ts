@@ -19,7 +19,7 @@ const shown = 100;
 // RFC 6749 section 3.3.
 const word = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** The service's own scopes (background 8.7). Those with a value end in the colon before it. */
+/** The service's own scopes (specification 11.6). Those with a value end in the colon before it. */
 export const roleScope = `${own}org:project:role:`;
 export const rolesScope = `${own}org:projects:roles`;
 export const rolesOfOrganizationScope = `${own}org:roles:id:`;

@@ -41,7 +41,7 @@ function standsOnConsent({ references, access, scope }: OidcSessionAdded): boole
   return access !== undefined && !(access.kind === "given" && access.trusted);
 }
 
-/** Whom tokens of earlier releases were for (authority, Existing stores). */
+/** Whom tokens of earlier releases were for (decision 0088). */
 export const formerTokens = on(oidcSessionEvents, {
   "oidc_session.added": ({ instanceId, payload: { clientId, audience, references } }) =>
     references !== undefined

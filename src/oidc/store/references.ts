@@ -19,7 +19,7 @@ type Of = {
 const ownProjectName = "idsvc";
 
 /**
- * Reads an audience (authority J8). Of strings counts only what they cannot be by chance or by choice: the apps of the
+ * Reads an audience (J8). Of strings counts only what they cannot be by chance or by choice: the apps of the
  * instance, and projects that the scope asks for or that the token of an app names.
  */
 export function audienceReader({ db }: Pick<Deps, "db">) {

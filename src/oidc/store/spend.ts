@@ -41,7 +41,7 @@ const uses: Record<
 };
 
 /**
- * Uses something up in the unit: of all units that try, on whichever replica, one commits (decisions C6).
+ * Uses something up in the unit: of all units that try, on whichever replica, one commits (C6).
  * @param sessionId the OIDC session that comes of it
  * @param isAgain the unit did not commit before: whether this is why is looked up
  * @throws AlreadySpent

@@ -50,7 +50,7 @@ export function tokenStore(
     return session && { ...row, session };
   }
 
-  /** What came of a login with an identity provider is renewed only while that is active (decisions E5). */
+  /** What came of a login with an identity provider is renewed only while that is active (E5). */
   async function isProviderOn(instanceId: string, session: OidcSession): Promise<boolean> {
     if (!isExternal(session)) return true;
     const { id, organizationId } = session;

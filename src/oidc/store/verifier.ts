@@ -11,9 +11,9 @@ import type { ApiPower, ApiReach } from "../core/api-ports.ts";
 import type { AccessToken, Client, Clients, Tokens, User, Users } from "../core/ports.ts";
 
 /**
- * Recognises access tokens at the APIs (decisions B5): those whose audience is the service's own API, while they live and
+ * Recognises access tokens at the APIs (B5): those whose audience is the service's own API, while they live and
  * their users and clients are active. What they may do is what their users consented to, as far as it still may be given
- * (authority J4).
+ * (J4).
  */
 export const oidcAccessTokens = (ports: {
   db: Database;

@@ -27,7 +27,7 @@ export {
 export { signingKeyReader } from "./target/signing-key.ts";
 export { targetNotFound } from "./target/target.ts";
 
-/** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1, 4.1.2). */
+/** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1 and 4.1.2). */
 export const actionModule: Module = {
   events: [targetEvents, executionEvents],
   projections: [targetProjection, executionProjection],

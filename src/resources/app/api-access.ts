@@ -15,7 +15,7 @@ const gives = ({ permissions, instance, organizationIds, trusted }: ApiAccess): 
 
 /**
  * Whether the caller may do at the instance all that the access gives: the one who does may give it, and may change what
- * answers for an app that has it (authority J4, J19).
+ * answers for an app that has it (J4, J19).
  */
 export const coversAccess = ({ permissions, caller }: By, access: ApiAccess): boolean => {
   if (coversEverybody(permissions)) return true;
@@ -91,7 +91,7 @@ export function requireCoversApp(state: App | undefined, by: By): void {
   );
 }
 
-/** What answers for an app: who changes it decides where its tokens go (authority J19). */
+/** What answers for an app: who changes it decides where its tokens go (J19). */
 const answering: readonly (keyof OidcConfig)[] = [
   "redirectUris",
   "authMethodType",

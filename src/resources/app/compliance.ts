@@ -8,7 +8,7 @@ import {
 } from "./redirect-uri.ts";
 
 /**
- * What in a configuration does not fit the type of the app, in stable words (background 8.4). Such apps are stored; their
+ * What in a configuration does not fit the type of the app, in stable words (specification 11.5). Such apps are stored; their
  * redirects work in development mode only.
  */
 export function complianceProblems(oidc: OidcConfig): string[] {
@@ -73,7 +73,7 @@ const grantsFor: Record<ResponseType, readonly GrantType[]> = {
 
 /**
  * Refuses a configuration that could never be right: redirects that are dangerous, origins that are none, response types
- * without a grant type that they need (background 8.4, last rows).
+ * without a grant type that they need (specification 11.5).
  *
  * @param before as it is stored: redirects that are there stay
  * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID, ORIGIN_INVALID, GRANT_TYPE_MISSING

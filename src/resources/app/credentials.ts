@@ -39,7 +39,7 @@ export const isClientSecretOf = (
     (found) => found?.ownerType === app.type && found.ownerId === appId,
   );
 
-/** What the file with a private key holds, for the app that uses it (background 8.9). */
+/** What the file with a private key holds, for the app that uses it (specification 11.8). */
 export const keyFile = (file: {
   keyId: string;
   privateKey: string;

@@ -37,7 +37,7 @@ export type ApiConfig = { authMethodType: "basic" | "private_key_jwt" };
 /** A key that assertions of an app are verified with; public, as PEM. Without a date it does not end. */
 export type AppKey = { keyId: string; publicKey: string; expirationDate?: string };
 
-/** What tokens of an app may do at the service's own APIs beyond what users of its organization give it (authority J4). */
+/** What tokens of an app may do at the service's own APIs beyond what users of its organization give it (J4). */
 export type ApiAccess = {
   /** Names of permissions, or `*` for all of them. */
   permissions: string[];
@@ -51,7 +51,7 @@ export type ApiAccess = {
 type Added<C> = C & { clientId: string };
 type Nothing = Record<string, never>;
 
-// Apps and machine users share one space of client ids (decisions C4).
+// Apps and machine users share one space of client ids (C4).
 const config = <C>() => payload<Added<C>>({ claims: ({ clientId }) => [holdClientId(clientId)] });
 
 /** Facts about an app: its secret is never among them, its public keys are. */
@@ -62,7 +62,7 @@ export const appEvents = defineEvents(
     changed: payload<{ name: string }>(),
     deactivated: payload<Nothing>(),
     reactivated: payload<Nothing>(),
-    /** Its client id stays taken: whoever had it next would be taken for it (authority J7). */
+    /** Its client id stays taken: whoever had it next would be taken for it (J7). */
     removed: payload<{ name: string; clientId: string }>(),
     "config.oidc.added": config<OidcConfig>(),
     "config.oidc.changed": payload<Partial<OidcConfig>>(),

@@ -32,7 +32,7 @@ export {
 } from "./readers.ts";
 
 /**
- * Apps: what users log in to, and what checks their tokens (resources, Apps).
+ * Apps: what users log in to, and what checks their tokens.
  * @param former what tells of tokens and consents from before apps had an access to our APIs
  */
 export const appModule = (...former: Parameters<typeof formerAccessProjection>): Module => ({

@@ -22,7 +22,7 @@ const mostInOneUnit = 100;
 const ownProjectName = "idsvc";
 
 /**
- * The apps that had tokens for our APIs before apps needed an access to them, and have it still (authority, Existing stores).
+ * The apps that had tokens for our APIs before apps needed an access to them, and have it still (decision 0088).
  * @param ownProjects the service's own project of each instance
  */
 export async function legacyApps(

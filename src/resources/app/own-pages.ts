@@ -4,7 +4,7 @@ import { appReader } from "./readers.ts";
 
 /**
  * Whether an address leads to the service itself, or to an origin that an active app of the instance has: only there are
- * codes and proofs of a login given to a browser, or written into a mail (abuse case D54).
+ * codes and proofs of a login given to a browser, or written into a mail (D54).
  */
 export function ownPages(db: Database) {
   const apps = appReader(db);

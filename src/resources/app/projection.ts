@@ -79,7 +79,7 @@ export const appKeys = table(
 
 /**
  * Whom tokens of an app were for before audiences were references: an app with the service's own project among them had
- * access to our APIs, and keeps it until it ends (authority, Existing stores). Nothing is added by what is issued now.
+ * access to our APIs, and keeps it until it ends (decision 0088). Nothing is added by what is issued now.
  */
 export const formerAudiences = table(
   "app_former_audiences",

@@ -29,7 +29,7 @@ export type FoundApp = {
 
 export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
 
-/** What others ask of apps; never older than the last write that changed any of it (decisions B7). */
+/** What others ask of apps; never older than the last write that changed any of it (B7). */
 export type AppReader = {
   byClientId(instanceId: string, clientId: string): Awaitable<FoundApp | undefined>;
   /** A key of an app, also one that has ended. */

@@ -16,7 +16,7 @@ const forbiddenSchemes: ReadonlySet<string> = new Set([
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /**
- * Refuses what no browser may ever be sent to (resources, Apps; abuse case D03). What else does not fit the type of an
+ * Refuses what no browser may ever be sent to (specification 10.8; D03). What else does not fit the type of an
  * app is told by `complianceProblems`, and stored.
  *
  * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID naming the field
@@ -43,7 +43,7 @@ function wrongWith(uri: string): string | undefined {
 }
 
 /**
- * Refuses what must not be registered anew (authority J18): a private scheme without a dot, which belongs to nobody and may be a
+ * Refuses what must not be registered anew (J18): a private scheme without a dot, which belongs to nobody and may be a
  * program of the system, and plain http that leaves the device, unless the app is in development mode.
  *
  * @throws INVALID_ARGUMENT REDIRECT_URI_INVALID naming the field

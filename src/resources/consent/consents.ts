@@ -30,7 +30,7 @@ type Reach = "permissions" | "organizationIds";
 export type Choice = ConsentedAccess["kind"];
 
 export type Consents = {
-  /** Whether the person must be asked before the app gets what it asks for (authority J5). */
+  /** Whether the person must be asked before the app gets what it asks for (J5). */
   isDue(
     instanceId: string,
     user: User,

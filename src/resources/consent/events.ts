@@ -1,7 +1,7 @@
 import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
 
 /**
- * What a person let an app do at the service's own APIs (authority J4): read their account; act for them in the
+ * What a person let an app do at the service's own APIs (J4): read their account; act for them in the
  * organization that both belong to; all that they may do; what the app is given; as before there was such a choice.
  */
 export type ConsentedAccess =

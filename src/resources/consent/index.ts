@@ -17,7 +17,7 @@ export type { TokenUse, TokenUseReader } from "./handlers.ts";
 export { formerConsents } from "./projection.ts";
 
 /**
- * Consents: what people let apps have (authority J4 to J6; account L3).
+ * Consents: what people let apps have (J4 to J6; L3).
  * @param tokenUse what stands on them
  */
 export const consentModule = (tokenUse: TokenUseReader): Module => ({

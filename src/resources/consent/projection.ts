@@ -68,7 +68,7 @@ export const consentProjection = projection(
   }),
 );
 
-/** Apps that people of earlier releases let have tokens for a project (authority, Existing stores). */
+/** Apps that people of earlier releases let have tokens for a project (decision 0088). */
 export const formerConsents = on(consentEvents, {
   "user.consent.granted": ({ instanceId, payload: { clientId, scope, access } }) =>
     access !== undefined

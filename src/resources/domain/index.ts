@@ -8,7 +8,7 @@ import { removeContentsOfDomains } from "./remove-contents.ts";
 export { addToOrganization, judge, setPrimary, type Standing } from "./domain.ts";
 export { domains } from "./projection.ts";
 
-/** Domains of organizations and of the instance (resources, Domains). Their events are those of their owners. */
+/** Domains of organizations and of the instance. Their events are those of their owners. */
 export const domainModule: Module = {
   events: [],
   projections: [domainProjection],

@@ -69,7 +69,7 @@ const setPrimary = (event: Fact, organizationId: string) => [
   updateRows(domains, row(event), { isPrimary: true, ...touch(event) }),
 ];
 
-/** Where the event does not say what stands behind the domain, it is what was asked for before (authority J10). */
+/** Where the event does not say what stands behind the domain, it is what was asked for before (J10). */
 function verified(event: Fact, proof: DomainProof | undefined) {
   const since = { isVerified: true, ...touch(event) };
   if (proof !== undefined) {

@@ -12,7 +12,7 @@ export const tokenRef = (instanceId: string, domainId: string): SecretRef => ({
   id: "1",
 });
 
-/** What has to be where for a domain to be proven (resources, Domains). */
+/** What has to be where for a domain to be proven (specification 10.3). */
 export const challengeOf = (
   domain: string,
   token: string,

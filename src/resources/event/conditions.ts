@@ -74,7 +74,7 @@ export const withinDates = (
     to === undefined ? undefined : lt(column, atOrAfter(to)),
   );
 
-/** Whether an event has the name, or is of the group of that name; a group is whole dotted words (decisions C8). */
+/** Whether an event has the name, or is of the group of that name; a group is whole dotted words (C8). */
 const isOf = (asked: string, type: string): boolean =>
   type === asked || type.startsWith(`${asked}.`);
 

@@ -11,7 +11,7 @@ const ownerTypes = {
   org: OwnerType.ORG,
 };
 
-/** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (decisions C7). */
+/** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (C7). */
 export const toEvent = (
   event: LoggedEvent & { isPayloadOmitted?: boolean },
   tell: TellEvent,

@@ -15,7 +15,7 @@ export { originTeller } from "./origins.ts";
 export { eventTeller } from "./teller.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
 
-/** The log of an instance, searched and followed (resources, Events), and what was refused. It records no event. */
+/** The log of an instance, searched and followed, and what was refused. It records no event. */
 export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module => ({
   events: [],
   projections: [],

@@ -5,7 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 
 const forgetKey = jobKind<Subject>("event.origin_key.forget");
 
-/** Has a key that sealed addresses of nobody who is known destroyed when its time has come (account L4). */
+/** Has a key that sealed addresses of nobody who is known destroyed when its time has come (L4). */
 export const forgetOriginKeyLater: ForgetLater = ({ instanceId, now, dueAt }, key) =>
   enqueue(forgetKey, { instanceId, id: `${key.type}-key-${key.id}`, now, dueAt }, key);
 

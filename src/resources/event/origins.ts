@@ -21,7 +21,7 @@ export type TellOrigin = (event: LoggedEvent) => Shown | undefined;
 const permissions = [eventReading, sessionReading];
 
 /**
- * What is told of where things were done from (account L4): address and browser to whoever was there, and to whoever may
+ * What is told of where things were done from (L4): address and browser to whoever was there, and to whoever may
  * read the log or sessions where that person belongs. So the address of an administrator is not shown to the user whose
  * history it stands in.
  */

@@ -7,7 +7,7 @@ import { removeRole, role, roleNotFound } from "./role/role.ts";
 import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
 
 /**
- * Deletes a role and takes it out of every project grant and user grant that has it, as one unit (resources, Grants).
+ * Deletes a role and takes it out of every project grant and user grant that has it, as one unit (specification 10.10).
  *
  * @throws NOT_FOUND ROLE_NOT_FOUND
  */

@@ -43,7 +43,7 @@ export { userGrants } from "./user-grant/projection.ts";
 export { addUserGrant, deactivateUserGrant, userGrant } from "./user-grant/user-grant.ts";
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
-/** Roles of projects, and who has them: organizations by project grants, users by user grants (resources, Grants). */
+/** Roles of projects, and who has them: organizations by project grants, users by user grants. */
 export const grantModule: Module = {
   events: [roleEvents, projectGrantEvents, userGrantEvents],
   projections: [roleProjection, projectGrantProjection, userGrantProjection],

@@ -57,7 +57,7 @@ export function idpAdder({
   };
 }
 
-/** The addresses that the service itself calls must be allowed (decisions D13). */
+/** The addresses that the service itself calls must be allowed (X13). */
 export function requireAllowed(
   checkUrl: Deps["checkUrl"],
   { urls, ...type }: ProviderType,

@@ -7,7 +7,7 @@ import { idp } from "./idp.ts";
 
 type At = { instanceId: string; idpId: string };
 
-/** What becomes of the links of users who may do something when somebody else answers for a provider (authority J1a). */
+/** What becomes of the links of users who may do something when somebody else answers for a provider (J1a). */
 export type LinkHolders = {
   /** Suspends the links of those whom the permissions do not cover; tells how many. */
   suspend(tx: Transaction, at: At, permissions: Permissions): Promise<number>;

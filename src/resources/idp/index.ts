@@ -27,7 +27,7 @@ export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.t
 export { idpSecretReader } from "./secret.ts";
 
 /**
- * Identity providers, reusable down the tree of tenants (specification 2.4, 4.1.3; decisions E).
+ * Identity providers, reusable down the tree of tenants (specification 2.4 and 4.1.3, E1 to E5).
  *
  * @param affectedOf who feels it when a provider changes its state, which other slices know
  * @param holdersOf what becomes of the links of users when somebody else answers for a provider

@@ -14,10 +14,10 @@ export type ProviderType<C extends DescMessage = DescMessage> = {
   secret?: string;
   /**
    * Fields that say where the secret is sent, or how it is protected there: to change one takes a new secret
-   * (decisions E1, abuse case D64).
+   * (E1, D64).
    */
   places: readonly string[];
-  /** Fields that hold http URLs which the service calls: they must be allowed (decisions D13). */
+  /** Fields that hold http URLs which the service calls: they must be allowed (X13). */
   urls: readonly string[];
   /** What counts where a field is empty on create. */
   defaults?: JsonObject;

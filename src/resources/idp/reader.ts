@@ -39,7 +39,7 @@ export type IdpReader = {
   /** A provider, active or not; undefined once it is gone. */
   provider(instanceId: string, idpId: string): Awaitable<Idp | undefined>;
   /**
-   * The state of a provider in an organization, or in the instance itself (decisions E2, E5). Undefined where the context
+   * The state of a provider in an organization, or in the instance itself (E2, E5). Undefined where the context
    * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.
    */
   effectiveState(

@@ -4,7 +4,7 @@ import type { Deps } from "../../projection/module.ts";
 
 /**
  * Asks a directory, at the cost of a guess, which is given back where it was right. What it refuses is kept with its source,
- * and so is that it could not be asked (authority J15).
+ * and so is that it could not be asked (J15).
  */
 export async function askDirectory(
   { budgets, federation, noteRefusal }: Pick<Deps, "budgets" | "federation" | "noteRefusal">,

@@ -20,7 +20,7 @@ export {
 export type { IntentRow } from "./table.ts";
 export { toProviderConfig } from "./provider.ts";
 
-/** Logins with identity providers, for the hosted login and for login pages of one's own (background 3.5). */
+/** Logins with identity providers, for the hosted login and for login pages of one's own (specification 11.4). */
 export const idpIntentModule: Module = {
   events: [idpIntentEvents],
   projections: [],

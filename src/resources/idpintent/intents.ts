@@ -33,8 +33,8 @@ export type IntentDeps = Pick<
 export type IdpIntents = ReturnType<typeof createIdpIntents>;
 
 /**
- * What logins with identity providers are used for (background 3.5): each once, for a session or for a link, within an hour
- * after its success. The provider must be active for whom the login is (decisions E5).
+ * What logins with identity providers are used for (specification 11.4): each once, for a session or for a link, within an hour
+ * after its success. The provider must be active for whom the login is (E5).
  */
 export function createIdpIntents(deps: IntentDeps) {
   const { db, secrets, now, federation } = deps;

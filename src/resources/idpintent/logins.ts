@@ -35,7 +35,7 @@ export type Success = {
   written: () => Written;
 };
 
-/** Which user has an account with a provider, by a link that is not suspended (authority J1a); users stand above logins. */
+/** Which user has an account with a provider, by a link that is not suspended (J1a); users stand above logins. */
 export type LinkedUser = (
   instanceId: string,
   idpId: string,
@@ -48,9 +48,9 @@ const countsMs = 60 * 60_000;
 export type IdpLogins = ReturnType<typeof createIdpLogins>;
 
 /**
- * Logins with identity providers (background 3.5). A login is begun, answered once, and used once.
+ * Logins with identity providers (specification 11.4). A login is begun, answered once, and used once.
  *
- * The provider must be active for whom the login is (decisions E5): at the start, when the answer comes, and when the
+ * The provider must be active for whom the login is (E5): at the start, when the answer comes, and when the
  * login is used.
  */
 export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {

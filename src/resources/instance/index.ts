@@ -26,7 +26,7 @@ export {
 } from "./queries.ts";
 
 /**
- * Instances: the tenants of the system (resources, Instances).
+ * Instances: the tenants of the system.
  * @param making what makes them, of parts of other slices
  */
 export const instanceModule = (

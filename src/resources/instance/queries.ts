@@ -68,7 +68,7 @@ export function primaryDomainReader(db: Database) {
   return async (instanceId: string) => read("", instanceId);
 }
 
-/** The service's own project in an instance: tokens to it open the APIs (decisions B5). */
+/** The service's own project in an instance: tokens to it open the APIs (B5). */
 export function ownProjectReader(db: Database) {
   const t = db.table(instances);
   const read = cachedRead(db, [instances], async (instanceId) => {

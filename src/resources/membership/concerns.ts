@@ -4,7 +4,7 @@ import { canLogInUntil, ownersByInstance } from "./owners.ts";
 const monthMs = 30 * 24 * 3_600_000;
 const mostTold = 20;
 
-/** Instances that nobody can rule any more, and those that soon nobody will (authority J3). */
+/** Instances that nobody can rule any more, and those that soon nobody will (J3). */
 export async function ownerConcerns({
   db,
   events,

@@ -14,7 +14,7 @@ import type { ContextKey } from "./queries.ts";
 /** Finds the context that a request names, and keeps it there while something is written in it. */
 export type Contexts = {
   /**
-   * Without a context: the organization of the header, else the instance (decisions B2).
+   * Without a context: the organization of the header, else the instance (B2).
    * @throws NOT_FOUND INSTANCE_NOT_FOUND, ORGANIZATION_NOT_FOUND, PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND
    */
   resolve(scope: Scope, asked: MembershipContext | undefined): Promise<MemberContext>;

@@ -19,7 +19,7 @@ type GrantMember = ProjectMember & { grantId: string };
 type Changed = { roles: string[] };
 type Removed = { userId: string };
 
-// One membership for a user in a context (decisions C4).
+// One membership for a user in a context (C4).
 const lifeOf = <M extends Member>(place: (member: M) => string) => ({
   added: payload<M>({
     claims: (member) => [hold(membershipClaim, `${place(member)}/${member.userId}`)],

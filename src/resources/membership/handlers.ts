@@ -193,7 +193,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     },
   };
 
-  /** Whoever gave the roles last must still cover them when they take effect (authority J2). */
+  /** Whoever gave the roles last must still cover them when they take effect (J2). */
   async function requireGiver(
     tx: Transaction,
     { instanceId }: Scope,

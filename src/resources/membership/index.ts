@@ -26,7 +26,7 @@ export { newPower } from "./new-power.ts";
 export { ownerWarning, ownerWarningEvents, warnOwners } from "./owner-warnings.ts";
 export { powerReader } from "./power.ts";
 
-/** Memberships: who administers what (resources, Memberships). */
+/** Memberships: who administers what. */
 export const membershipModule: Module = {
   events: [
     systemMemberEvents,

@@ -11,7 +11,7 @@ import { memberships } from "./projection.ts";
 const owner = "IAM_OWNER";
 
 /**
- * The last owner stays (authority J3): after every unit that takes something from an owner there is an active one, in an
+ * The last owner stays (J3): after every unit that takes something from an owner there is an active one, in an
  * active organization, who has something to log in with. Whoever is found stays as found until the unit commits, so
  * that two units cannot each rely on the owner that the other takes away.
  */

@@ -15,7 +15,7 @@ type At = { instanceId: string; idpId: string };
 // One unit changes them all: more would hold up the others.
 const mostAtOnce = 1000;
 
-/** The links of users who may do something, to a provider that somebody else answers for (authority J1a). */
+/** The links of users who may do something, to a provider that somebody else answers for (J1a). */
 export function linkHolders(db: Database): LinkHolders {
   const t = db.table(userAuthenticators);
   const m = db.table(memberships);

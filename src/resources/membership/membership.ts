@@ -161,7 +161,7 @@ export const placeOf = (context: MemberContext): Place => {
 };
 
 /**
- * Refuses to give roles with permissions that the giver does not cover in the context (authority J2).
+ * Refuses to give roles with permissions that the giver does not cover in the context (J2).
  *
  * @throws PERMISSION_DENIED ROLE_NOT_GRANTABLE naming the first such role
  */
@@ -180,7 +180,7 @@ export function requireMayGive(
 }
 
 /**
- * Refuses to take roles with permissions that the caller does not cover in the context (authority J2).
+ * Refuses to take roles with permissions that the caller does not cover in the context (J2).
  *
  * @throws PERMISSION_DENIED ROLE_NOT_REVOCABLE naming the first such role
  */

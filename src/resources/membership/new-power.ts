@@ -8,7 +8,7 @@ import { asMembership, type Membership } from "./membership.ts";
 import { powerReader } from "./power.ts";
 
 /**
- * What happens when a membership brings its user to power (authority J20), in the unit that gives it: what others made on
+ * What happens when a membership brings its user to power (J20), in the unit that gives it: what others made on
  * the account ends unless they cover what the user may do from now on, or the giver keeps it.
  */
 export function newPower(deps: Deps) {

@@ -28,8 +28,8 @@ const by = { editorId: "system:owners", service: "owners", clientId: "", request
 type Parts = Pick<Deps, "db" | "events" | "now" | "newId">;
 
 /**
- * Tells the owners of each instance 30, 7 and 1 days before the last of their credentials ends that it does (authority
- * J3), each once: whichever replica records it first has them told, in the same unit. Tells how many instances it was.
+ * Tells the owners of each instance 30, 7 and 1 days before the last of their credentials ends that it does
+ * (J3), each once: whichever replica records it first has them told, in the same unit. Tells how many instances it was.
  */
 export async function warnOwners(parts: Parts): Promise<number> {
   const { events, now, newId } = parts;

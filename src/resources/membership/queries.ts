@@ -28,7 +28,7 @@ const contextTypes: ReadonlyMap<string, Membership["contextType"]> = new Map([
   ["projectGrant", "projectGrant"],
 ]);
 
-/** The memberships of a user, never older than the last write that changed any (decisions B7). */
+/** The memberships of a user, never older than the last write that changed any (B7). */
 export function membershipReader(db: Database): MembershipReader {
   const t = db.table(memberships);
   return {

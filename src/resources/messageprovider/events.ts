@@ -25,7 +25,7 @@ export type OtherEvent = Named<
 >;
 export type ProviderEvent<C> = AddedEvent<C> | ChangedEvent<C> | ActivatedEvent | OtherEvent;
 
-/** Facts about a provider, named by the level that it belongs to (background 5.13). */
+/** Facts about a provider, named by the level that it belongs to (specification 10.14). */
 export function providerEvents<C extends ProviderConfig>(
   level: ProviderLevel,
   { name, secret }: MessageProviderKind<C>,

@@ -11,7 +11,7 @@ export { providerReader, type ProviderReader, type UsableProvider } from "./read
 export { toSearch } from "./search.ts";
 
 /**
- * Defines where providers of a kind are kept, and by which events (background 5.13).
+ * Defines where providers of a kind are kept, and by which events.
  *
  * Kinds of two levels are reusable (decisions E): instances inherit the providers of the system and decide on them.
  */

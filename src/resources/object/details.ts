@@ -47,7 +47,7 @@ export const toOrganizationOwnedDetails = (row: {
   changeDate: Date;
 }) => toDetails({ ...row, owner: { type: "org", id: row.organizationId } satisfies OwnerRef });
 
-/** What a search says of its result; sequence and time are the head of the log that it saw (decisions C2). */
+/** What a search says of its result; sequence and time are the head of the log that it saw (C2). */
 export const toListDetails = (
   found: Found<unknown>,
 ): MessageInitShape<typeof ListDetailsSchema> => ({

@@ -2,7 +2,7 @@ import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
 import { and, or, type SQL, sql } from "../../storage/drizzle.ts";
 
-/** The most filters of a search, those inside others included, and how many stand in each other (decisions A8). */
+/** The most filters of a search, those inside others included, and how many stand in each other (A8). */
 const maxFilters = 100;
 const maxNesting = 3;
 const everything = sql`1 = 1`;

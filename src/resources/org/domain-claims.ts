@@ -75,7 +75,7 @@ function lose(
 
 /**
  * Refuses a domain without a proof where another organization has proven it, also one that does so meanwhile. Who claims it
- * without a proof is nobody's business (authority J10).
+ * without a proof is nobody's business (J10).
  *
  * @throws ALREADY_EXISTS ORGANIZATION_DOMAIN_TAKEN
  */

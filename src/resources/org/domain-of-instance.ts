@@ -2,7 +2,7 @@ import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { instance } from "../instance/index.ts";
 
-/** Whether a domain is one at which the instance answers, or lies below one: those it alone gives away (authority J10). */
+/** Whether a domain is one at which the instance answers, or lies below one: those it alone gives away (J10). */
 export async function isOfInstance(
   tx: Transaction,
   instanceId: string,

@@ -18,7 +18,7 @@ export type OwnDomain = { domain: string; domainId?: string };
 
 /**
  * What stands behind a verified domain: a token that was found where only its holder can put one, that the service made it
- * below the instance's own, what an import says, or nothing, as nobody asked (authority J10).
+ * below the instance's own, what an import says, or nothing, as nobody asked (J10).
  */
 export type DomainProof = "challenge" | "generated" | "import" | "none";
 

@@ -40,7 +40,7 @@ export {
 } from "./queries.ts";
 export { organizationTenancy, requireOrganization } from "./tenancy.ts";
 
-/** Organizations: the tenants of an instance (resources, Organizations). */
+/** Organizations: the tenants of an instance. */
 export const organizationModule: Module = {
   events: [organizationEvents],
   projections: [organizationProjection],

@@ -137,7 +137,7 @@ export function removeOrganization(state: State, isDefault: boolean): Organizati
 
 /**
  * The domain of an organization that brings none: its name, cleaned to what a DNS label may hold, below the domain of
- * the instance (resources, Organizations). The suffix tells apart names that clean to the same.
+ * the instance (specification 10.2). The suffix tells apart names that clean to the same.
  */
 export function generatedDomain(name: string, instanceDomain: string, suffix = ""): string {
   const label = name

@@ -67,7 +67,7 @@ const ofOrganization = ({ instanceId, aggregateId }: Event) => ({
 
 type Fact = Event & Pick<Recorded, "sequence">;
 
-/** Where the event does not say what stands behind the domain, it is what was asked for before (authority J10). */
+/** Where the event does not say what stands behind the domain, it is what was asked for before (J10). */
 function verified(event: Fact, { domain, proof }: OwnDomain & { proof?: DomainProof }) {
   const its = { ...ofOrganization(event), domain };
   const since = { isVerified: true, verifiedAt: event.sequence };

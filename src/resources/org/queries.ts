@@ -82,7 +82,7 @@ export function isInActiveOrganization(
 
 /**
  * Keeps the domains that count now: where domains are to be proven, one that nobody was asked to prove makes no login name
- * (authority J10).
+ * (J10).
  */
 function countingDomains(db: Database) {
   const loginOf = loginSettingsReader(db);

@@ -26,7 +26,7 @@ export {
   projectReader,
 } from "./queries.ts";
 
-/** Projects: what apps and roles belong to (resources, Projects). */
+/** Projects: what apps and roles belong to. */
 export const projectModule = (grantsIn: (db: Database) => GrantsOfProjects): Module => ({
   events: [projectEvents],
   projections: [projectProjection],

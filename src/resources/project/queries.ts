@@ -46,7 +46,7 @@ export type FoundProject = {
   projectAccessRequired: boolean;
 };
 
-/** Projects, never older than the last write that changed any (decisions B7). */
+/** Projects, never older than the last write that changed any (B7). */
 export function projectReader(db: Database): ProjectReader {
   const t = db.table(projects);
   return {

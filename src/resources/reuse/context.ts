@@ -49,7 +49,7 @@ export function requireIn(
 export const placeOf = ({ type, id }: OwnerRef): Place =>
   type === "org" ? { type: "organization", id } : { type };
 
-/** A context that inherits a resource changes nothing of it but its own state policy (decisions E3). */
+/** A context that inherits a resource changes nothing of it but its own state policy (E3). */
 export const inheritedReadOnly = (field: string): DomainError =>
   failedPrecondition(
     "INHERITED_READ_ONLY",

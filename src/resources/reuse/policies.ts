@@ -47,7 +47,7 @@ export type StatePolicies = {
 };
 
 /**
- * Lets contexts decide on what they inherit (decisions E2). The resource itself keeps the policy of the context that it
+ * Lets contexts decide on what they inherit (E2). The resource itself keeps the policy of the context that it
  * belongs to; nothing is copied when a policy changes.
  *
  * @param prefix of the event `<prefix>.state_policy.set`: the level that inherits, and the kind of resource

@@ -18,7 +18,7 @@ export type Seen = {
 
 /**
  * The effective state at the end of a way down the contexts, from the one that the resource belongs to: the last that
- * decides wins, and where none does the resource is active (decisions E2).
+ * decides wins, and where none does the resource is active (E2).
  */
 export const effectiveState = (policies: readonly StatePolicy[]): EffectiveState =>
   policies.findLast((policy) => policy !== "inherit") === "deactivate" ? "inactive" : "active";

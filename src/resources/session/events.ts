@@ -24,7 +24,7 @@ export type IntentChecked = { idpId: string; isSecondFactor?: true };
 
 export type Ending = "deleted" | "expired" | "user";
 
-/** Facts about a session. What tells of a person is encrypted (decisions C7). */
+/** Facts about a session. What tells of a person is encrypted (C7). */
 export const sessionEvents = defineEvents("session", {
   added: nothing(),
   "user_agent.set": payload<UserAgentSet>({

@@ -220,7 +220,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
   }
 }
 
-/** Whether a user checks more in the very session that they call with (authority J11). */
+/** Whether a user checks more in the very session that they call with (J11). */
 const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, { caller }: Scope): boolean =>
   caller.kind === "user" &&
   caller.tokenKind === sessionTokenKind &&

@@ -10,7 +10,7 @@ import { loginNameReader } from "../user/index.ts";
 import { session } from "./session.ts";
 
 /**
- * Whose proof requests hand to the caller (authority J1): a one-time password that is returned instead of sent proves the
+ * Whose proof requests hand to the caller (J1): a one-time password that is returned instead of sent proves the
  * user whom the caller asks it for. A session that the caller has the token of is the caller's own to end.
  */
 export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeof SessionService> {

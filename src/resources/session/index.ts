@@ -27,7 +27,7 @@ export { sessions } from "./projection.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
 
-/** Sessions: what users proved of themselves, and what they act with (resources, Sessions). */
+/** Sessions: what users proved of themselves, and what they act with. */
 export const sessionModule: Module = {
   events: [sessionEvents],
   projections: [sessionProjection],

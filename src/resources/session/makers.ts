@@ -5,7 +5,7 @@ import { endSession } from "./end-sessions.ts";
 import { sessions } from "./projection.ts";
 import { isLiving } from "./queries.ts";
 
-/** By whom the sessions of a user were made (authority J20). */
+/** By whom the sessions of a user were made (J20). */
 export const sessionMakers = (parts: Pick<Deps, "db" | "secrets" | "now">): SessionMakers => ({
   async ofUser(tx, { instanceId, userId }) {
     const t = parts.db.table(sessions);

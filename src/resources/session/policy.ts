@@ -28,7 +28,7 @@ const isRecent = (at: Date | undefined, lifeMs: number, { freshSince, now }: Pro
 
 /**
  * What of the proofs is missing: the first factor, the second, or that one is set up. The pages of the login and the
- * bearers of sessions are held to this same rule (authority J11).
+ * bearers of sessions are held to this same rule (J11).
  */
 export function missingProof(
   progress: Progress,
@@ -78,7 +78,7 @@ export type DemandReader = (
   user: { id: string; organizationId: string },
 ) => Awaitable<LoginPolicy>;
 
-/** What is demanded of a person who logs in: `force_mfa_administrators` means whoever holds a role (authority J11). */
+/** What is demanded of a person who logs in: `force_mfa_administrators` means whoever holds a role (J11). */
 export function demandReader({ db, memberships }: Demands): DemandReader {
   const policyOf = loginSettingsReader(db);
   return (instanceId, { id, organizationId }) =>

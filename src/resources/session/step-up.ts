@@ -8,7 +8,7 @@ const maxAgeMs = 300_000;
 // Two replicas need not agree on the time to the second.
 const skewMs = 5_000;
 
-/** Whether callers have proven themselves lately, by the strongest factor that they have (account L2). */
+/** Whether callers have proven themselves lately, by the strongest factor that they have (L2). */
 export function stepUp(parts: {
   db: Database;
   organizations: OrganizationReader;

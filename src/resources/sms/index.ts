@@ -6,7 +6,7 @@ import { sms } from "./place.ts";
 
 export { type GatewayProvider, type SmsProvider, smsProviderOf } from "./providers.ts";
 
-/** What sends the text messages of instances (resources, SMTP and SMS providers). */
+/** What sends the text messages of instances. */
 export const smsModule: Module = {
   events: sms.events,
   projections: sms.projections,

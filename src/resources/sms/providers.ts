@@ -2,7 +2,7 @@ import type { Deps } from "../../projection/module.ts";
 import { providerReader } from "../messageprovider/index.ts";
 import { sms } from "./place.ts";
 
-/** A service that gets each message as JSON, signed as calls of targets are (decisions D6). */
+/** A service that gets each message as JSON, signed as calls of targets are (X6). */
 export type HttpProvider = { kind: "http"; id: string; url: string; signingKey: Uint8Array };
 
 /** A gateway that takes messages as a form at `/Accounts/<sid>/Messages.json` of its address. */

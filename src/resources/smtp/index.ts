@@ -12,7 +12,7 @@ export {
   type SmtpProvider,
 } from "./providers.ts";
 
-/** What sends mails, of the system or of instances (resources, SMTP and SMS providers). */
+/** What sends mails, of the system or of instances. */
 export const smtpModule: Module = { events: smtp.events, projections: smtp.projections };
 
 /** Its service, which sends test messages by what sends all others. */

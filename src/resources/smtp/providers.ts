@@ -20,7 +20,7 @@ export type SmtpProvider = {
   replyTo: string;
 };
 
-/** A service that gets each mail as JSON, signed as calls of targets are (decisions D6). */
+/** A service that gets each mail as JSON, signed as calls of targets are (X6). */
 export type HttpProvider = {
   kind: "http";
   id: string;

@@ -13,7 +13,7 @@ import { type User, user } from "./user.ts";
 export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: boolean };
 
 /**
- * New power meets clean hands (authority J20): when a user comes to power, what others made on the account ends in the
+ * New power meets clean hands (J20): when a user comes to power, what others made on the account ends in the
  * same unit unless its maker covers that power. Factors, keys, tokens, links and passwords go, and with them all sessions
  * and codes; addresses that such a maker entered stay and must be proven anew, and so do links to providers for which such
  * a maker last said who answers. Sessions that somebody else made, such as a login client, end also where the user has

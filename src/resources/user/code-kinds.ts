@@ -35,7 +35,7 @@ export const initialization: CodeKind = {
   length: 10,
   alphabet: letters,
 };
-/** Leads back into an account from the machine that the service runs on (authority J21): nobody types it. */
+/** Leads back into an account from the machine that the service runs on (J21): nobody types it. */
 export const recoveryLink: CodeKind = {
   name: "recovery.link",
   lifeMs: 15 * minute,

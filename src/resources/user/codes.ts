@@ -13,7 +13,7 @@ import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
 
 /**
- * Codes that are sent to people and count once (decisions C6, C7): only their keyed digest is kept, and with it how
+ * Codes that are sent to people and count once (C6, C7): only their keyed digest is kept, and with it how
  * often a wrong one was tried. `subject` is what the code is about, for example the address it proves.
  */
 export const oneTimeCodes = table(

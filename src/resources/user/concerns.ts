@@ -5,7 +5,7 @@ import { users } from "./projection.ts";
 
 const mostTold = 20;
 
-/** Personal access tokens of people from before they had an end (authority J1). */
+/** Personal access tokens of people from before they had an end (J1). */
 export async function tokenConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const a = db.table(userAuthenticators);
   const u = db.table(users);
@@ -24,7 +24,7 @@ export async function tokenConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]
   ];
 }
 
-/** Verified marks that no code proved, or of before that was recorded: they count on somebody's word (authority J9). */
+/** Verified marks that no code proved, or of before that was recorded: they count on somebody's word (J9). */
 export async function markConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const t = db.table(users);
   const unproven = or(

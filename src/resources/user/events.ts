@@ -8,7 +8,7 @@ export const usernameClaim = "user.username";
 
 /**
  * How far a verified mark reaches that no code proved: the organization of the user, where only somebody there vouches for it.
- * Absent: the whole instance, which a code and whoever writes the instance vouch for, and as marks of before count (authority J9).
+ * Absent: the whole instance, which a code and whoever writes the instance vouch for, and as marks of before count (J9).
  */
 export type Reach = { reach?: "organization" };
 
@@ -42,14 +42,14 @@ export type ChangedData<D> = {
   data: D;
 };
 
-// A username is unique within its organization (decisions C4).
+// A username is unique within its organization (C4).
 const usernameClaims = ({ organizationId, username }: Named) => [
   hold(usernameClaim, `${organizationId}/${caseFold(username)}`),
 ];
 const personalData = payload<ChangedData<string>>({ personal: ["data"] });
 const nothing = () => payload<Record<string, never>>();
 
-/** Facts about a user. What tells of a person is encrypted with his own key (decisions C7). */
+/** Facts about a user. What tells of a person is encrypted with his own key (C7). */
 export const userEvents = defineEvents("user", {
   "human.added": payload<AddedUser<string> | FirstHuman>({
     personal: ["username", "data", "givenName", "familyName", "displayName", "email"],
@@ -77,7 +77,7 @@ export const userEvents = defineEvents("user", {
   unlocked: nothing(),
   /** All sessions of the user, and the tokens that came of them, end. */
   "sessions.ended": nothing(),
-  /** A way back in was made on the machine that the service runs on (authority J21). */
+  /** A way back in was made on the machine that the service runs on (J21). */
   /** They own a new instance outside loopback: the pages of the login have them set up a second factor. */
   "human.mfa.setup.demanded": nothing(),
   "recovery.link.added": nothing(),

@@ -7,7 +7,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { clientIdClaim } from "./client-id.ts";
 
-/** The types of objects whose ids stand in tokens and in the log: an id is never of two of them (authority J7). */
+/** The types of objects whose ids stand in tokens and in the log: an id is never of two of them (J7). */
 export const namedTypes = ["user", "project", "application", "org"] as const;
 
 /** Refuses ids that somebody chose and that another object of the instance has or had; it does not tell which. */

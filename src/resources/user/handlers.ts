@@ -82,7 +82,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
       const { instanceId, permissions, policy } = scope;
       const organizationId = organizationOf(scope);
       if (mayOn(scope, policy.act, { organizationId })) return;
-      // Login clients register people where everybody may register (authority J2a).
+      // Login clients register people where everybody may register (J2a).
       if (permissions.holds(loginClient, { type: "instance" })) {
         if ((await policyOf(instanceId, organizationId)).allowRegister) return;
       }

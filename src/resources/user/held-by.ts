@@ -11,7 +11,7 @@ import { user } from "./user.ts";
 
 type At = [scope: Scope, tx?: Transaction];
 
-/** Whom requests hold of which only some are holds on the user that they name (authority J1). */
+/** Whom requests hold of which only some are holds on the user that they name (J1). */
 export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof UserService> {
   const load = (id: string, { instanceId }: Scope, tx?: Transaction) =>
     loadIn(events, instanceId, tx)(user, id);

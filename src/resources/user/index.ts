@@ -105,7 +105,7 @@ export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
-/** Users: people and machines that log in (resources, Users). */
+/** Users: people and machines that log in. */
 export const userModule: Module = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],

@@ -6,7 +6,7 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 /**
  * Whether the link of a message may lead to an address: the instance's own domains, and the hosts that its security settings
- * name. What apps register counts for nothing here: whoever may register one would be sent the codes (authority J9).
+ * name. What apps register counts for nothing here: whoever may register one would be sent the codes (J9).
  */
 export function linkHosts(db: Database) {
   const instances = instanceReader(db);

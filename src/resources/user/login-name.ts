@@ -29,10 +29,10 @@ function earliest(found: readonly (Led | undefined)[]): Led | undefined {
 }
 
 /**
- * A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (decisions C4). A domain
+ * A login name is `<username>@<verified domain>`, split at its last `@`; letter case does not matter (C4). A domain
  * that is proven is its organization's alone. Of several organizations that claim one without a proof, and of whomever a text
  * led to besides, as a username where people log in or as a verified contact, it leads to the one whom it led to first
- * (authority J10).
+ * (J10).
  */
 export function loginNameReader({ db }: Pick<Deps, "db">): LoginNameReader {
   const holdersOf = current(db, domainHolders(db));
@@ -107,7 +107,7 @@ export function usernamesElsewhere(db: Database) {
 
 /**
  * The id of the user who has this e-mail address, or this phone number, verified; of several who verified it first, so that
- * nobody takes it from an earlier one (authority J9). In an organization every verified mark counts. In the whole instance
+ * nobody takes it from an earlier one (J9). In an organization every verified mark counts. In the whole instance
  * those count that reach through it; another one only where nobody has one of those. `isStrict` wants exactly one that counts.
  */
 export type VerifiedContactReader = (

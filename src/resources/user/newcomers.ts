@@ -8,7 +8,7 @@ import type { Newcomer } from "./notice.ts";
 /** Somebody who registers: `id` is whom the code is for, an id that no user has. */
 type Registering = Newcomer & { id: string; address: string };
 
-/** Proofs of the addresses of people who have no account yet (authority J13). */
+/** Proofs of the addresses of people who have no account yet (J13). */
 export type Newcomers = {
   /**
    * Has a code sent to the address, in the place of the one before. Where an account has the address, its owner is told so

@@ -7,7 +7,7 @@ const mostTold = 20;
 const added = "user.recovery.link.added";
 const used = "user.recovery.link.used";
 
-/** Ways back into accounts that were made on the machine in the last 30 days, and those that were followed (authority J21). */
+/** Ways back into accounts that were made on the machine in the last 30 days, and those that were followed (J21). */
 export async function recoveryLinkConcerns({
   db,
   now,

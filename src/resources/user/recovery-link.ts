@@ -15,7 +15,7 @@ import { unlockUser, user } from "./user.ts";
 const subject = "recovery";
 
 /**
- * Makes the code of a link back into an account (authority J21), in the place of the one before. It counts once.
+ * Makes the code of a link back into an account (J21), in the place of the one before. It counts once.
  *
  * @throws NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION USER_IS_MACHINE, USER_INACTIVE
  */
@@ -39,7 +39,7 @@ export async function addRecoveryLink(
 export type RecoveryLinks = {
   /**
    * Follows a link: its user gets a new password, is unlocked, and every other way into the account ends, with all
-   * sessions and codes: whoever comes by such a link has lost what there was, or somebody else has it (authority J20,
+   * sessions and codes: whoever comes by such a link has lost what there was, or somebody else has it (J20,
    * first proof).
    *
    * @throws INVALID_ARGUMENT CODE_INVALID, PASSWORD_POLICY

@@ -10,7 +10,7 @@ import { removeUser, user } from "./user.ts";
 /**
  * Deletes a user with everything of theirs, as one unit: codes, challenges, counts of wrong attempts, all their secrets, and
  * what goes with users in other slices. Their personal key is among the secrets, so what the log holds of them can never be
- * read again (decisions C7).
+ * read again (C7).
  */
 export async function removeWholeUser(
   { deps, codes, attempts, challenges }: Credentials,

@@ -7,7 +7,7 @@ import type { MarkProof, Reach } from "./events.ts";
 
 /**
  * Refuses a proof of a user to whoever may not vouch for it: a code that is returned, or an address that is called proven
- * without one. For oneself a code only ever goes to the address, whatever one may do to others (authority J9).
+ * without one. For oneself a code only ever goes to the address, whatever one may do to others (J9).
  *
  * @returns how far the word of the caller reaches, and whether it is more than their word
  * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING

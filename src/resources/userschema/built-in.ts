@@ -126,7 +126,7 @@ const machine: UserSchema = {
   },
 };
 
-/** The schemas that every instance has, that cannot be changed, and whose ids are their types (resources, User schemas). */
+/** The schemas that every instance has, that cannot be changed, and whose ids are their types (specification 10.4). */
 export const builtInSchemas: ReadonlyMap<string, UserSchema> = new Map([
   [human.id, human],
   [machine.id, machine],

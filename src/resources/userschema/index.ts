@@ -13,7 +13,7 @@ export { requireSchema, schemaById } from "./reader.ts";
 export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
 
 /**
- * User schemas: what the data of users looks like, and who may read and write it (resources, User schemas).
+ * User schemas: what the data of users looks like, and who may read and write it.
  * @param people the users, who stand above their schemas
  */
 export const userSchemaModule = (people: typeof users): Module => ({

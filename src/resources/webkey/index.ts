@@ -11,7 +11,7 @@ export { type PublishedKey, type Signer, type WebKeyReader, webKeyReader } from 
 export { type RotationTimes, usualTimes } from "./rotation.ts";
 
 /**
- * Web keys: what an instance signs its tokens with (resources, Web keys). They rotate by themselves.
+ * Web keys: what an instance signs its tokens with. They rotate by themselves.
  * @param timesOf how, by the OIDC settings, which know of keys
  */
 export const webKeyModule = (timesOf: (deps: Deps) => TimesOf): Module => ({

@@ -31,7 +31,7 @@ export type WebKeyReader = {
   publicKeys(instanceId: string): Promise<PublishedKey[]>;
   /**
    * The active key. Cached: never older than the last change of this process, and than a second where another replica
-   * wrote (decisions B7). With an algorithm, the key of that algorithm which an app asks for: the active one if it fits,
+   * wrote (B7). With an algorithm, the key of that algorithm which an app asks for: the active one if it fits,
    * else the one that was active last, else the newest; undefined if there is none.
    * @throws INTERNAL WEB_KEY_MISSING when the instance has no active key
    */

@@ -11,7 +11,7 @@ export { type Branding, brandingReader, type Theme } from "./branding.ts";
 export { type Colours, paletteOf } from "./palette.ts";
 export { type Logo, logoPath, logoReader } from "./logo.ts";
 
-/** How the pages of the login look (resources, Settings services). */
+/** How the pages of the login look. */
 export const brandingSettingsModule: Module = {
   events: [brandingSettings.events],
   projections: [brandingSettings.projection],

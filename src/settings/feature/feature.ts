@@ -19,7 +19,7 @@ export const features = [
 ] as const;
 export type Feature = (typeof features)[number];
 
-/** What counts where no context sets a flag; from the configuration (decisions B6). */
+/** What counts where no context sets a flag; from the configuration (B6). */
 export type FeatureDefaults = Readonly<Record<Feature, boolean>>;
 
 /** Feature flags, set for the system or for an instance. */

@@ -6,7 +6,7 @@ import { featureHandlers } from "./handlers.ts";
 
 export { type FeatureDefaults, featureReader } from "./feature.ts";
 
-/** Feature flags of the system and of instances (decisions B6). */
+/** Feature flags of the system and of instances (B6). */
 export const featureModule = (defaults: FeatureDefaults): Module => ({
   events: [featureSettings.events],
   projections: [featureSettings.projection],

@@ -20,7 +20,7 @@ import {
   supportedLanguages,
 } from "./language.ts";
 
-/** Everybody may read those of the instance and of his own organization (decisions B4). */
+/** Everybody may read those of the instance and of his own organization (B4). */
 export function languageAuthorize(deps: Deps): Authorize<typeof LanguageService> {
   const onContext = deps.tenancy.requireOnContext;
   return {
@@ -87,7 +87,7 @@ export function languageHandlers(deps: Deps): Handlers<typeof LanguageService> {
   };
 }
 
-/** An empty restriction is none: what the parent context says counts again (decisions F1). */
+/** An empty restriction is none: what the parent context says counts again (S1). */
 function toWishes(settings: SetLanguageSettings | undefined): Record<string, Change> {
   const wished: Record<string, Change> = {};
   const chosen = settings?.defaultLanguage?.key;

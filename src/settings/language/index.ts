@@ -12,7 +12,7 @@ export {
   supportedLanguages,
 } from "./language.ts";
 
-/** In which languages people are met (service 4.2). */
+/** In which languages people are met (specification 4.2). */
 export const languageModule: Module = {
   events: [languageSettings.events],
   projections: [languageSettings.projection],

@@ -11,7 +11,7 @@ import {
   type SetValues,
 } from "../object/settings.ts";
 
-/** The languages in which the login and its mails are shipped, complete (decisions F2). */
+/** The languages in which the login and its mails are shipped, complete (S2). */
 export const supportedLanguages: readonly Language[] = allLanguages;
 
 /** What counts where no context sets a property; no list is no restriction. */
@@ -20,7 +20,7 @@ export const builtInLanguages = {
   restricted_languages: [],
 } as const satisfies Record<string, SettingValue | readonly []>;
 
-/** Languages, set for an instance or for an organization (service 2.5). */
+/** Languages, set for an instance or for an organization (specification 2.5). */
 export const languageSettings = defineSettings(
   "language",
   ["instance", "org"],

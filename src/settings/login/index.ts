@@ -15,7 +15,7 @@ export {
   setFirstLogin,
 } from "./login.ts";
 
-/** How people log in (resources, Settings services). */
+/** How people log in. */
 export const loginSettingsModule: Module = {
   events: [loginSettings.events],
   projections: [loginSettings.projection],

@@ -10,7 +10,7 @@ import { defineSettings, type SettingValue } from "../object/settings.ts";
 export const secondFactors = ["totp", "otp_sms", "otp_email", "u2f", "recovery_code"] as const;
 export type SecondFactor = (typeof secondFactors)[number];
 
-/** What counts where no context sets a property (resources, Settings services). */
+/** What counts where no context sets a property (specification 10.13). */
 export const builtInLogin = {
   allow_username_password: true,
   allow_register: true,
@@ -41,7 +41,7 @@ export const loginSettings = defineSettings(
   },
 );
 
-/** What a new instance begins with (authority J16): more is demanded where others can reach it. */
+/** What a new instance begins with (J16): more is demanded where others can reach it. */
 export const firstLogin = (isLocal: boolean) => ({
   force_mfa_administrators: !isLocal,
   validate_org_domains: !isLocal,

@@ -33,7 +33,7 @@ export const settingValues = table(
     settingGroup: text(),
     property: text(),
     value: json<SettingValue>(),
-    /** Who set it: their power bounds whom some settings count for (authority J9). */
+    /** Who set it: their power bounds whom some settings count for (J9). */
     editorId: text(),
   },
   { key: ["instanceId", "ownerType", "ownerId", "settingGroup", "property"] },
@@ -101,9 +101,9 @@ type Rules = {
 
 /**
  * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
- * last to the built-in value (decisions F3). Those of the instance alone no organization sets (authority J10), though
+ * last to the built-in value (S3). Those of the instance alone no organization sets (J10), though
  * older stores have events of those that organizations set once; those with a floor they set as strictly as the instance
- * has, or more (authority J16). Each property has its own events:
+ * has, or more (J16). Each property has its own events:
  * `<group>.<level>.<property>.set|reset`.
  */
 export function defineSettings(
@@ -302,7 +302,7 @@ export type Resolved = { value: SettingValue; owner: OwnerRef | undefined };
 
 /**
  * Resolves a property over a chain of contexts, nearest first; the built-in value belongs to the system
- * (decisions F3).
+ * (S3).
  */
 export function resolve(
   chain: readonly ContextSettings[],

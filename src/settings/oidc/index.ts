@@ -6,7 +6,7 @@ import { oidcSettings } from "./oidc.ts";
 
 export { oidcSettingsReader, type OidcTimes, rotationTimes } from "./oidc.ts";
 
-/** How long what the OpenID Provider issues is valid (resources, Settings services). */
+/** How long what the OpenID Provider issues is valid. */
 export const oidcSettingsModule: Module = {
   events: [oidcSettings.events],
   projections: [oidcSettings.projection],

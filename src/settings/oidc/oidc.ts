@@ -4,7 +4,7 @@ import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
-/** What counts where the instance does not set a property (resources, Settings services). */
+/** What counts where the instance does not set a property (specification 10.13). */
 export const builtInTimes = {
   access_token_lifetime: "43200s",
   id_token_lifetime: "43200s",

@@ -14,7 +14,7 @@ export {
   setFirstPasswords,
 } from "./password.ts";
 
-/** What passwords must be like (resources, Settings services). */
+/** What passwords must be like. */
 export const passwordSettingsModule: Module = {
   events: [passwordSettings.events],
   projections: [passwordSettings.projection],

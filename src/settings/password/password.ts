@@ -7,7 +7,7 @@ import { millisecondsOf } from "../object/convert.ts";
 import { floorsOf } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
-/** What counts where no context sets a property (resources, Settings services). */
+/** What counts where no context sets a property (specification 10.13). */
 export const builtInPasswords = {
   min_length: "8",
   requires_uppercase: false,
@@ -26,7 +26,7 @@ export const passwordSettings = defineSettings(
   { floors: floorsOf(SetPasswordSettingsSchema) },
 );
 
-/** What a new instance begins with (authority J16): more is demanded where others can reach it. */
+/** What a new instance begins with (J16): more is demanded where others can reach it. */
 const firstPasswords = (isLocal: boolean) => ({ min_length: isLocal ? "8" : "12" });
 
 /** Sets what a new instance begins with, in the unit that makes it. */

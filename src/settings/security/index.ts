@@ -6,7 +6,7 @@ import { securitySettings } from "./security.ts";
 
 export { type SecurityPolicy, securitySettingsReader } from "./security.ts";
 
-/** What an instance allows that is forbidden by default (resources, Settings services). */
+/** What an instance allows that is forbidden by default. */
 export const securitySettingsModule: Module = {
   events: [securitySettings.events],
   projections: [securitySettings.projection],

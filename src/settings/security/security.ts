@@ -3,7 +3,7 @@ import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { textsOf } from "../object/convert.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
-/** What counts where the instance does not set a property (resources, Settings services). */
+/** What counts where the instance does not set a property (specification 10.13). */
 export const builtInSecurity = {
   enable_impersonation: false,
   allowed_frame_origins: [],

@@ -17,7 +17,7 @@ export {
   textSettings,
 } from "./text.ts";
 
-/** What people read (resources, Settings services). */
+/** What people read. */
 export const textSettingsModule: Module = {
   events: [textSettings.events],
   projections: [textSettings.projection],

@@ -7,7 +7,7 @@ import { faultOfText, isTextKey, type OwnTexts, type TextKey } from "../../texts
 import { settingsChain } from "../object/contexts.ts";
 import { defineManySettings, settingValues } from "../object/settings.ts";
 
-/** Texts in the place of those that are shipped, set for an instance or for an organization (decisions F4). */
+/** Texts in the place of those that are shipped, set for an instance or for an organization (S4). */
 export const textSettings = defineManySettings("text", ["instance", "org"]);
 
 /** The name of a text among the settings. */

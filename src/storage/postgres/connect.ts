@@ -47,7 +47,7 @@ export const connectionConfig = (url: string, role: ConnectionRole): pg.ClientCo
 
 /**
  * A pool that heals: connections that break are dropped and made anew, and each new one proves that it leads to a
- * server that may be written, never to a standby (faults F09).
+ * server that may be written, never to a standby (F09).
  */
 export function createPool(
   url: string,

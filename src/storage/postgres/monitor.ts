@@ -10,7 +10,7 @@ import { storeError } from "./errors.ts";
 const pollMs = 250;
 const notifyMs = 20;
 const answerMs = 1_000;
-/** A poll is trusted this long from the moment it was sent; with the pause below, under the second of decisions B7. */
+/** A poll is trusted this long from the moment it was sent; with the pause below, under the second of B7. */
 const trustMs = 700;
 const channel = "idsvc_commits";
 

@@ -11,7 +11,7 @@ const pauseMs = 200;
 export type Outcome = { results: BatchResult } | "void";
 
 /**
- * Finds out what became of a batch (faults F10), without guessing: makes the row of its key. If that works, the batch
+ * Finds out what became of a batch (F10), without guessing: makes the row of its key. If that works, the batch
  * was not committed and its own row is refused for ever; if the row is there, it holds the results.
  *
  * @throws UNAVAILABLE STORE_OUTCOME_UNKNOWN when the database stays away for ten seconds

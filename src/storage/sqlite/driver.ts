@@ -98,7 +98,7 @@ export function openSqlite(options: {
 
   /**
    * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
-   * flushed again as if all were well (faults F05); only a new process can read what is there.
+   * flushed again as if all were well (F05); only a new process can read what is there.
    */
   function giveUp(error: unknown): void {
     if (broken) return;
@@ -107,7 +107,7 @@ export function openSqlite(options: {
     options.onBroken?.(error);
   }
 
-  /** A store that can be read in parts is not served (faults F07). */
+  /** A store that can be read in parts is not served (F07). */
   function noticeDamage(error: unknown): unknown {
     if (!isDamage(error)) return error;
     const told = damagedAt(options.path, error);

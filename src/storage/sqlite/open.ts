@@ -60,7 +60,7 @@ export function open(path: string, alone: boolean): Sqlite.Database {
   connection.pragma("wal_autocheckpoint = 4000", { simple: true });
   connection.pragma("cache_size = -65536", { simple: true });
   connection.pragma("temp_store = MEMORY", { simple: true });
-  // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (decisions C7).
+  // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (C7).
   connection.pragma("secure_delete = ON", { simple: true });
   return connection;
 }

@@ -42,7 +42,7 @@ export function suspect(path: string): void {
 }
 
 /**
- * Looks at every page of a store for damage (faults F07): pages, cells and rows that are not as the format and the schema
+ * Looks at every page of a store for damage (F07): pages, cells and rows that are not as the format and the schema
  * have them; not letters of a text that have changed. Small stores, and those in which damage was met before, are looked at
  * before this resolves; others beside the start, by a process that steps back behind all others, so that a start takes as
  * long with much data as with little.

@@ -194,7 +194,7 @@ describe("the document", () => {
     assert.equal(at(own, "paths", "/one", "get", "operationId"), "one.S_Do");
     assert.equal(at(own, "paths", "/two", "get", "operationId"), "two.S_Do");
   });
-  it("has the error body of service.md section 7", () => {
+  it("has the error body of specification 7", () => {
     const error = at(document, "components", "schemas", "Error");
     assert.deepEqual(at(error, "required"), ["code", "message", "details"]);
     const detail = at(error, "properties", "details", "items");

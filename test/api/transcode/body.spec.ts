@@ -292,7 +292,7 @@ describe("a request of path and query", () => {
         kind: "KIND_CALL",
       },
     ));
-  it("finding 8: takes the empty object that clients send without being asked, whatever its media type (A4)", () => {
+  it("takes the empty object that clients send without being asked, whatever its media type (A4)", () => {
     for (const body of ["{}", " {}\n"]) {
       assert.deepEqual(
         bound("DeleteHook", { body, contentType: "text/plain", variables: [["hook_id", "1"]] }),

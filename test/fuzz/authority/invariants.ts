@@ -134,7 +134,7 @@ async function floorsHold(
 const credential =
   /^user\.(?:pat\.added|human\.(?:password\.changed|email\.changed|passwordless\.token\.added|mfa\..*added|externalidp\.added))$/;
 
-/** An old cookie lets nobody make a credential that outlives it (account L2). */
+/** An old cookie lets nobody make a credential that outlives it (L2). */
 function cookieStands({ people, used }: World, events: readonly LoggedEvent[]): string[] {
   const id = people.get("careless")?.id;
   const made = events.filter(

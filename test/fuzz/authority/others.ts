@@ -118,7 +118,7 @@ type Given = {
   chosen: string | undefined;
 };
 
-/** Notes what was allowed on a page; where none was shown, it must have been allowed before, or be spared (authority J5). */
+/** Notes what was allowed on a page; where none was shown, it must have been allowed before, or be spared (J5). */
 async function consentGiven(
   world: World,
   person: Person,

@@ -1,4 +1,4 @@
-// The search for power (authority 4): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
+// The search for power (decision 0089): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Attack, attack, replay } from "./run.ts";

@@ -29,7 +29,7 @@ const conditions: [string, Condition][] = [
   ["event.user.human.*", { type: "event", scope: "group", value: "user.human" }],
 ];
 
-describe("the id of a condition (D1)", () => {
+describe("the id of a condition (X1)", () => {
   for (const [id, condition] of conditions)
     it(`of ${condition.type} ${condition.scope} is ${id}`, () =>
       assert.equal(conditionId(condition), id));
@@ -69,7 +69,7 @@ describe("the group of an event (C8)", () => {
       assert.equal(isInGroup(type, group), inside));
 });
 
-describe("a condition that could never trigger (D3)", () => {
+describe("a condition that could never trigger (X3)", () => {
   const known = {
     methods: [method],
     services: [service],

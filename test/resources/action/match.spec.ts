@@ -4,7 +4,7 @@ import { candidates, type Trigger } from "../../../src/resources/action/executio
 
 const method = "/idsvc.session.v3.SessionService/ListSessions";
 
-describe("the executions that could run, most specific first (D4)", () => {
+describe("the executions that could run, most specific first (X4)", () => {
   for (const [title, trigger, expected] of [
     [
       "on a request: method, then service, then all",

@@ -123,7 +123,7 @@ describe("additional origins", () => {
   });
 });
 
-describe("what does not fit the type of an app (background 8.4)", () => {
+describe("what does not fit the type of an app (specification 11.5)", () => {
   const type = (app_type: string) => ({ app_type: `OIDC_APP_TYPE_${app_type}` });
   const none = { auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE" };
   const to = (...redirect_uris: string[]) => ({ redirect_uris });
@@ -255,7 +255,7 @@ describe("what does not fit the type of an app (background 8.4)", () => {
   }
 });
 
-describe("redirects that must not be registered anew (finding 8, J18)", () => {
+describe("redirects that must not be registered anew (J18)", () => {
   const invalid = { code: 3, reason: "REDIRECT_URI_INVALID" };
   const unsafe = [
     "ms-msdt:/id",

@@ -34,7 +34,7 @@ describe("granting a project", () => {
     const { details, ...rest } = bodyOf(await post("/project_grants", project_grant), 201);
     assert.deepEqual(rest, {});
     assert.deepEqual(details.resource_owner, { type: "OWNER_TYPE_ORG", id: owner });
-    // Whoever made it could accept it (authority J5).
+    // Whoever made it could accept it (J5).
     const accepted = true;
     const read = { details, state: "EFFECTIVE_STATE_ACTIVE", project_grant, accepted };
     assert.deepEqual(await grantOf(details.id), read);

@@ -32,7 +32,7 @@ type Policy = "INHERIT" | "ACTIVATE" | "DEACTIVATE";
 type Context = string | undefined;
 type Provider = { id: string; owner: Context; policies: Map<Context, Policy> };
 
-/** The reference (decisions E2): the state of a provider in a context, from the policies that were set. */
+/** The reference (E2): the state of a provider in a context, from the policies that were set. */
 function isActive({ owner, policies }: Provider, context: Context): boolean {
   const policy = policies.get(context) ?? "INHERIT";
   if (policy !== "INHERIT") return policy === "ACTIVATE";

@@ -15,7 +15,7 @@ it("D64: a secret of an identity provider is in no answer, event, webhook or lin
   const [client_secret = "", another = ""] = secrets;
   const targets = [(await peer.webhook({}, "/hook")).id];
   await peer.set({ event: { group: "instance.idp" } }, targets);
-  // Targets of the calls that bring a secret see it: they may change the request (decisions D6, D7).
+  // Targets of the calls that bring a secret see it: they may change the request (X6, X7).
   const service = "/idsvc.resources.idp.v3alpha.IdentityProviderService";
   await peer.set({ response: { method: `${service}/GetForgeBIDP` } }, targets);
 

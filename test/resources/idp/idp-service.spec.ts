@@ -118,7 +118,7 @@ describe("creating an identity provider", () => {
     });
   }
 
-  it("is refused for an issuer at an address that the service must not call (D13)", async () => {
+  it("is refused for an issuer at an address that the service must not call (X13)", async () => {
     const issuer = "http://169.254.169.254";
     const { refusal } = await post("/idps/forge_b", { config: { ...forgeB, issuer } });
     assertRefused(refusal, { code: 3, reason: "TARGET_URL_DENIED", field: "idp.config.issuer" });

@@ -240,7 +240,7 @@ for (const { name, address, returned } of channels) {
       assert.ok((await eventsOf(id)).some(({ type }) => type.endsWith("code.added")));
     });
 
-    it("finding 4: is never returned to the user of the session themselves", async () => {
+    it("is never returned to the user of the session themselves", async () => {
       const id = await withOtp();
       const ctx = { instance_id: service.app.made.instance_id };
       const membership = { ctx, user_id: id, roles: ["IAM_LOGIN_CLIENT"] };

@@ -169,7 +169,7 @@ describe("a provider of text messages", () => {
     });
   }
 
-  it("is refused for addresses that the service must not call (D13)", async () => {
+  it("is refused for addresses that the service must not call (X13)", async () => {
     const inner = "http://169.254.169.254/";
     for (const [body, field] of [
       [{ http: { url: inner } }, "sms_provider.http.url"],

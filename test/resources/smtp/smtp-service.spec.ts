@@ -124,7 +124,7 @@ describe("creating a provider of mails", () => {
     });
   }
 
-  it("is refused for a URL that the service must not call (D13)", async () => {
+  it("is refused for a URL that the service must not call (X13)", async () => {
     const { refusal } = await create({ http: { url: "http://169.254.169.254/mail" } });
     const field = "smtp_provider.http.url";
     assertRefused(refusal, { code: 3, reason: "TARGET_URL_DENIED", field });

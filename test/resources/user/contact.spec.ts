@@ -106,7 +106,7 @@ for (const { kind, set, other: another, lifeMs } of kinds) {
       assert.equal((await contactOf(id))[kind].is_verified, false);
     });
 
-    it("finding 4: goes unproven to whoever sets their own, and the code only to the address", async () => {
+    it("goes unproven to whoever sets their own, and the code only to the address", async () => {
       const { userId, token } = await addMember(await addOrganization(), []);
       const owner = { userId: service.app.made.machine.user_id };
       const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };

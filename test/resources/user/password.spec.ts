@@ -188,7 +188,7 @@ describe("a code to reset a password", () => {
     assert.doesNotMatch(JSON.stringify(events.map(({ payload }) => payload)), new RegExp(code));
   });
 
-  it("finding 4: is never returned for oneself", async () => {
+  it("is never returned for oneself", async () => {
     const id = await addPerson();
     const { refusal } = await post(
       `/users/${id}/password/_reset`,

@@ -43,7 +43,7 @@ for (const { kind, next, claim } of kinds) {
   describe(`a verified mark of a ${kind} that no code proved`, () => {
     const textOf = (wanted: JsonObject) => String(Object.values(wanted)[0]);
 
-    it("finding 4: reaches no further than the organization whose owner set it", async () => {
+    it("reaches no further than the organization whose owner set it", async () => {
       const home = await addOrganization();
       const other = await addOrganization();
       const owner = await addMember(home, ["ORG_OWNER"]);
@@ -91,7 +91,7 @@ for (const { kind, next, claim } of kinds) {
       assert.equal((await told(id, undefined))[claim], true);
     });
 
-    it("finding 4: takes no log-in from an earlier holder, and neither does a code", async () => {
+    it("takes no log-in from an earlier holder, and neither does a code", async () => {
       const wanted = next();
       const contact = { [kind]: { ...wanted, is_verified: true } };
       const earlier = await addPerson(defaultId, contact);

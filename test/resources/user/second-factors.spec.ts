@@ -155,7 +155,7 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       assertRefused((await post(lateAt, late.code)).refusal, invalid);
     });
 
-    it("finding 4: are registered by oneself with a code that is sent, never without or by a returned one", async () => {
+    it("are registered by oneself with a code that is sent, never without or by a returned one", async () => {
       const id = await addPerson();
       const token = await tokenOf(id);
       const forOneself = { code: 7, reason: "PROOF_FOR_ONESELF" };

@@ -7,7 +7,7 @@ const service = await startPeer();
 const { post, addOrganization } = service;
 after(() => service[Symbol.asyncDispose]());
 
-describe("searching users, found by fuzzing (faults 5.3)", () => {
+describe("searching users, found by fuzzing (decision 0090)", () => {
   it("puts who has no address before who has one, and last in descending order", async () => {
     const here = { organization: { org_id: await addOrganization() } };
     const people: string[] = [];
@@ -48,7 +48,7 @@ describe("searching users, found by fuzzing (faults 5.3)", () => {
   });
 });
 
-describe("searching memberships, found by fuzzing (faults 5.3)", () => {
+describe("searching memberships, found by fuzzing (decision 0090)", () => {
   it("finds nothing of a role that no text of the store can be", async () => {
     const found = bodyOf(await post("/memberships/_search", [{ role: { role: "\u0000" } }]));
     assert.equal(Number(found.details.total_result ?? 0), 0);

@@ -74,7 +74,7 @@ describe("language settings", () => {
     ]);
   });
 
-  it("lift a restriction by an empty one: that of the parent counts again (F1)", async () => {
+  it("lift a restriction by an empty one: that of the parent counts again (S1)", async () => {
     const organization = await addOrganization();
     bodyOf(await set(only("en", "de")));
     bodyOf(await set(only("en", "ja"), of(organization)));
@@ -91,7 +91,7 @@ describe("language settings", () => {
     });
   });
 
-  it("change nothing and record nothing when nothing differs or nothing is given (F1)", async () => {
+  it("change nothing and record nothing when nothing differs or nothing is given (S1)", async () => {
     const organization = await addOrganization();
     const query = of(organization);
     const { details } = bodyOf(await set({}, query));

@@ -126,7 +126,7 @@ export type MethodOptions = Message<"idsvc.options.v1.MethodOptions"> & {
 
   /**
    * Which hold on users the method gives or takes: it is judged with the permission, and again in the unit that writes
-   * (authority J1). Refused with 403 `USER_OUTRANKS_CALLER`. A test keeps the list of the methods without one.
+   * (J1). Refused with 403 `USER_OUTRANKS_CALLER`. A test keeps the list of the methods without one.
    *
    * @generated from field: optional idsvc.options.v1.Holds holds = 14;
    */
@@ -335,7 +335,7 @@ export const UnfinishedSessionSchema: GenEnum<UnfinishedSession> = /*@__PURE__*/
   enumDesc(file_idsvc_options_v1_options, 1);
 
 /**
- * What a value that the instance has set demands of its organizations (authority J16). Values that are built in demand
+ * What a value that the instance has set demands of its organizations (J16). Values that are built in demand
  * nothing. What is looser is refused with code 9 `LOOSER_THAN_INSTANCE`; what an organization had set before counts for
  * nothing while it is looser.
  *
@@ -386,7 +386,7 @@ export const Floor = {
 } as const;
 
 /**
- * What a value that the instance has set demands of its organizations (authority J16). Values that are built in demand
+ * What a value that the instance has set demands of its organizations (J16). Values that are built in demand
  * nothing. What is looser is refused with code 9 `LOOSER_THAN_INSTANCE`; what an organization had set before counts for
  * nothing while it is looser.
  *

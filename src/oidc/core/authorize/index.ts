@@ -36,7 +36,7 @@ const withoutInteraction: Readonly<
 };
 
 /**
- * The authorization endpoint (service.md 4.3.1; OpenID Connect Core 1.0 sections 3.1.2 and 3.2.2), and where the login
+ * The authorization endpoint (specification 4.3.1; OpenID Connect Core 1.0 sections 3.1.2 and 3.2.2), and where the login
  * comes back to it.
  */
 export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint[] {

@@ -19,7 +19,7 @@ export function scopeOf(parameters: Parameters): string[] {
   return scope;
 }
 
-/** The organization whose users alone may log in, where a scope says so (background 8.7). */
+/** The organization whose users alone may log in, where a scope says so (specification 11.6). */
 export function organizationOf(scope: readonly string[]): AuthorizationRequest["organization"] {
   const one = scope.find((word) => word.startsWith(byId));
   if (one !== undefined) return { id: one.slice(byId.length) };

@@ -4,7 +4,7 @@ type Assertions = readonly Spend[];
 
 /**
  * Does what assertions are for. Where it fails they are used up all the same: an assertion whose signature was good counts once,
- * whatever becomes of it (authority J18, RFC 7523 section 3). Where it succeeds, it uses them up itself.
+ * whatever becomes of it (J18, RFC 7523 section 3). Where it succeeds, it uses them up itself.
  */
 export async function usedUpAnyway<T>(
   tokens: Pick<Tokens, "spend">,

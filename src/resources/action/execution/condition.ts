@@ -10,7 +10,7 @@ export type Condition =
   | { type: "event"; scope: "event" | "group" | "all"; value: string }
   | { type: "function"; scope: "function"; value: string };
 
-/** The functions that a condition can name (decisions D12). */
+/** The functions that a condition can name (X12). */
 export const functions = [
   "postauthentication",
   "postcreation",
@@ -25,7 +25,7 @@ const groupSuffix = ".*";
 
 /**
  * The id of the execution of a condition: its type word and its value, joined by dots and free of slashes
- * (decisions D1).
+ * (X1).
  */
 export function conditionId({ type, scope, value }: Condition): string {
   switch (scope) {
@@ -99,7 +99,7 @@ export const isInGroup = (eventType: string, group: string): boolean =>
   eventType.startsWith(`${group}.`);
 
 /**
- * Refuses conditions that could never trigger (decisions D3).
+ * Refuses conditions that could never trigger (X3).
  *
  * @throws NOT_FOUND EXECUTION_CONDITION_UNKNOWN
  */

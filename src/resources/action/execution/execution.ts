@@ -31,7 +31,7 @@ export type Surroundings = {
 };
 
 /**
- * Sets what an execution calls; both lists are replaced. Setting what is set already is no event (decisions D3).
+ * Sets what an execution calls; both lists are replaced. Setting what is set already is no event (X3).
  *
  * @throws TARGET_NOT_FOUND, EXECUTION_INCLUDE_NOT_FOUND
  * @throws EXECUTION_INCLUDE_OF_OTHER_TYPE, EXECUTION_INCLUDE_CYCLE, EXECUTION_INCLUDES_TOO_DEEP

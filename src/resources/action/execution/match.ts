@@ -1,7 +1,7 @@
 import { type Condition, conditionId } from "./condition.ts";
 
 /**
- * The ids of the executions that could run, most specific first; only the first that exists runs (decisions D4).
+ * The ids of the executions that could run, most specific first; only the first that exists runs (X4).
  *
  * Method, then service, then all; exact event, then the deepest group, then all; the exact function.
  */

@@ -26,7 +26,7 @@ type Parts = Pick<Deps, "events" | "now" | "newId"> & {
 };
 
 /**
- * Keeps what was refused (authority J15): noted at no cost to who is refused, so that neither answer nor time tells anything,
+ * Keeps what was refused (J15): noted at no cost to who is refused, so that neither answer nor time tells anything,
  * and written within a second.
  */
 export function createRefusals(parts: Parts, onError: (error: unknown) => void): Refusals {

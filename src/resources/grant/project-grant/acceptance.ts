@@ -15,7 +15,7 @@ type Grant = Pick<
 >;
 
 /**
- * Whether the organization that a project grant was given to wants it (authority J5). One of before grants were accepted
+ * Whether the organization that a project grant was given to wants it (J5). One of before grants were accepted
  * counts as accepted where somebody who could accept it has granted one of their users a role by it.
  */
 export function acceptanceReader(

@@ -38,7 +38,7 @@ export type ProjectGrantReader = {
   ofProject(instanceId: string, projectId: string): Awaitable<readonly FoundProjectGrant[]>;
 };
 
-/** Project grants, never older than the last write that changed any (decisions B7). */
+/** Project grants, never older than the last write that changed any (B7). */
 export function projectGrantReader(db: Database): ProjectGrantReader {
   const t = db.table(projectGrants);
   const byId = rowById(db, projectGrants);

@@ -14,7 +14,7 @@ export type RoleConfig = {
 export const roleEvents = defineEvents(
   "project.role",
   {
-    // A key is unique within its project (decisions C4).
+    // A key is unique within its project (C4).
     added: payload<RoleConfig>({
       claims: ({ projectId, key }) => [hold(roleKeyClaim, `${projectId}/${caseFold(key)}`)],
     }),

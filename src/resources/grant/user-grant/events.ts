@@ -15,7 +15,7 @@ const letGo = { claims: () => [release(userGrantClaim)] };
 export const userGrantEvents = defineEvents(
   "user.grant",
   {
-    // One for a user, a project and a project grant (decisions C4).
+    // One for a user, a project and a project grant (C4).
     added: payload<UserGrantConfig>({
       claims: ({ userId, projectId, projectGrantId }) => [
         hold(userGrantClaim, `${userId}/${projectId}/${projectGrantId}`),

@@ -28,7 +28,7 @@ export type FoundUserGrant = {
 
 /**
  * The roles of a user that count: of active grants, by active project grants, in active projects of active
- * organizations. Never older than the last write that changed any of these (decisions B7).
+ * organizations. Never older than the last write that changed any of these (B7).
  */
 export function userGrantsOf(
   db: Database,

@@ -17,7 +17,7 @@ export type Credential = {
   rpId: string;
 };
 
-/** An account at an identity provider belongs to one user of the instance (decisions C4). */
+/** An account at an identity provider belongs to one user of the instance (C4). */
 export const idpLinkClaim = "user.idp_link";
 
 /** An account at a provider, by what the provider knows it by: letter by letter. */
@@ -48,7 +48,7 @@ const totp = () => payload<{ totpId: string }>();
 const sms = () => payload<{ otpSmsId: string }>();
 const email = () => payload<{ otpEmailId: string }>();
 
-/** What happens to that which a user logs in with. Secrets, codes and hashes are never among it (decisions C7). */
+/** What happens to that which a user logs in with. Secrets, codes and hashes are never among it (C7). */
 export const authenticatorPayloads = {
   "human.password.changed": payload<{ changeRequired: boolean }>(),
   "human.password.removed": nothing(),

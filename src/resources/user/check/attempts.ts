@@ -15,7 +15,7 @@ import { createTurns } from "./turns.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
- * replicas (abuse case D51), but for browsers by which the user has logged in before: those have counts of their own
+ * replicas (D51), but for browsers by which the user has logged in before: those have counts of their own
  * (`known-browsers.ts`). `version` is that of the stream of check events, `totpStep` the last time step of which a
  * one-time password counted.
  */
@@ -85,7 +85,7 @@ const mostWaiting = 256;
 
 /**
  * How long nothing is judged after so many wrong attempts: from the last one that is allowed on ten minutes, after each
- * further one twice as long, a day at most (spec oidc, Login). The user is not locked by it: that is for people to do.
+ * further one twice as long, a day at most (L8). The user is not locked by it: that is for people to do.
  */
 export const waitAfter = (failures: number, mostFailures = mostFactorFailures): number =>
   failures < mostFailures

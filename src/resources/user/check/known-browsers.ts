@@ -6,7 +6,7 @@ import { instant, int, type Row, table, text } from "../../../storage/table.ts";
 import { user } from "../user.ts";
 
 /**
- * Browsers by which users have logged in, each with the wrong attempts that came from it since (authority J12): whoever guesses
+ * Browsers by which users have logged in, each with the wrong attempts that came from it since (J12): whoever guesses
  * elsewhere closes nothing there. The id is that of a browser of the login, which proves it by its cookie.
  */
 export const knownBrowsers = table(

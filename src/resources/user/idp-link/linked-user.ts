@@ -4,7 +4,7 @@ import { idpLinkKey } from "../authenticator/events.ts";
 import { authenticatorReader } from "../authenticator/queries.ts";
 import { user } from "../user.ts";
 
-/** Which user has an account with a provider. A link that is suspended leads to nobody (authority J1a). */
+/** Which user has an account with a provider. A link that is suspended leads to nobody (J1a). */
 export function linkedUserReader({ db, events }: Pick<Deps, "db" | "events">): LinkedUser {
   const links = authenticatorReader(db);
   return async (instanceId, idpId, externalUserId) => {

@@ -11,7 +11,7 @@ export type PasswordOutcome = { isRight: false } | { isRight: true; changeRequir
 
 /**
  * Checks the password of a user, for every way in. Whatever is wrong (no such user, no password, a user who is not
- * active or has to wait, another password) gets the same answer in the same time (abuse cases D49, D51).
+ * active or has to wait, another password) gets the same answer in the same time (D49, D51).
  *
  * A hash that was imported or is weaker than ours is made anew by the way.
  * @param userId undefined where nobody was found by the name

@@ -59,7 +59,7 @@ const dayMs = 24 * 3_600_000;
 const usualDays = 90;
 const mostDays = 366;
 
-/** Tokens of people always end (authority J1). @throws INVALID_ARGUMENT EXPIRATION_TOO_FAR */
+/** Tokens of people always end (J1). @throws INVALID_ARGUMENT EXPIRATION_TOO_FAR */
 function endOfPersons(asked: Date | undefined, now: Date, field: string): Date {
   if (asked === undefined) return new Date(now.getTime() + usualDays * dayMs);
   if (asked.getTime() - now.getTime() <= mostDays * dayMs) return asked;

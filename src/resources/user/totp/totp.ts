@@ -23,7 +23,7 @@ export type TotpStore = {
   keep(user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange>;
   /**
    * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
-   * counts twice (decisions C6).
+   * counts twice (C6).
    */
   stepOf(
     user: UserRef,

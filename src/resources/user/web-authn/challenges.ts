@@ -5,7 +5,7 @@ import { and, asc, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, insertRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, type Row, table, text } from "../../../storage/table.ts";
 
-/** Challenges of WebAuthn that wait for their answer; each counts once (decisions C6). */
+/** Challenges of WebAuthn that wait for their answer; each counts once (C6). */
 export const webAuthNChallenges = table(
   "web_authn_challenges",
   {

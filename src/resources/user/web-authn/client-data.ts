@@ -59,7 +59,7 @@ export function originOf(clientDataJSON: string): string | undefined {
  * The origin of the page on which the browser answered, where it is one that may answer for the domain: one that the
  * instance lists as related, or the domain itself under https, or http on localhost alone, as browsers have it. Whoever
  * serves log-in pages of their own may do so on any port of the domain; pages below the domain may not. The hosted login
- * takes its own origin alone (authority J18).
+ * takes its own origin alone (J18).
  *
  * Source: WebAuthn Level 3, 5.11 and 13.4.9.
  * @throws SyntaxError, TypeError when it cannot be read

@@ -52,7 +52,7 @@ export type WebAuthNChecks = {
     userId: string | undefined,
     tried: { challenge: string; domain: string; credential: JsonObject },
   ): Promise<WebAuthNOutcome>;
-  /** Whether a browser answered on a page of this origin, or of one that the instance lists as related (authority J18). */
+  /** Whether a browser answered on a page of this origin, or of one that the instance lists as related (J18). */
   isFrom(instanceId: string, origin: string, credential: JsonObject): Promise<boolean>;
 };
 

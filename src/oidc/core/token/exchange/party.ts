@@ -130,7 +130,7 @@ async function byIdToken(
   return { user, ...said, spend: [], parents: named(parents) };
 }
 
-/** Whom an ID token was made for, in references: what its strings are is looked up, never guessed (authority J8). */
+/** Whom an ID token was made for, in references: what its strings are is looked up, never guessed (J8). */
 async function referencesIn(
   { clients, users, settings }: TokenParts,
   at: At,

@@ -110,7 +110,7 @@ function audienceOf(
 
 /**
  * What the token may do at our own APIs: no more than the one it came from, and no more than the client may by itself where
- * that is another one (authority J6).
+ * that is another one (J6).
  */
 async function accessOf(
   { consents, users }: TokenParts,
@@ -128,7 +128,7 @@ async function accessOf(
   return source.isMachine ? own : lesserPower(source.access, own);
 }
 
-/** @throws OAuthError invalid_scope beyond what was consented to: to widen it, the person is asked (authority J6) */
+/** @throws OAuthError invalid_scope beyond what was consented to: to widen it, the person is asked (J6) */
 function requireWithin(scope: readonly string[], consented: readonly string[]): void {
   const projects = projectsIn(consented);
   const isWithin = (word: string) =>
