@@ -22,7 +22,7 @@ import { callLater } from "./delivery/work.ts";
 import { createRunFunction, type RunFunction } from "./functions.ts";
 import { createMeter } from "./meter.ts";
 import type { MethodOf } from "./payload.ts";
-import { createPlaces } from "./places.ts";
+import { createSemaphores } from "./semaphores.ts";
 import { compilePlan } from "./plan.ts";
 import { createRunTargets, type Later, type Told } from "./run.ts";
 
@@ -70,7 +70,7 @@ export function createExecutor(
   const callTarget = createCallTarget({
     outside: parts.outside,
     circuits,
-    places: createPlaces(),
+    semaphores: createSemaphores(),
     signingKey: signingKeyReader(db, secrets),
     now,
   });
