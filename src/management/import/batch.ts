@@ -6,7 +6,7 @@ import { type ClaimChange, ClaimTaken } from "../../storage/database.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { requireStorable } from "../../storage/texts.ts";
-import { createBreath } from "./breath.ts";
+import { createYielder } from "./yield.ts";
 import type { Kind, Made, Place, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
 import { type RankedKind, whyUnsupported } from "./kinds.ts";
@@ -34,7 +34,7 @@ export type ReadyBatch = {
  */
 export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
   const { events, secrets } = deps;
-  const breath = createBreath();
+  const yielder = createYielder();
 
   async function recordsOf({ instanceId, importId, ...batch }: Batch): Promise<Received[]> {
     const packed = await secrets.open(payloadRef(instanceId, importId, payloadId(batch)));
@@ -55,7 +55,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
     const outcomes: RecordOutcome[] = [];
     for (const each of part) {
       outcomes.push(await settle(tx, each, memory, isHasty));
-      await breath.take();
+      await yielder.yieldIfDue();
     }
     return outcomes;
   }
@@ -67,7 +67,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       const begun: Begun[] = [];
       for (const record of await recordsOf(batch)) {
         begun.push(await begin(deps, kinds.get(kind) ?? kind, record, places.place));
-        await breath.take();
+        await yielder.yieldIfDue();
       }
       return { batch, places, begun, outcomes: batch.outcomes };
     },
