@@ -6,7 +6,7 @@ export type Fold = {
   state: unknown;
   last: LoggedEvent;
   /** When the personal keys were read that opened something of it; undefined where none did. */
-  keysStamp: number | undefined;
+  keysVersion: number | undefined;
 };
 
 /** Those that were asked for last stay. */
@@ -27,7 +27,7 @@ export function createKeptFolds(): {
       const fold = kept.get(key);
       if (fold === undefined) return undefined;
       kept.delete(key);
-      if (fold.keysStamp !== undefined && fold.keysStamp !== keysStamp) return undefined;
+      if (fold.keysVersion !== undefined && fold.keysVersion !== keysStamp) return undefined;
       kept.set(key, fold);
       return fold;
     },

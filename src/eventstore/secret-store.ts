@@ -68,7 +68,7 @@ export interface SecretStore {
   /** A personal key; undefined once it was destroyed. */
   personalKey(instanceId: string, of: Subject): Promise<SealingKey | undefined>;
   /** Another number whenever a personal key of the instance was made or destroyed. What it opened counts until then. */
-  personalKeysStamp(instanceId: string): number;
+  personalKeysVersion(instanceId: string): number;
   /** The key that is mixed into password hashes of the instance. */
   pepper(instanceId: string): Promise<SealingKey>;
   /** Stores a secret that must be read again (a signing key, a password hash). */
@@ -217,7 +217,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return { key, change: insertRow(secrets, { ...ref, sealed, keyId: wrapping.id, createdAt }) };
     },
 
-    personalKeysStamp: (instanceId) => db.stamp(instanceId, ofPersonalKeys),
+    personalKeysVersion: (instanceId) => db.cacheVersion(instanceId, ofPersonalKeys),
     personalKey: async (instanceId, of) => personalKeys(instanceId, `${of.type}/${of.id}`, of),
     pepper: async (instanceId) => instanceKey(instanceId, "pepper_key"),
 

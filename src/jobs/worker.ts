@@ -97,12 +97,12 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
 
   // A unit that enqueues may have no events, as those that deliver some; of other processes only events are told.
   const forgetOwn = db.onInsert(jobs, ({ kind }) => lanes.get(String(kind))?.wake());
-  // Most commits enqueue nothing: the stamp of the table tells.
-  const stamps = new Map<string, number>();
+  // Most commits enqueue nothing: the cache version of the table tells.
+  const versions = new Map<string, number>();
   const forget = db.onCommit((instanceId) => {
-    const stamp = db.stamp(instanceId, [jobs]);
-    if (stamp === stamps.get(instanceId)) return;
-    stamps.set(instanceId, stamp);
+    const version = db.cacheVersion(instanceId, [jobs]);
+    if (version === versions.get(instanceId)) return;
+    versions.set(instanceId, version);
     wake();
   });
   let polling = poll();

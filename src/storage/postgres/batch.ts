@@ -2,7 +2,7 @@ import { ClaimTaken, type Committed, Conflict, type Unit } from "../database.ts"
 import { PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, type ColumnKind, columnName } from "../table.ts";
 import { claimTakenState, conflictStates } from "./append-function.ts";
-import { partsOf } from "../stamps.ts";
+import { partsOf } from "../cache-versions.ts";
 import { quote } from "./ddl.ts";
 import { grouped } from "./groups.ts";
 
