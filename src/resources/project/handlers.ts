@@ -6,7 +6,7 @@ import type {
   Project as ProjectMessage,
 } from "#gen/idsvc/resources/project/v3alpha/project_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
-import { keptAnswer } from "../../authz/kept-answer.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Patch } from "../../eventstore/aggregate.ts";
 import { execute } from "../../eventstore/transaction.ts";
@@ -59,7 +59,7 @@ export function projectAuthorize(deps: Deps, grants: GrantsOfProjects): Authoriz
 export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
   const { events, newId } = deps;
   const queries = projectQueries(deps, grants);
-  const told = keptAnswer((row: ProjectRow) => ({
+  const told = cachedResponse((row: ProjectRow) => ({
     project: toGetProject(row),
   }));
 

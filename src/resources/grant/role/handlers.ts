@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetRoleSchema } from "#gen/idsvc/resources/grant/v3alpha/role_pb.ts";
 import type { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
-import { keptAnswer } from "../../../authz/kept-answer.ts";
+import { cachedResponse } from "../../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -37,7 +37,7 @@ export function roleAuthorize(deps: Deps): Authorize<Service> {
 export function roleHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const queries = roleQueries(deps);
-  const told = keptAnswer((row: RoleRow) => ({ role: toGetRole(row) }));
+  const told = cachedResponse((row: RoleRow) => ({ role: toGetRole(row) }));
 
   return {
     async createRole({ role: wanted }, scope) {

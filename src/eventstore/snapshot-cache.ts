@@ -9,34 +9,34 @@ export type Fold = {
   keysVersion: number | undefined;
 };
 
-/** Those that were asked for last stay. */
-const mostKept = 500;
+/** Those that were asked for last stay, at most so many. */
+const capacity = 500;
 
 /**
- * Folds of streams, by a key for each. A stream only grows, so a fold is right until a personal key is destroyed that opened
+ * The snapshot cache: folds of streams, by a key for each. A stream only grows, so a fold is right until a personal key is destroyed that opened
  * something of it: who asks again reads and folds no more than what was written since. They are frozen, as all who load the
  * object share them.
  */
-export function createKeptFolds(): {
+export function createSnapshotCache(): {
   find(key: string, keysStamp: number): Fold | undefined;
-  keep(key: string, fold: Fold): void;
+  store(key: string, fold: Fold): void;
 } {
-  const kept = new Map<string, Fold>();
+  const folds = new Map<string, Fold>();
   return {
     find(key, keysStamp) {
-      const fold = kept.get(key);
+      const fold = folds.get(key);
       if (fold === undefined) return undefined;
-      kept.delete(key);
+      folds.delete(key);
       if (fold.keysVersion !== undefined && fold.keysVersion !== keysStamp) return undefined;
-      kept.set(key, fold);
+      folds.set(key, fold);
       return fold;
     },
-    keep(key, fold) {
-      kept.delete(key);
-      kept.set(key, frozen(fold));
-      if (kept.size <= mostKept) return;
-      const [oldest = ""] = kept.keys();
-      kept.delete(oldest);
+    store(key, fold) {
+      folds.delete(key);
+      folds.set(key, frozen(fold));
+      if (folds.size <= capacity) return;
+      const [oldest = ""] = folds.keys();
+      folds.delete(oldest);
     },
   };
 }
