@@ -33,7 +33,7 @@ import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { openVisit, PageRefused } from "./visit.ts";
+import { openPageContext, PageRefused } from "./page-context.ts";
 import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
 
 export { pathOfNotice, recoverPath } from "./path-of-notice.ts";
@@ -106,7 +106,7 @@ function endpointOf(
         const act = request.method === "POST" ? post : get;
         if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
-        return await act(await openVisit(parts, request, at));
+        return await act(await openPageContext(parts, request, at));
       } catch (error) {
         return refusedPage(parts, request, at, error);
       }

@@ -9,7 +9,7 @@ import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import type { RouteParts } from "../route.ts";
-import { openVisit, PageRefused } from "../visit.ts";
+import { openPageContext, PageRefused } from "../page-context.ts";
 import type { LoginAnswer, LoginEndpoint, LoginPlace, LoginRequest } from "../web.ts";
 
 type Parameters = ReadonlyMap<string, string>;
@@ -72,15 +72,15 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     }
     const url = `${paths.provider}?${new URLSearchParams({ flow: row.flowId })}`;
     // As a page of the flow: only its own browser opens it. Nothing is spent before.
-    const visit = await openVisit(parts, { ...request, method: "GET", url }, at);
+    const context = await openPageContext(parts, { ...request, method: "GET", url }, at);
     try {
       const told = await intents.answer(by, row, answer);
-      return await login.arrived(visit, told);
+      return await login.arrived(context, told);
     } catch (error) {
       if (error instanceof DomainError && error.reason === "IDP_DENIED") {
-        return visit.go(paths.loginName, { problem: "PROVIDER_DENIED" });
+        return context.go(paths.loginName, { problem: "PROVIDER_DENIED" });
       }
-      throw providerRefusal(error, visit);
+      throw providerRefusal(error, context);
     }
   }
 

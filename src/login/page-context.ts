@@ -62,8 +62,8 @@ export type Shown = {
   hasForms?: boolean;
 };
 
-/** One request of a browser to the login, with everything that is known of it. */
-export type Visit = {
+/** The request context of a page: one request of a browser to the login, with everything that is known of it. */
+export type PageContext = {
   readonly at: LoginPlace;
   readonly isTls: boolean;
   readonly query: ReadonlyMap<string, string>;
@@ -98,11 +98,11 @@ type Parts = LoginPorts & { agents: Agents; flows: FlowStore };
  *
  * @throws PageRefused
  */
-export async function openVisit(
+export async function openPageContext(
   parts: Parts,
   request: LoginRequest,
   at: LoginPlace,
-): Promise<Visit> {
+): Promise<PageContext> {
   const isTls = at.issuer.startsWith("https:");
   const cookies = request.headers.get("cookie") ?? "";
   const [path = "", search = ""] = request.url.split("?", 2);
@@ -200,7 +200,7 @@ export async function openVisit(
     save: (data) => change(data, request.method === "POST"),
     kept: async () => (flow?.isKept === true ? flow : change(flow?.data ?? {}, true)),
     get presence() {
-      return visitorIn(at, flow);
+      return presenceIn(at, flow);
     },
     async renew(sessionIds) {
       agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
@@ -242,7 +242,7 @@ export async function openVisit(
       issuer: at.issuer,
       requestId: at.requestId,
       source: sourceOf(at.peer),
-      presence: visitorIn(at, flow),
+      presence: presenceIn(at, flow),
       as: { system: "login" },
       browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
@@ -267,7 +267,7 @@ async function noFlow(
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;
 
-const visitorIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
+const presenceIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
   presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
 async function organizationOf(
