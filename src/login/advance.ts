@@ -7,7 +7,7 @@ import { dueLevel } from "./level.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
 import type { NoticeCode } from "./page.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import type { KnownBrowsers } from "../resources/user/index.ts";
@@ -40,7 +40,7 @@ export type Advance = {
 };
 
 type Parts = LoginPorts & {
-  people: People;
+  users: LoginUsers;
   sessions: LoginSessions;
   consents: Consents;
   linkAccount: AccountLink;
@@ -66,7 +66,7 @@ export const beginningOf = ({ request, begin }: FlowData): Missing => {
 };
 
 export function createAdvance(parts: Parts): Advance {
-  const { people, sessions, consents, now } = parts;
+  const { users, sessions, consents, now } = parts;
 
   const sessionOf: Advance["sessionOf"] = async ({ hasFlow, flow, at }) => {
     const id = hasFlow ? flow.data.sessionId : undefined;
@@ -87,7 +87,7 @@ export function createAdvance(parts: Parts): Advance {
       factors:
         session === undefined
           ? []
-          : await people.factors(at.instanceId, session.user.id, policy.secondFactors),
+          : await users.factors(at.instanceId, session.user.id, policy.secondFactors),
       freshSince: flow.data.freshSince,
       now: now(),
     };
@@ -108,7 +108,7 @@ export function createAdvance(parts: Parts): Advance {
     const { request, freshSince, isWithoutPasskey } = flow.data;
     if (session === undefined || request?.acr === undefined) return undefined;
     const policy = await parts.demandOf(at.instanceId, session.user);
-    const held = await people.strengths(at.instanceId, session.user.id, policy);
+    const held = await users.strengths(at.instanceId, session.user.id, policy);
     const due = dueLevel(request, session, held, freshSince);
     return due === "passkey" && isWithoutPasskey === true ? undefined : due;
   }

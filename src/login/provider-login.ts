@@ -29,7 +29,7 @@ export type ProviderLogin = {
 const mostTries = 4;
 
 export function createProviderLogin(parts: RouteParts): ProviderLogin {
-  const { db, call, people, intents, functions, advance, checks, policyOf } = parts;
+  const { db, call, users, intents, functions, advance, checks, policyOf } = parts;
   const instance = instanceFacts(db);
   const byVerifiedContact = verifiedContactReader(db);
 
@@ -104,13 +104,13 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         : undefined;
     const found =
       options.autoLinking === "username" && username !== undefined
-        ? ((await people.findByName(instanceId, username, organizationId)) ??
+        ? ((await users.findByName(instanceId, username, organizationId)) ??
           (await byMail(username)))
         : options.autoLinking === "email"
           ? await byMail(email)
           : undefined;
     if (found === undefined || !(await isMeant(parts, context, found))) return undefined;
-    const home = await people.organizationOf(instanceId, found);
+    const home = await users.organizationOf(instanceId, found);
     const isOn = home !== undefined && (await intents.isActive(instanceId, home, id));
     return isOn ? found : undefined;
   }

@@ -7,7 +7,7 @@ import type { Agents } from "./agents.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { MessagePace } from "./message-pace.ts";
 import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import { isTextKey } from "../texts/texts.ts";
@@ -19,7 +19,7 @@ import type { LoginAnswer } from "./web.ts";
 export type RouteParts = LoginPorts & {
   agents: Agents;
   flows: FlowStore;
-  people: People;
+  users: LoginUsers;
   sessions: LoginSessions;
   intents: IdpLogins;
   consents: Consents;
@@ -105,13 +105,13 @@ function codeOf(reason: string): ProblemCode {
 
 /** Whom the request does not mean is nobody here: another than the hinted user, or one of another organization. */
 export async function isMeant(
-  { people }: RouteParts,
+  { users }: RouteParts,
   { flow, place, at }: PageContext,
   userId: string,
 ): Promise<boolean> {
   const { hintedUserId, organization } = flow.data.request ?? {};
   if (hintedUserId !== undefined && hintedUserId !== userId) return false;
   if (organization === undefined) return true;
-  const home = await people.organizationOf(at.instanceId, userId);
+  const home = await users.organizationOf(at.instanceId, userId);
   return place.organizationId !== undefined && home === place.organizationId;
 }

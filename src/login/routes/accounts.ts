@@ -7,7 +7,7 @@ import { PageRefused, type PageContext } from "../page-context.ts";
 
 /** Chooses among the sessions of this browser, and ends single ones. */
 export function accountsRoute(parts: RouteParts): Route {
-  const { advance, people, sessions, policyOf, appOf, now } = parts;
+  const { advance, users, sessions, policyOf, appOf, now } = parts;
 
   /** Whom the request means, of those who logged in here. */
   async function sessionsIn(context: PageContext): Promise<LoginSession[]> {
@@ -42,7 +42,7 @@ export function accountsRoute(parts: RouteParts): Route {
           });
           const proven = firstFactorAt(proofs)?.getTime() ?? 0;
           const isSignedIn = now().getTime() - proven <= passwordCheckLifetimeMs;
-          return { id, isSignedIn, ...(await people.account(context.at.instanceId, user.id)) };
+          return { id, isSignedIn, ...(await users.account(context.at.instanceId, user.id)) };
         }),
       );
       const view = { accounts, ...(app === undefined ? {} : { app: app.name }) };

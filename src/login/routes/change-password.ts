@@ -9,7 +9,7 @@ import type { Shown, PageContext } from "../page-context.ts";
 
 /** The password was right and must be another one before the login goes on. */
 export function changePasswordRoute(parts: RouteParts): Route {
-  const { advance, people, call, passwordRulesOf } = parts;
+  const { advance, users, call, passwordRulesOf } = parts;
 
   async function show(context: PageContext, shown: Shown) {
     const { userId, mustChangePassword, sessionId } = context.flow.data;
@@ -18,7 +18,7 @@ export function changePasswordRoute(parts: RouteParts): Route {
     const account =
       sessionId === undefined
         ? { loginName: context.flow.data.loginName ?? "" }
-        : await people.account(context.at.instanceId, id);
+        : await users.account(context.at.instanceId, id);
     const rules = await passwordRulesOf(context.place);
     const view = { account, why: "required", asksCurrent: true, rules } as const;
     return context.show((page) => changePasswordPage(page, view), {
@@ -28,7 +28,7 @@ export function changePasswordRoute(parts: RouteParts): Route {
   }
 
   async function change(context: PageContext, id: string): Promise<readonly Problem[]> {
-    const organizationId = await people.organizationOf(context.at.instanceId, id);
+    const organizationId = await users.organizationOf(context.at.instanceId, id);
     const current = context.form.get("password") ?? "";
     const password = context.form.get("new_password") ?? "";
     if (organizationId === undefined) return [{ code: "INVALID_CREDENTIALS", field: "password" }];

@@ -12,7 +12,7 @@ const longest = 40;
 
 /** Letting a device in by the code that it shows (RFC 8628 section 3.3): who asks for what is confirmed by name. */
 export function deviceRoutes(parts: RouteParts): Route[] {
-  const { advance, appOf, consents, devices, people, sessions } = parts;
+  const { advance, appOf, consents, devices, users, sessions } = parts;
 
   function show(context: PageContext, shown: Shown) {
     const userCode = (context.form.get("user_code") ?? context.query.get("user_code") ?? "").slice(
@@ -74,7 +74,7 @@ export function deviceRoutes(parts: RouteParts): Route[] {
         const found = await waiting(context);
         if (found === undefined) return expired(context);
         const { request, session, userCode, app } = found;
-        const account = await people.account(context.at.instanceId, session.user.id);
+        const account = await users.account(context.at.instanceId, session.user.id);
         const asking = { app, scope: request.scope };
         const asked = await askedFor(parts, context.at.instanceId, session.user, asking);
         const view = { ...asked, account, userCode };

@@ -14,13 +14,13 @@ import { PageRefused, type PageContext } from "../page-context.ts";
 
 /** Where flows end: consent, signed in, logged out; and the mail of developers. */
 export function endRoutes(parts: RouteParts): Route[] {
-  const { advance, people, sessions, consents, browsers, appOf, developmentMail } = parts;
+  const { advance, users, sessions, consents, browsers, appOf, developmentMail } = parts;
 
   async function accountsIn({ agent, at }: PageContext) {
     const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
     const living = all.filter((session) => session !== undefined).filter(toBrowserSession);
     const accounts = await Promise.all(
-      living.map(({ user }) => people.account(at.instanceId, user.id)),
+      living.map(({ user }) => users.account(at.instanceId, user.id)),
     );
     return { living, accounts };
   }
@@ -37,7 +37,7 @@ export function endRoutes(parts: RouteParts): Route[] {
         if (request === undefined || !(await isDue(context))) return advance.next(context);
         const app = await appOf(context.at.instanceId, request.clientId);
         if (app === undefined) throw new PageRefused("CLIENT_UNKNOWN", 400);
-        const account = await people.account(context.at.instanceId, user.id);
+        const account = await users.account(context.at.instanceId, user.id);
         const asked = await askedFor(parts, context.at.instanceId, user, { app, ...request });
         const view = { ...asked, account, host: hostOf(request.redirectUri) };
         return context.show((page) => consentPage(page, view), { self: paths.consent });

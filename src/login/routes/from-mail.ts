@@ -16,7 +16,7 @@ const usualName = "login";
 /** Pages that mails lead to, in whichever browser: what they need stands in the link. */
 export function fromMailRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(300);
-  const { advance, people, call } = parts;
+  const { advance, users, call } = parts;
 
   const given = (context: PageContext, name: string) =>
     valueOf(context, name) || (context.query.get(name) ?? "");
@@ -25,7 +25,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
   async function named(context: PageContext) {
     const id = given(context, "user_id");
     const organizationId =
-      id === "" ? undefined : await people.organizationOf(context.at.instanceId, id);
+      id === "" ? undefined : await users.organizationOf(context.at.instanceId, id);
     return organizationId === undefined ? undefined : { id, organizationId };
   }
 
@@ -51,7 +51,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
   async function showInvited(context: PageContext) {
     const { invited } = context.flow.data;
     if (invited !== undefined) {
-      const account = await people.account(context.at.instanceId, invited.user.id);
+      const account = await users.account(context.at.instanceId, invited.user.id);
       const asked = { account, options: invited.options, action: paths.registerPasskey };
       return context.show((page) => setupPasskeyPage(page, asked));
     }

@@ -12,7 +12,7 @@ const longestName = 400;
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
   const { always } = constantTime(50);
-  const { people, advance, policyOf, sessions, intents } = parts;
+  const { users, advance, policyOf, sessions, intents } = parts;
 
   async function show(context: PageContext, shown: Shown) {
     const policy = await policyOf(context.place);
@@ -68,7 +68,7 @@ export function loginNameRoute(parts: RouteParts): Route {
   /** Who has the name, whether the request means him, and his session in this browser. */
   async function find(context: PageContext, typed: string) {
     const { instanceId } = context.at;
-    const userId = await people.find(instanceId, typed, context.place.organizationId);
+    const userId = await users.find(instanceId, typed, context.place.organizationId);
     const fits = userId !== undefined && (await isMeant(parts, context, userId));
     const known = fits ? await ownSession(context, userId) : undefined;
     return { userId, fits, known };

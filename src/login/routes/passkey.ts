@@ -14,7 +14,7 @@ import type { Shown, PageContext } from "../page-context.ts";
  * to.
  */
 export function passkeyRoute(parts: RouteParts): Route {
-  const { advance, people, checks, policyOf } = parts;
+  const { advance, users, checks, policyOf } = parts;
   const { refusals } = constantTime(50);
 
   async function show(context: PageContext, shown: Shown) {
@@ -26,7 +26,7 @@ export function passkeyRoute(parts: RouteParts): Route {
       const view = { kind: "passkey", options, otherWay: "loginName" } as const;
       return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
     }
-    const account = await people.account(context.at.instanceId, session.user.id);
+    const account = await users.account(context.at.instanceId, session.user.id);
     const { options } = data.key;
     const view = { kind: "securityKey", account, options, otherWay: "mfa" } as const;
     return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
@@ -41,7 +41,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const { instanceId } = context.at;
     const { id } = credential;
     const credentialId = typeof id === "string" ? id : "";
-    const userId = await people.byCredential(instanceId, credentialId);
+    const userId = await users.byCredential(instanceId, credentialId);
     const at = writing(context, userId ?? "system:login");
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;

@@ -13,7 +13,7 @@ import { PageRefused, type PageContext } from "../page-context.ts";
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(300);
-  const { advance, people, call, policyOf, passwordRulesOf, mayTell } = parts;
+  const { advance, users, call, policyOf, passwordRulesOf, mayTell } = parts;
 
   async function requireAllowed(context: PageContext): Promise<void> {
     if ((await policyOf(context.place)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
@@ -21,9 +21,9 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
 
   async function send(context: PageContext, loginName: string): Promise<void> {
     const { instanceId } = context.at;
-    const userId = await people.find(instanceId, loginName, context.place.organizationId);
+    const userId = await users.find(instanceId, loginName, context.place.organizationId);
     if (userId === undefined) return;
-    const contacts = await people.contacts(instanceId, userId);
+    const contacts = await users.contacts(instanceId, userId);
     if (contacts?.email === undefined) return;
     if (!(await mayTell({ instanceId, userId }, "password.reset"))) return;
     const request = { id: userId, medium: { medium: { case: "sendEmail", value: {} } } } as const;
@@ -54,10 +54,10 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     const loginName = valueOf(context, "login_name");
     const code = valueOf(context, "code");
     const password = context.form.get("new_password") ?? "";
-    const userId = await people.find(instanceId, loginName, context.place.organizationId);
-    const organizationId = userId && (await people.organizationOf(instanceId, userId));
+    const userId = await users.find(instanceId, loginName, context.place.organizationId);
+    const organizationId = userId && (await users.organizationOf(instanceId, userId));
     // Machines have no passwords.
-    const contacts = userId && (await people.contacts(instanceId, userId));
+    const contacts = userId && (await users.contacts(instanceId, userId));
     if (userId === undefined || organizationId === undefined || contacts === undefined) {
       return [{ code: "CODE_INVALID", field: "code" }];
     }
@@ -112,7 +112,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
         await context.renew(context.agent.sessionIds);
         const { sessionId: _, mustChangePassword: __, ...rest } = context.flow.data;
         const loginName = valueOf(context, "login_name");
-        const userId = await people.find(
+        const userId = await users.find(
           context.at.instanceId,
           loginName,
           context.place.organizationId,

@@ -8,7 +8,7 @@ import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 /** The password. Unknown, locked, without a password, wrong: one answer in one time (D49). */
 export function passwordRoute(parts: RouteParts): Route {
   const { refusals } = constantTime(250);
-  const { advance, people, policyOf } = parts;
+  const { advance, users, policyOf } = parts;
 
   async function show(context: PageContext, shown: Shown) {
     const { data } = context.flow;
@@ -19,7 +19,7 @@ export function passwordRoute(parts: RouteParts): Route {
     const account =
       session === undefined
         ? { loginName: data.loginName ?? "" }
-        : await people.account(context.at.instanceId, session.user.id);
+        : await users.account(context.at.instanceId, session.user.id);
     const view = { account, allowsReset: !policy.hidePasswordReset };
     return context.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
   }

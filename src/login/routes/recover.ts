@@ -16,7 +16,7 @@ import type { PageContext } from "../page-context.ts";
  */
 export function recoverRoute(parts: RouteParts): Route {
   const { always } = constantTime(300);
-  const { advance, people, passwordRulesOf } = parts;
+  const { advance, users, passwordRulesOf } = parts;
   const links = recoveryLinks(parts.deps);
 
   const given = (context: PageContext, name: string) =>
@@ -53,7 +53,7 @@ export function recoverRoute(parts: RouteParts): Route {
       if (problems.length > 0) return context.again({ problems });
       await context.renew(context.agent.sessionIds);
       // Whatever this browser was in the middle of was not this account's.
-      const { loginName } = await people.account(context.at.instanceId, userId);
+      const { loginName } = await users.account(context.at.instanceId, userId);
       await context.save({ loginName, userId });
       await provePassword(parts, context, context.form.get("new_password") ?? "");
       return advance.next(context, "PASSWORD_CHANGED");

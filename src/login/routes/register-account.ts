@@ -19,12 +19,12 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
  * one is asked for, and the page says whether it is taken (J13).
  */
 export function registerAccountRoute(parts: RouteParts): Route {
-  const { deps, advance, functions, people, call, passwordRulesOf } = parts;
+  const { deps, advance, functions, users, call, passwordRulesOf } = parts;
   const { homeOf, requireAllowed } = createRegistration(parts);
 
   /** Whether the address cannot be the login name. */
   async function asksName(context: PageContext, { email }: Newcomer): Promise<boolean> {
-    const holder = await people.findByName(context.at.instanceId, email, await homeOf(context));
+    const holder = await users.findByName(context.at.instanceId, email, await homeOf(context));
     return holder !== undefined;
   }
 

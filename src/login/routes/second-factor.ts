@@ -11,7 +11,7 @@ import { challengeIn, proveInSession } from "../prove.ts";
 import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
-import { masked } from "../people.ts";
+import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
 type OfferedFactors = { factors: readonly Factor[]; isPasskeyAsked: boolean };
@@ -28,7 +28,7 @@ const pathOf: Readonly<Record<Factor, string>> = {
 /** The second factors: which one, and a page for each that is a code. */
 export function secondFactorRoutes(parts: RouteParts): Route[] {
   const { refusals } = constantTime(50);
-  const { advance, people } = parts;
+  const { advance, users } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
   async function begin(
@@ -70,10 +70,10 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
 
   async function showCode(context: PageContext, factor: CodeFactor): Promise<LoginAnswer> {
     const { user } = await requireSession(parts, context);
-    const account = await people.account(context.at.instanceId, user.id);
+    const account = await users.account(context.at.instanceId, user.id);
     const hasOthers = (await factorsOf(context)).length > 1;
     const channel = factor === "sms" ? factor : "email";
-    const sentTo = await people.otpAddress(context.at.instanceId, user.id, channel);
+    const sentTo = await users.otpAddress(context.at.instanceId, user.id, channel);
     const address = masked(sentTo ?? "");
     const view = { account, hasOthers };
     return context.show(
@@ -123,7 +123,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         if (only === "totp" && others.every((factor) => factor === "recovery")) {
           return context.go(paths.totp);
         }
-        const account = await people.account(context.at.instanceId, user.id);
+        const account = await users.account(context.at.instanceId, user.id);
         return context.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
           ...problemsOf(context),
           self: paths.mfa,

@@ -21,7 +21,7 @@ const usualName = "login";
 
 /** A second factor for who must have one and has none: an app with codes, or a passkey; recovery codes after it. */
 export function setupRoutes(parts: RouteParts): Route[] {
-  const { advance, people, call } = parts;
+  const { advance, users, call } = parts;
   const totps = createTotpStore(parts.secrets);
 
   /** Only somebody whose first factor is proven, and who has no second one, sets one up here. */
@@ -96,7 +96,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
     const { user } = await requireDue(context);
     const { setup } = context.flow.data;
     if (setup?.kind !== "passkey") return context.go(paths.setup);
-    const account = await people.account(context.at.instanceId, user.id);
+    const account = await users.account(context.at.instanceId, user.id);
     const view = { account, options: setup.options };
     return context.show((page) => setupPasskeyPage(page, view), {
       self: paths.setupPasskey,
@@ -108,7 +108,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
       path: paths.setup,
       async get(context) {
         const { user } = await requireDue(context);
-        const account = await people.account(context.at.instanceId, user.id);
+        const account = await users.account(context.at.instanceId, user.id);
         const held = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
         const isOwner = held.some(({ roles }) => roles.includes("IAM_OWNER"));
         const view = { account, factors: await offered(context), isOwner, canSkip: false };
