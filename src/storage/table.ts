@@ -88,7 +88,7 @@ export const bytes = () => column("bytes", false, (name) => pgBytes(name).notNul
 export const optionalBytes = () => column("bytes", true, (name) => pgBytes(name));
 
 // oxlint-disable-next-line no-explicit-any -- a column builder's own generics are drizzle's business.
-type AnyDefinition = Definition<any>;
+export type AnyDefinition = Definition<any>;
 type Columns = Record<string, AnyDefinition>;
 type Built<C extends Columns> = { [K in keyof C]: ReturnType<C[K]["build"]> };
 type PgTable<C extends Columns> = ReturnType<typeof pgTable<string, Built<C>>>;

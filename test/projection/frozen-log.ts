@@ -14,7 +14,7 @@ import { execution } from "../../src/resources/action/execution/execution.ts";
 import { target } from "../../src/resources/action/target/target.ts";
 import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
-import { role } from "../../src/resources/grant/role/role.ts";
+import { roles } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
@@ -90,7 +90,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
       membership,
       ownerWarning,
       project,
-      role,
+      roles.aggregate,
       projectGrant,
       userGrant,
     ],

@@ -7,7 +7,7 @@ import type {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import type { Deps } from "../../projection/module.ts";
 import { appKeys, apps, toGetApp } from "../../resources/app/index.ts";
-import { projectGrants, projectRoles } from "../../resources/grant/index.ts";
+import { projectGrants, roles } from "../../resources/grant/index.ts";
 import { projects } from "../../resources/project/index.ts";
 import type { Row } from "../../storage/table.ts";
 import { pagesOf } from "./pages.ts";
@@ -42,7 +42,7 @@ export async function* belowProjects(
         })),
     };
   }
-  for await (const page of pagesOf(db, projectRoles, ["projectId", "key"], instanceId, mine)) {
+  for await (const page of pagesOf(db, roles.table, ["projectId", "key"], instanceId, mine)) {
     yield {
       projectRoles: own(page).map(({ projectId, key, displayName, groupName }) => ({
         ...{ projectId, roleKey: key, displayName, group: groupName },

@@ -5,7 +5,11 @@ import type { NewEvent } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { addApp, app } from "../../resources/app/index.ts";
-import { addProjectGrant, projectGrant, projectRoles } from "../../resources/grant/index.ts";
+import {
+  addProjectGrant,
+  projectGrant,
+  roles as projectRoles,
+} from "../../resources/grant/index.ts";
 import { idp } from "../../resources/idp/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { addProject, project } from "../../resources/project/index.ts";
@@ -51,7 +55,7 @@ export function createMemory(
   const noted = new Map<string, JsonObject | undefined>();
   const roles = new Map<string, boolean>();
   const n = db.table(importNotes);
-  const r = db.table(projectRoles);
+  const r = db.table(projectRoles.table);
   const c = db.table(claims);
   const nameOf = ({ type, id }: Ref) => `${type} ${id}`;
 

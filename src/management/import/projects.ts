@@ -26,11 +26,10 @@ import {
 } from "../../resources/app/index.ts";
 import {
   addProjectGrant,
-  addRole,
   deactivateProjectGrant,
   projectGrant,
   requireKeys,
-  role,
+  roles,
 } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import {
@@ -140,9 +139,9 @@ export function projectKinds(deps: Deps): Kind[] {
           const { orgId, known } = place;
           await requireOwnProject(tx, projectId, place);
           if ((await known.roleKeys(projectId, [key])).length > 0) return existed;
-          const loaded = tx.begin(role, newId());
-          const added = addRole(loaded.state, { projectId, key, displayName, group });
-          tx.record(role, loaded, added, { type: "org", id: orgId });
+          const loaded = tx.begin(roles.aggregate, newId());
+          const added = roles.add(loaded.state, { projectId, key, displayName, group });
+          tx.record(roles.aggregate, loaded, added, { type: "org", id: orgId });
           return created(note("role", `${projectId}/${key}`));
         },
     }),

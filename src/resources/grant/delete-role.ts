@@ -3,7 +3,7 @@ import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loseGrantedRoles, projectGrant } from "./project-grant/project-grant.ts";
 import { projectGrantRoles } from "./project-grant/projection.ts";
-import { removeRole, role, roleNotFound } from "./role/role.ts";
+import { roles } from "./role/role.ts";
 import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
 
 /**
@@ -17,13 +17,13 @@ export async function deleteRole(
   id: string,
 ): Promise<Written> {
   const { instanceId } = at;
-  const { state: found } = await events.load(role, instanceId, id);
-  if (found === undefined) throw roleNotFound();
+  const { state: found } = await events.load(roles.aggregate, instanceId, id);
+  if (found === undefined) throw roles.missing();
   const { projectId, key: roleKey } = found;
   await cascadeMostRoles({ db, events }, at, { projectId }, [roleKey]);
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(role, id);
-    tx.record(role, loaded, removeRole(loaded.state));
+    const loaded = await tx.load(roles.aggregate, id);
+    tx.record(roles.aggregate, loaded, roles.remove(loaded.state));
     const having = { instanceId, projectId, roleKey };
     for (const grantId of await allIds(db, tx, projectGrantRoles, having, "projectGrantId")) {
       const grant = await tx.load(projectGrant, grantId);

@@ -12,9 +12,8 @@ import {
   grantsGoWithUser,
   removeContentsOfGrants,
 } from "./remove-contents.ts";
-import { roleEvents, roleKeyClaim } from "./role/events.ts";
 import { roleAuthorize, roleHandlers } from "./role/handlers.ts";
-import { roleProjection } from "./role/projection.ts";
+import { roles } from "./role/role.ts";
 import { userGrantClaim, userGrantEvents } from "./user-grant/events.ts";
 import { userGrantAuthorize, userGrantHandlers } from "./user-grant/handlers.ts";
 import { userGrantProjection } from "./user-grant/projection.ts";
@@ -36,8 +35,7 @@ export {
   type ProjectGrantReader,
   projectGrantReader,
 } from "./project-grant/queries.ts";
-export { projectRoles } from "./role/projection.ts";
-export { addRole, requireKeys, role } from "./role/role.ts";
+export { requireKeys, roles } from "./role/role.ts";
 export { userGrantClaim } from "./user-grant/events.ts";
 export { userGrants } from "./user-grant/projection.ts";
 export { addUserGrant, deactivateUserGrant, userGrant } from "./user-grant/user-grant.ts";
@@ -45,14 +43,10 @@ export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
 /** Roles of projects, and who has them: organizations by project grants, users by user grants. */
 export const grantModule: Module = {
-  events: [roleEvents, projectGrantEvents, userGrantEvents],
-  projections: [roleProjection, projectGrantProjection, userGrantProjection],
+  events: [roles.events, projectGrantEvents, userGrantEvents],
+  projections: [roles.projection, projectGrantProjection, userGrantProjection],
   claimErrors: {
-    [roleKeyClaim]: () =>
-      alreadyExists(
-        "ROLE_KEY_TAKEN",
-        "a role with this key exists in the project, in this or a like spelling",
-      ),
+    ...roles.claimErrors,
     [projectGrantClaim]: () =>
       alreadyExists("PROJECT_GRANT_EXISTS", "the project is granted to this organization already"),
     [userGrantClaim]: () =>

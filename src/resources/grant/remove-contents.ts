@@ -5,8 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import { deleteProjectGrant } from "./delete-project-grant.ts";
 import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
 import { projectGrants } from "./project-grant/projection.ts";
-import { projectRoles } from "./role/projection.ts";
-import { removeRole, role } from "./role/role.ts";
+import { roles } from "./role/role.ts";
 import {
   cascadeMostUserGrants,
   cascadeSomeUserGrants,
@@ -20,9 +19,9 @@ export const grantsGoWithProject = ({ db, events }: Pick<Deps, "db" | "events">)
     const { instanceId } = tx.at;
     for (const { aggregateId: projectId } of happened) {
       const inProject = { instanceId, projectId };
-      for (const id of await allIds(db, tx, projectRoles, inProject)) {
-        const loaded = await tx.load(role, id);
-        tx.record(role, loaded, removeRole(loaded.state));
+      for (const id of await allIds(db, tx, roles.table, inProject)) {
+        const loaded = await tx.load(roles.aggregate, id);
+        tx.record(roles.aggregate, loaded, roles.remove(loaded.state));
       }
       for (const id of await allIds(db, tx, projectGrants, inProject)) {
         const loaded = await tx.load(projectGrant, id);

@@ -1,8 +1,7 @@
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { projectRoles } from "./role/projection.ts";
 import { keysOfProject } from "./role/queries.ts";
-import { requireKeys } from "./role/role.ts";
+import { requireKeys, roles } from "./role/role.ts";
 
 /**
  * Makes sure that these are keys of roles of the project, and still are when the unit commits.
@@ -18,5 +17,5 @@ export async function requireRolesOfProject(
   field: string,
 ): Promise<void> {
   requireKeys(keys, await keysOfProject(db, instanceId, projectId, keys), field, "the project");
-  for (const key of keys) tx.expectRows(projectRoles, { instanceId, projectId, key }, 1);
+  for (const key of keys) tx.expectRows(roles.table, { instanceId, projectId, key }, 1);
 }

@@ -8,10 +8,9 @@ import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { roleNotFound } from "./role.ts";
-import { projectRoles } from "./projection.ts";
+import { roles } from "./role.ts";
 
-export type RoleRow = Row<typeof projectRoles>;
+export type RoleRow = Row<typeof roles.table>;
 
 /** Which of these keys are keys of roles of the project. */
 export async function keysOfProject(
@@ -20,7 +19,7 @@ export async function keysOfProject(
   projectId: string,
   keys: readonly string[],
 ): Promise<string[]> {
-  const t = db.table(projectRoles);
+  const t = db.table(roles.table);
   const rows = await db.read
     .select({ key: t.key })
     .from(t)
@@ -29,16 +28,16 @@ export async function keysOfProject(
 }
 
 export function roleQueries(deps: Deps) {
-  const { organizationId, projectId } = deps.db.table(projectRoles);
+  const { organizationId, projectId } = deps.db.table(roles.table);
   return objectQueries(
     deps,
-    projectRoles,
+    roles.table,
     {
       filter: RoleSearchFilterSchema,
       sort: RoleFieldNameSchema,
       columns: { group: "groupName", groupFolded: "groupNameFolded" },
       visible: (scope) => deps.tenancy.visible(scope, { organizationId, projectId }),
     },
-    roleNotFound,
+    roles.missing,
   );
 }

@@ -1,58 +1,50 @@
-import { failedPrecondition, invalidField, notFound } from "../../../errors.ts";
-import { aggregate, changedFields, isEmpty, type Patch } from "../../../eventstore/aggregate.ts";
-import { type RoleConfig, type RoleEvent, roleEvents } from "./events.ts";
+import { invalidField } from "../../../errors.ts";
+import { caseFold } from "../../../storage/case-fold.ts";
+import { field } from "../../object/fields.ts";
+import { defineResource } from "../../object/resource.ts";
 
-type State = RoleConfig | undefined;
-
-export const role = aggregate(roleEvents, undefined as State, evolve);
-
-function evolve(state: State, event: RoleEvent): State {
-  switch (event.type) {
-    case "project.role.added":
-      return event.payload;
-    case "project.role.changed":
-      return state && { ...state, ...event.payload };
-    case "project.role.removed":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
-}
-
-export function addRole(state: State, config: RoleConfig): RoleEvent[] {
-  if (state !== undefined) throw failedPrecondition("ROLE_EXISTS", "a role with this id exists");
-  return [roleEvents.added(config)];
-}
-
-/** A patch that changes nothing is no event and no error. */
-export function patchRole(
-  state: State,
-  patch: Patch<Pick<RoleConfig, "displayName" | "group">>,
-): RoleEvent[] {
-  if (state === undefined) throw roleNotFound();
-  const changes = changedFields<Pick<RoleConfig, "displayName" | "group">>(state, patch);
-  return isEmpty(changes) ? [] : [roleEvents.changed(changes)];
-}
-
-/** The key goes with the event, so that it can be read in a history. */
-export function removeRole(state: State): RoleEvent[] {
-  if (state === undefined) throw roleNotFound();
-  return [roleEvents.removed({ key: state.key })];
-}
-
-export const roleNotFound = () => notFound("ROLE_NOT_FOUND", "the role does not exist");
+/** A role of a project. Its key is unique within the project (C4). */
+export const roles = defineResource({
+  name: "role",
+  events: "project.role",
+  aggregateType: "project_role",
+  table: "project_roles",
+  owner: "org",
+  states: false,
+  fields: {
+    projectId: field.text({ fixed: true }),
+    key: field.text({ fixed: true, folded: true }),
+    displayName: field.text({ folded: true }),
+    group: field.text({ folded: true, as: "groupName" }),
+  },
+  kept: ["key"],
+  unique: {
+    claim: "project.role.key",
+    fields: ["projectId", "key"],
+    of: ({ projectId, key }) => `${projectId}/${caseFold(key)}`,
+    taken: {
+      reason: "ROLE_KEY_TAKEN",
+      text: "a role with this key exists in the project, in this or a like spelling",
+    },
+  },
+  indexes: [
+    { columns: ["instanceId", "projectId", "key"] },
+    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "creationDate", "id"] },
+  ],
+});
 
 /** Refuses keys that are not among the ones there are. */
 export function requireKeys(
   wanted: readonly string[],
   available: readonly string[],
-  field: string,
+  at: string,
   place: string,
 ): void {
   const known = new Set(available);
   const wrong = wanted.find((key) => !known.has(key));
   if (wrong === undefined) return;
-  throw invalidField(field, "ROLE_KEY_UNKNOWN", `"${wrong}" is no role of ${place}`, {
+  throw invalidField(at, "ROLE_KEY_UNKNOWN", `"${wrong}" is no role of ${place}`, {
     metadata: { role_key: wrong },
   });
 }

@@ -1,0 +1,52 @@
+import { type AnyDefinition, bool, int, json, text } from "../../storage/table.ts";
+
+/** A property of a resource, and how it is stored. */
+export type Field<T, C extends AnyDefinition = AnyDefinition> = {
+  column: C;
+  /** It stays what it was made. */
+  fixed?: boolean;
+  /** A column of its fold stands beside it, by which it is searched ignoring case. */
+  folded?: boolean;
+  /** The name of its column, where that is another one. */
+  as?: string;
+  /** What it is where events of earlier releases do not tell. */
+  absent?: T;
+};
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+type More<T> = Omit<Field<T>, "column">;
+const make =
+  <T, C extends AnyDefinition>(column: () => C) =>
+  <const M extends More<T>>(more: M): M & { column: C; readonly valueType?: T } => ({
+    ...more,
+    column: column(),
+  });
+
+/** The kinds of fields. */
+export const field = {
+  text: make<string, ReturnType<typeof text>>(text),
+  bool: make<boolean, ReturnType<typeof bool>>(bool),
+  /** A whole number of 32 bits. */
+  int: make<number, ReturnType<typeof int>>(int),
+  /** One of a few words. */
+  word: <T extends string>() => make<T, ReturnType<typeof text>>(text),
+  json: <T>() => make<T, ReturnType<typeof json<T>>>(() => json<T>()),
+};
+
+/** What an object is, by its fields. */
+export type ConfigOf<F extends Fields> = {
+  [K in keyof F]: F[K] extends { readonly valueType?: infer T } ? Exclude<T, undefined> : never;
+};
+export type FixedKeys<F extends Fields> = {
+  [K in keyof F]: F[K] extends { fixed: true } ? K : never;
+}[keyof F];
+
+type NameOf<F extends Fields, K extends keyof F> = F[K] extends { as: infer N extends string }
+  ? N
+  : K & string;
+/** The columns of the fields, and those of their folds. */
+export type NamedColumns<F extends Fields> = { [K in keyof F as NameOf<F, K>]: F[K]["column"] };
+export type FoldedNames<F extends Fields> = {
+  [K in keyof F]: F[K] extends { folded: true } ? `${NameOf<F, K>}Folded` : never;
+}[keyof F];

@@ -1,0 +1,103 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Scope, writeContext } from "../../authz/context.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
+import { execute, type Transaction, type Written } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import type { Found } from "../../projection/search.ts";
+import { toDetails } from "./details.ts";
+import { toState } from "./filters.ts";
+import { listing } from "./queries.ts";
+import type { AnyResource } from "./resource.ts";
+
+type PlainRow = { instanceId: string; id: string; sequence: bigint; changeDate: Date };
+type ByName = Readonly<Record<string, unknown>>;
+
+/** Where an object is made: who owns it, and what must still be there when the unit commits. */
+type MakeIn = (tx: Transaction, scope: Scope, wanted: ByName) => Promise<OwnerRef>;
+
+/** The message of an object from its row: its details, its state and its fields, under the names of the schema. */
+export const toMessage =
+  (resource: Pick<AnyResource, "name" | "owner" | "fieldsOf">) => (row: PlainRow) => {
+    const organizationId = Reflect.get(row, "organizationId") as string;
+    const owner: OwnerRef =
+      resource.owner === "org"
+        ? { type: "org", id: organizationId }
+        : { type: "instance", id: row.instanceId };
+    const state = Reflect.get(row, "state") as string | undefined;
+    return {
+      details: toDetails({ ...row, owner }),
+      ...(state === undefined ? {} : { state: toState(state) }),
+      [resource.name]: resource.fieldsOf(row),
+    };
+  };
+
+/**
+ * The handlers of a service that need nothing but the declaration of its resource: those of create, patch, get and search, of
+ * delete, and of deactivate and activate where it has states. Requests name the object as the resource does, and fields of its
+ * message have the names of the fields of the resource. What a slice does otherwise it puts beside them.
+ *
+ * @throws Error at the start, where the service has no such method
+ */
+export function plainHandlers<S extends DescService, K extends keyof S["method"]>(
+  deps: Pick<Deps, "events" | "newId">,
+  service: S,
+  resource: AnyResource,
+  parts: {
+    methods: readonly K[];
+    queries: {
+      get(instanceId: string, id: string): Promise<PlainRow>;
+      search(scope: Scope, request: never): Promise<Found<PlainRow>>;
+    };
+    makeIn: MakeIn;
+  },
+): Pick<Handlers<S>, K> {
+  const { events, newId } = deps;
+  const { name, aggregate } = resource;
+  const toResult = toMessage(resource);
+  const responseOf = cachedResponse((row: PlainRow) => ({ [name]: toResult(row) }));
+  const written = (it: Written) => ({ details: toDetails(it) });
+  const change =
+    (decide: (state: unknown, wanted: ByName) => NewEvent[]) =>
+    async (request: { id: string }, scope: Scope) => {
+      const wanted = (Reflect.get(request, name) ?? {}) as ByName;
+      const at = writeContext(scope);
+      return written(
+        await execute(events.transact, at, aggregate, { id: request.id }, (state) =>
+          decide(state, wanted),
+        ),
+      );
+    };
+
+  const byVerb: Readonly<Record<string, unknown>> = {
+    async create(request: ByName, scope: Scope) {
+      const wanted = request[name] as ByName | undefined;
+      if (wanted === undefined) throw new Error(`validation requires the ${name}`);
+      const made = await events.transact(writeContext(scope), async (tx) => {
+        const owner = await parts.makeIn(tx, scope, wanted);
+        const loaded = tx.begin(aggregate, newId());
+        tx.record(aggregate, loaded, resource.add(loaded.state, resource.pick(wanted)), owner);
+        return tx.written(loaded);
+      });
+      return written(made());
+    },
+    patch: change((state, wanted) => resource.patch(state, resource.pick(wanted))),
+    deactivate: change((state) => resource.deactivate(state)),
+    activate: change((state) => resource.activate(state)),
+    delete: change((state) => resource.remove(state)),
+    get: async ({ id }: { id: string }, { instanceId }: Scope) =>
+      responseOf(await parts.queries.get(instanceId, id)),
+    search: listing(parts.queries.search, toResult),
+  };
+  const handlers = parts.methods.map((method) => {
+    const [, verb = ""] = /^([a-z]+)/.exec(String(method)) ?? [];
+    const handler = byVerb[verb];
+    if (handler === undefined || !service.methods.some(({ localName }) => localName === method)) {
+      throw new Error(`${service.typeName} has no plain method ${String(method)}`);
+    }
+    return [method, handler];
+  });
+  // Each method gets the handler of its verb; the tests of the slice show that the messages have the fields.
+  return Object.fromEntries(handlers) as Pick<Handlers<S>, K>;
+}
