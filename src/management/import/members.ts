@@ -112,7 +112,7 @@ export async function addMemberOf(
   await requireUser(tx, member.userId);
   const loaded = tx.begin(membership, newId());
   const added = addMember(loaded.state, member);
-  if (await known.isClaimed(membershipClaim, `${placeOf(member.context)}/${member.userId}`)) {
+  if (await known.isClaimed(membershipClaim, `${claimPrefixOf(member.context)}/${member.userId}`)) {
     return undefined;
   }
   tx.record(membership, loaded, added, { type: "org", id: orgId });
@@ -120,7 +120,7 @@ export async function addMemberOf(
 }
 
 // As the claims of memberships spell it.
-function placeOf(context: Below): string {
+function claimPrefixOf(context: Below): string {
   if (context.type === "organization") return `org/${context.organizationId}`;
   return context.type === "project" ? `project/${context.projectId}` : `grant/${context.grantId}`;
 }

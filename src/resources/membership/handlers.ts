@@ -32,7 +32,7 @@ import {
   membership,
   membershipNotFound,
   newRoles,
-  placeOf,
+  resourceScopeOf,
   removeMember,
   requireMayGive,
   requireMayTake,
@@ -45,7 +45,7 @@ type Service = typeof MembershipService;
 
 /** Who may do this to the members of a context. */
 const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "delete") =>
-  scope.permissions.holds(memberPermission(context.type, verb), placeOf(context));
+  scope.permissions.holds(memberPermission(context.type, verb), resourceScopeOf(context));
 
 export function membershipAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
