@@ -77,9 +77,9 @@ export function createAdvance(parts: Parts): Advance {
     context: PageContext,
     session: LoginSession | undefined,
   ): Promise<Progress> {
-    const { at, flow, place } = context;
+    const { at, flow, tenant } = context;
     const policy = await (session === undefined
-      ? parts.policyOf({ instanceId: at.instanceId, organizationId: place.organizationId })
+      ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
       : parts.demandOf(at.instanceId, session.user));
     return {
       policy,
@@ -160,8 +160,8 @@ export function createAdvance(parts: Parts): Advance {
     if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
     if (device !== undefined) return context.go(paths.deviceConfirm);
     const { organizationId } = session.user;
-    const place = { instanceId: context.at.instanceId, organizationId };
-    const { defaultRedirectUri } = await parts.policyOf(place);
+    const tenant = { instanceId: context.at.instanceId, organizationId };
+    const { defaultRedirectUri } = await parts.policyOf(tenant);
     return defaultRedirectUri === ""
       ? context.go(paths.signedIn)
       : leave(context.go(""), defaultRedirectUri);

@@ -34,7 +34,13 @@ import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
 import { openPageContext, PageRefused } from "./page-context.ts";
-import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
+import type {
+  LoginAnswer,
+  LoginEndpoint,
+  LoginErrors,
+  LoginRequestContext,
+  LoginRequest,
+} from "./web.ts";
 
 export { pathOfNotice, recoverPath } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
@@ -136,7 +142,7 @@ function guarded(
 async function refusedPage(
   parts: RouteParts,
   request: LoginRequest,
-  at: LoginPlace,
+  at: LoginRequestContext,
   error: unknown,
 ): Promise<LoginAnswer> {
   if (!(error instanceof PageRefused)) throw error;

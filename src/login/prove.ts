@@ -44,7 +44,7 @@ async function createSession(
   context: PageContext,
   checks: Checks,
 ): Promise<Proved> {
-  const { sessionLifetimeMs } = await policyOf(context.place);
+  const { sessionLifetimeMs } = await policyOf(context.tenant);
   return judged(async () => {
     const session = { checks, lifetime: durationFromMs(sessionLifetimeMs) };
     const made = await call(SessionService.method.createSession, { session }, context.asService());

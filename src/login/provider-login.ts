@@ -48,7 +48,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = context.flow.data;
     const { idpId, isSecondFactor } = outcome;
     const proof = { kind: "intent", idpId, isSecondFactor } as const;
-    const { sessionLifetimeMs } = await policyOf(context.place);
+    const { sessionLifetimeMs } = await policyOf(context.tenant);
     const own = await advance.sessionOf(context);
     let sessionId = own?.user.id === userId ? before : undefined;
     if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
@@ -96,7 +96,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     { username, email, isEmailVerified }: ExternalIdentity,
   ): Promise<string | undefined> {
     const { instanceId } = context.at;
-    const { organizationId } = context.place;
+    const { organizationId } = context.tenant;
     // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
     const byMail = (address: string | undefined) =>
       address !== undefined && address === email && isEmailVerified
@@ -118,7 +118,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   /** Where an account is made: the organization of the login, of the provider, or the default one. */
   async function homeOf(context: PageContext, { owner }: Idp): Promise<string> {
     const { instanceId } = context.at;
-    const home = context.place.organizationId ?? (owner.type === "org" ? owner.id : undefined);
+    const home = context.tenant.organizationId ?? (owner.type === "org" ? owner.id : undefined);
     return home ?? (await instance(instanceId)).defaultOrganizationId;
   }
 
@@ -129,7 +129,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const proof = { id: of.intentId, flowId: context.flow.id };
     const said = await intents.said(instanceId, proof);
     if (said === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const { organizationId } = context.place;
+    const { organizationId } = context.tenant;
     const idp = await intents.provider(instanceId, of.idpId);
     if (idp === undefined || !(await intents.isActive(instanceId, organizationId, of.idpId))) {
       throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it was switched off meanwhile");

@@ -15,8 +15,8 @@ export function createRegistration({
   policyOf,
 }: Pick<LoginPorts, "db" | "policyOf">): Registration {
   const instance = instanceFacts(db);
-  const homeOf: Registration["homeOf"] = async ({ place, at }) =>
-    place.organizationId ?? (await instance(at.instanceId)).defaultOrganizationId;
+  const homeOf: Registration["homeOf"] = async ({ tenant, at }) =>
+    tenant.organizationId ?? (await instance(at.instanceId)).defaultOrganizationId;
   return {
     homeOf,
     async requireAllowed(context) {

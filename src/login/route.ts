@@ -106,12 +106,12 @@ function codeOf(reason: string): ProblemCode {
 /** Whom the request does not mean is nobody here: another than the hinted user, or one of another organization. */
 export async function isMeant(
   { users }: RouteParts,
-  { flow, place, at }: PageContext,
+  { flow, tenant, at }: PageContext,
   userId: string,
 ): Promise<boolean> {
   const { hintedUserId, organization } = flow.data.request ?? {};
   if (hintedUserId !== undefined && hintedUserId !== userId) return false;
   if (organization === undefined) return true;
   const home = await users.organizationOf(at.instanceId, userId);
-  return place.organizationId !== undefined && home === place.organizationId;
+  return tenant.organizationId !== undefined && home === tenant.organizationId;
 }

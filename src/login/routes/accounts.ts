@@ -11,7 +11,7 @@ export function accountsRoute(parts: RouteParts): Route {
 
   /** Whom the request means, of those who logged in here. */
   async function sessionsIn(context: PageContext): Promise<LoginSession[]> {
-    const { at, agent, place } = context;
+    const { at, agent, tenant } = context;
     const request = context.hasFlow ? context.flow.data.request : undefined;
     const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
     return all
@@ -19,7 +19,7 @@ export function accountsRoute(parts: RouteParts): Route {
       .filter(({ user }) => (request?.hintedUserId ?? user.id) === user.id)
       .filter(
         ({ user }) =>
-          request?.organization === undefined || user.organizationId === place.organizationId,
+          request?.organization === undefined || user.organizationId === tenant.organizationId,
       );
   }
 

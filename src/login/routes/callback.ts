@@ -10,7 +10,7 @@ import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import type { RouteParts } from "../route.ts";
 import { openPageContext, PageRefused } from "../page-context.ts";
-import type { LoginAnswer, LoginEndpoint, LoginPlace, LoginRequest } from "../web.ts";
+import type { LoginAnswer, LoginEndpoint, LoginRequestContext, LoginRequest } from "../web.ts";
 
 type Parameters = ReadonlyMap<string, string>;
 
@@ -26,7 +26,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
   const { intents, flows } = parts;
   const login = createProviderLogin(parts);
 
-  async function waitingFor(at: LoginPlace, parameters: Parameters): Promise<IntentRow> {
+  async function waitingFor(at: LoginRequestContext, parameters: Parameters): Promise<IntentRow> {
     const state = parameters.get("state") ?? parameters.get("RelayState") ?? "";
     const row = await intents.waiting(at.instanceId, state);
     if (row !== undefined) return row;
@@ -39,7 +39,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
 
   async function answered(
     request: LoginRequest,
-    at: LoginPlace,
+    at: LoginRequestContext,
     parameters: Parameters,
     row: IntentRow,
   ): Promise<LoginAnswer> {
@@ -87,7 +87,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
   /** A page that posts it once more, to the same address; from there the app that waits may be reached. */
   async function again(
     request: LoginRequest,
-    at: LoginPlace,
+    at: LoginRequestContext,
     parameters: Parameters,
     row: IntentRow,
   ): Promise<LoginAnswer> {

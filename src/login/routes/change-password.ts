@@ -19,7 +19,7 @@ export function changePasswordRoute(parts: RouteParts): Route {
       sessionId === undefined
         ? { loginName: context.flow.data.loginName ?? "" }
         : await users.account(context.at.instanceId, id);
-    const rules = await passwordRulesOf(context.place);
+    const rules = await passwordRulesOf(context.tenant);
     const view = { account, why: "required", asksCurrent: true, rules } as const;
     return context.show((page) => changePasswordPage(page, view), {
       ...shown,

@@ -15,7 +15,7 @@ export function loginNameRoute(parts: RouteParts): Route {
   const { users, advance, policyOf, sessions, intents } = parts;
 
   async function show(context: PageContext, shown: Shown) {
-    const policy = await policyOf(context.place);
+    const policy = await policyOf(context.tenant);
     const { data } = context.hasFlow ? context.flow : await context.save({});
     const domain = hostName(new URL(context.at.issuer).host);
     const challenge = data.passkey?.challenge ?? randomBytes(32).toString("base64url");
@@ -30,7 +30,7 @@ export function loginNameRoute(parts: RouteParts): Route {
       allowsRegister: policy.allowRegister,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
       providers: policy.allowExternalIdp
-        ? await intents.offered(context.at.instanceId, context.place.organizationId)
+        ? await intents.offered(context.at.instanceId, context.tenant.organizationId)
         : [],
     };
     return context.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
@@ -40,7 +40,7 @@ export function loginNameRoute(parts: RouteParts): Route {
     path: paths.loginName,
     get: (context) => show(context, { ...problemsOf(context), ...noticeOf(context) }),
     async post(context) {
-      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(context.place);
+      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const typed = valueOf(context, "login_name").slice(0, longestName);
       if (typed === "") {
@@ -68,7 +68,7 @@ export function loginNameRoute(parts: RouteParts): Route {
   /** Who has the name, whether the request means him, and his session in this browser. */
   async function find(context: PageContext, typed: string) {
     const { instanceId } = context.at;
-    const userId = await users.find(instanceId, typed, context.place.organizationId);
+    const userId = await users.find(instanceId, typed, context.tenant.organizationId);
     const fits = userId !== undefined && (await isMeant(parts, context, userId));
     const known = fits ? await ownSession(context, userId) : undefined;
     return { userId, fits, known };

@@ -46,7 +46,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;
     if (!(await isMeant(parts, context, userId))) return false;
-    const { sessionLifetimeMs, passkeysAllowed } = await policyOf(context.place);
+    const { sessionLifetimeMs, passkeysAllowed } = await policyOf(context.tenant);
     if (!passkeysAllowed) return false;
     const { webAuthNId, isUserVerified } = outcome;
     const proof = { kind: "webauthn", webAuthNId, isUserVerified } as const;

@@ -16,12 +16,12 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   const { advance, users, call, policyOf, passwordRulesOf, mayTell } = parts;
 
   async function requireAllowed(context: PageContext): Promise<void> {
-    if ((await policyOf(context.place)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
+    if ((await policyOf(context.tenant)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
   }
 
   async function send(context: PageContext, loginName: string): Promise<void> {
     const { instanceId } = context.at;
-    const userId = await users.find(instanceId, loginName, context.place.organizationId);
+    const userId = await users.find(instanceId, loginName, context.tenant.organizationId);
     if (userId === undefined) return;
     const contacts = await users.contacts(instanceId, userId);
     if (contacts?.email === undefined) return;
@@ -41,7 +41,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   async function showReset(context: PageContext) {
     const loginName = valueOf(context, "login_name") || (context.query.get("login_name") ?? "");
     if (loginName === "") return context.go(paths.forgotPassword);
-    const rules = await passwordRulesOf(context.place);
+    const rules = await passwordRulesOf(context.tenant);
     const code = valueOf(context, "code") || context.query.get("code");
     const view = { loginName, rules, ...(code === undefined ? {} : { code }) };
     const self = `${paths.resetPassword}?${new URLSearchParams({ login_name: loginName })}`;
@@ -54,7 +54,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     const loginName = valueOf(context, "login_name");
     const code = valueOf(context, "code");
     const password = context.form.get("new_password") ?? "";
-    const userId = await users.find(instanceId, loginName, context.place.organizationId);
+    const userId = await users.find(instanceId, loginName, context.tenant.organizationId);
     const organizationId = userId && (await users.organizationOf(instanceId, userId));
     // Machines have no passwords.
     const contacts = userId && (await users.contacts(instanceId, userId));
@@ -115,7 +115,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
         const userId = await users.find(
           context.at.instanceId,
           loginName,
-          context.place.organizationId,
+          context.tenant.organizationId,
         );
         await context.save({ ...rest, loginName, ...(userId === undefined ? {} : { userId }) });
         return advance.next(context, "PASSWORD_CHANGED");

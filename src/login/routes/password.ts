@@ -14,7 +14,7 @@ export function passwordRoute(parts: RouteParts): Route {
     const { data } = context.flow;
     const session = await advance.sessionOf(context);
     if (session === undefined && data.loginName === undefined) return advance.next(context);
-    const policy = await policyOf(context.place);
+    const policy = await policyOf(context.tenant);
     // Of nobody and of somebody the page shows what was typed.
     const account =
       session === undefined
@@ -31,7 +31,7 @@ export function passwordRoute(parts: RouteParts): Route {
       const { data } = context.flow;
       if (data.sessionId === undefined && data.loginName === undefined)
         return advance.next(context);
-      const { allowUsernamePassword } = await policyOf(context.place);
+      const { allowUsernamePassword } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const password = context.form.get("password") ?? "";
       const proved = await refusals(() => provePassword(parts, context, password));

@@ -22,7 +22,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
   /** @throws PageRefused PROVIDER_OFF */
   async function activeIdp(context: PageContext, id: string): Promise<Idp> {
     const { instanceId } = context.at;
-    const { organizationId } = context.place;
+    const { organizationId } = context.tenant;
     if (id === "" || id.length > longestId) throw new PageRefused("NOT_FOUND", 404);
     try {
       return (await intents.requireIdp(instanceId, organizationId, id)).idp;
@@ -40,7 +40,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
     try {
       const { way } = await intents.begin(at, {
         idpId: id,
-        organizationId: context.place.organizationId,
+        organizationId: context.tenant.organizationId,
         goesOn: { flowId: flow.id },
         isFresh: freshSince !== undefined,
         loginHint: request?.loginHint,
@@ -77,7 +77,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
       password: context.form.get("password") ?? "",
     };
     const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
-    const { organizationId } = context.place;
+    const { organizationId } = context.tenant;
     const wanted = { idpId: id, organizationId, goesOn: { flowId: flow.id } };
     let told;
     try {

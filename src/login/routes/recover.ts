@@ -23,7 +23,7 @@ export function recoverRoute(parts: RouteParts): Route {
     valueOf(context, name) || (context.query.get(name) ?? "");
 
   async function show(context: PageContext) {
-    const rules = await passwordRulesOf(context.place);
+    const rules = await passwordRulesOf(context.tenant);
     const view = { userId: given(context, "user_id"), code: given(context, "code"), rules };
     return context.show((page) => recoverPage(page, view));
   }

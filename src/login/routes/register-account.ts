@@ -32,7 +32,7 @@ export function registerAccountRoute(parts: RouteParts): Route {
     const isNamed = context.form.has("login_name") || (await asksName(context, newcomer));
     const view = {
       email: newcomer.email,
-      rules: await passwordRulesOf(context.place),
+      rules: await passwordRulesOf(context.tenant),
       ...(isNamed ? { loginName: valueOf(context, "login_name") } : {}),
     };
     return context.show((page) => registerAccountPage(page, view), {
@@ -70,7 +70,7 @@ export function registerAccountRoute(parts: RouteParts): Route {
       email: { address: email, verification: { case: "isVerified", value: true } },
     } as const;
     const authenticators = { password: { type: { case: "password", value: password } } } as const;
-    const rules = await passwordRulesOf(context.place);
+    const rules = await passwordRulesOf(context.tenant);
     const person = { username, email: { address: email, isVerified: true }, data };
     const weak = await problemsOf(() => requirePolicy(rules, password, person, "new_password"));
     if (weak.length > 0) return weak;
