@@ -138,9 +138,9 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     ownerType: ref.ownerType,
     ownerId: ref.ownerId,
   });
-  const placeOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
+  const contextOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
 
-  const textPlace = (instanceId: string, purpose: string) => ({
+  const textContext = (instanceId: string, purpose: string) => ({
     ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
     kind: `text:${purpose}`,
   });
@@ -223,14 +223,14 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
     async put(ref, value, createdAt) {
       const key = await instanceKey(ref.instanceId, "data_key");
-      const sealed = seal(key, placeOf(ref), value);
+      const sealed = seal(key, contextOf(ref), value);
       return putRow(secrets, { ...ref, sealed, keyId: key.id, createdAt });
     },
 
     async open(ref) {
       const row = await read(ref);
       if (!row?.sealed) return undefined;
-      return open(await instanceKey(ref.instanceId, "data_key"), placeOf(ref), row.sealed);
+      return open(await instanceKey(ref.instanceId, "data_key"), contextOf(ref), row.sealed);
     },
 
     async putDigest(ref, secret, createdAt, expiresAt) {
@@ -248,9 +248,9 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     digest: (instanceId, secret) =>
       whenKnown(digestOf(instanceId, secret), (digest) => timeIn(secret) + digest),
     sealText: async (instanceId, purpose, clear) =>
-      sealText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), clear),
+      sealText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), clear),
     openText: async (instanceId, purpose, sealed) =>
-      openText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), sealed),
+      openText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), sealed),
 
     removeInstance(instanceId) {
       for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
