@@ -28,7 +28,7 @@ import { createRunTargets, type Later, type Told } from "./run.ts";
 
 export type { Around, CallExecutions, HookedCall, HookedResponse } from "./around-calls.ts";
 export type { Additions } from "./claims.ts";
-export type { FunctionPlace, RunFunction } from "./functions.ts";
+export type { FunctionContext, RunFunction } from "./functions.ts";
 export { executorModule } from "./module.ts";
 
 /** Runs executions: calls targets when what their conditions name happens (specification 2.3, X1 to X13). */
