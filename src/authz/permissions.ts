@@ -61,7 +61,7 @@ export const noPermissions: Permissions = {
 };
 
 /**
- * Unites memberships. What an instance member holds, he holds in every organization of the instance; an organization's
+ * Unites memberships. What an instance member holds, they hold in every organization of the instance; an organization's
  * member holds it there and in its projects.
  */
 export function permissionsFrom(memberships: readonly Membership[]): Permissions {
@@ -198,7 +198,7 @@ export const holdingAlso = (
   covers: (membership) => permissions.covers(membership),
 });
 
-/** What a caller meets who may know of an object, and lacks what he needs to act on it. */
+/** What a caller meets who may know of an object, and lacks what they need to act on it. */
 export const permissionMissing = (permission: string): DomainError =>
   permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {
     metadata: { permission },

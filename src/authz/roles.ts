@@ -175,7 +175,7 @@ const members: Record<RoleContext, string> = {
   projectGrant: "project.grant.member",
 };
 
-/** Who holds it on the instance can always repair its executions: they never keep him out (X10). */
+/** Who holds it on the instance can always repair its executions: they never keep them out (X10). */
 export const executionWriter = "action.execution.write";
 
 /**

@@ -9,7 +9,7 @@ import { writing } from "./writing.ts";
 import type { LoginSession } from "./sessions.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
 
-/** Links the account at a provider that a flow holds to who has just proven who he is; nothing where it holds none. */
+/** Links the account at a provider that a flow holds to who has just proven who they are; nothing where it holds none. */
 export type AccountLink = (context: PageContext, session: LoginSession) => Promise<void>;
 
 /**

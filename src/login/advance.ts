@@ -188,7 +188,7 @@ function providerFor(
   session: LoginSession | undefined,
 ): string | undefined {
   const { request, idp } = flow.data;
-  // Who links an account proves himself in another way.
+  // Who links an account authenticates in another way.
   if (idp !== undefined) return undefined;
   if (step === "password") return session?.idpId;
   return step === "loginName" ? valuesOf(request?.scope ?? [], idpScope)[0] : undefined;

@@ -16,7 +16,7 @@ export type FlowData = {
   loginName?: string;
   /** Who was found by it, if anybody was. */
   userId?: string;
-  /** The session in which he proves himself. */
+  /** The session in which the user authenticates. */
   sessionId?: string;
   /** Proofs count from then on (milliseconds since the epoch): the login is asked for although there is a session. */
   freshSince?: number;

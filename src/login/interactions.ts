@@ -95,7 +95,7 @@ export function loginInteractions(parts: Parts): {
         ({ user }) => hintedUserId === undefined || user.id === hintedUserId,
       );
       const [only, ...others] = candidates;
-      // Who is meant is clear: he is asked for what is missing, and not for his name.
+      // Who is meant is clear: they are asked for what is missing, and not for their name.
       if (missing !== "create" && missing !== "select_account" && others.length === 0) {
         if (only !== undefined) data.sessionId = only.id;
         else if (hintedUserId !== undefined) {

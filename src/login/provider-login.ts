@@ -84,7 +84,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         byWordOf(context, owner),
       );
     } catch (error) {
-      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
+      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep them out.
       if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
     }
   }
@@ -206,7 +206,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         try {
           return await create(context, account);
         } catch (error) {
-          // Somebody has the address, or the name: then the user must say what he wants.
+          // Somebody has the address, or the name: then the user must say what they want.
           if (!(error instanceof DomainError) || error.kind !== "alreadyExists") throw error;
           why = `${error.reason}: ${error.message}`;
         }

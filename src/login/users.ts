@@ -35,7 +35,7 @@ export type LoginUsers = {
   ): Promise<string | undefined>;
   /** The organization of an active user. */
   organizationOf(instanceId: string, userId: string): Promise<string | undefined>;
-  /** What he is told of things by, as far as it is proven to be his; undefined for a machine. */
+  /** What they are told of things by, as far as it is proven to be theirs; undefined for a machine. */
   contacts(
     instanceId: string,
     userId: string,
@@ -49,7 +49,7 @@ export type LoginUsers = {
   account(instanceId: string, userId: string): Promise<Account>;
   /** What an organization is called. */
   organizationName(instanceId: string, id: string): Promise<string>;
-  /** What the user can prove himself with beside his password, as far as the settings let it count. */
+  /** What the user can authenticate with beside their password, as far as the settings let it count. */
   factors(
     instanceId: string,
     userId: string,

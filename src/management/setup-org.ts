@@ -10,7 +10,7 @@ import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 const usualRole = "ORG_OWNER";
 
 /**
- * Sets an organization up: its domain, its first user and his membership, in one unit (G1).
+ * Sets an organization up: its domain, its first user and their membership, in one unit (G1).
  *
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
  * @throws INVALID_ARGUMENT ROLE_UNKNOWN, PASSWORD_POLICY, PHONE_INVALID

@@ -21,7 +21,7 @@ export const permission = (): InterceptorFactory => (rule) => {
 
 function missingPermission(rule: MethodRule, call: Call): string | undefined {
   const { permissions, context, caller } = call;
-  // What a system caller may do in the system, he may do to each of its instances.
+  // What a system caller may do in the system, they may do to each of its instances.
   const fromAbove = caller?.kind === "system" && rule.systemPermission !== "";
   if (context.type === "system" || fromAbove) {
     const needed = rule.systemPermission === "" ? rule.permission : rule.systemPermission;

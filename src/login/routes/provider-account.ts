@@ -64,7 +64,7 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
           return context.go(paths.providerRegister);
         }
         if (!allowsLink || held === undefined) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
-        // Whoever gets the link proves himself now, whatever this browser was let in with before.
+        // Whoever gets the link authenticates now, whatever this browser was let in with before.
         const freshSince = now().getTime();
         await context.save({ ...rest, freshSince, idp: { ...held, isLinking: true } });
         return context.go(paths.loginName, { notice: "SIGN_IN_TO_CONNECT" });

@@ -3,7 +3,7 @@ import { bool, instant, int, json, optionalInstant, table, text } from "../../st
 
 export type ImportState = "receiving" | "running" | "paused" | "cancelled" | "completed" | "failed";
 
-/** Whoever imports, as the events of the import name him. */
+/** Whoever imports, as the events of the import name them. */
 export type ImportedBy = {
   editorId: string;
   service: string;

@@ -159,7 +159,7 @@ const refsOf = (userId: string, orgId: string): Ref[] => [
 ];
 
 /**
- * Whether the user is here already. Who was deleted does not come back under his id.
+ * Whether the user is here already. Who was deleted does not come back under their id.
  *
  * @throws ALREADY_EXISTS USER_ID_TAKEN for the user of another organization
  */
@@ -182,7 +182,7 @@ async function requireOwnUser(
   return loaded;
 }
 
-/** Keeps a value with a user; false where he has one under the key, which stays. */
+/** Keeps a value with a user; false where they have one under the key, which stays. */
 async function keep(
   tx: Transaction,
   userId: string,

@@ -86,7 +86,7 @@ export function createIdpIntents(deps: IntentDeps) {
     return row !== undefined && row.expiresAt > now() ? row : undefined;
   }
 
-  /** What a provider said, for who can prove that the login was his; undefined once it is over or used. */
+  /** What a provider said, for who can prove that the login was theirs; undefined once it is over or used. */
   async function said(instanceId: string, proof: IntentProof): Promise<Said | undefined> {
     const row = await rowOf(instanceId, proof.id);
     if (row?.phase !== "succeeded") return undefined;

@@ -29,7 +29,7 @@ type State = Membership | undefined;
 // All sets share the aggregate; which of them names it is all the same.
 const events: AnyEvents<MemberEvent> = instanceMemberEvents;
 
-/** A membership: one user, one context, and the roles he holds there. */
+/** A membership: one user, one context, and the roles they hold there. */
 export const membership = aggregate(events, undefined as State, evolve);
 
 function evolve(state: State, event: MemberEvent): State {

@@ -47,7 +47,7 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = sessionQueries(deps, tenancy);
 
-  /** Who has the token may; else the user himself, and who may it where the user is. */
+  /** Who has the token may; else the user, and who may it where the user is. */
   async function require(
     scope: Scope,
     { id, sessionToken }: { id: string; sessionToken?: string | undefined },
@@ -175,7 +175,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     if (checked.user !== undefined && checked.isNamed) {
       tx.record(session, loaded, nameUser(loaded.state, checked.user));
     }
-    // After the user: what tells of him is sealed with his key.
+    // After the user: what tells of them is sealed with their key.
     if (userAgent !== undefined) {
       tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
     }

@@ -35,7 +35,7 @@ export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
         return { details: toDetails(written()), nextStep: { case: "idpIntent", value } };
       }
       if (content.case !== "urls") throw new Error("validation requires the content");
-      // What is not there for the caller comes before what is wrong with his request (B3).
+      // What is not there for the caller comes before what is wrong with their request (B3).
       await intents.requireIdp(scope.instanceId, organizationId, idpId);
       const { successUrl, failureUrl } = content.value;
       await requireOwn(scope.instanceId, successUrl, "urls.success_url");

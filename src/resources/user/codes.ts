@@ -76,7 +76,7 @@ export type Codes = {
     kind: CodeKind,
     tried: { code: string; subject: string; isCounted?: true },
   ): Promise<boolean>;
-  /** Everything a user has: it goes with him. */
+  /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
 

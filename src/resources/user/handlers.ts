@@ -65,7 +65,7 @@ export type UserMethods =
   | "searchUsers"
   | "searchUserEvents";
 
-/** Every method that names a user asks for the same: where he is, and whether he is the caller. */
+/** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = userQueries(deps, tenancy);
@@ -250,7 +250,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
   }
 
-  // What the schema lets the reader see: the user himself, or who may read users of his organization.
+  // What the schema lets the reader see: the user, or who may read users of their organization.
   async function show(
     scope: Scope,
     row: UserRow,

@@ -57,7 +57,7 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
 };
 
 export type NoticeSource = {
-  /** What to send; nothing where the user, his address or the code that was asked for is gone, or the code was asked anew. */
+  /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
   due(job: RunningJob<Notice>): Promise<DueNotice | undefined>;
   /** Ends the job; the log says that the message has left. */
   sent(job: RunningJob<Notice>): Promise<void>;
@@ -201,7 +201,7 @@ export function noticeSource(deps: Deps): NoticeSource {
       };
       if ("news" in about) {
         const { email } = state;
-        // What happens to an account is for nobody who has not proven that he reads its mail.
+        // What happens to an account is for nobody who has not proven that they read its mail.
         if (email?.isVerified !== true) return undefined;
         const news = { ...told, topic: about.news, address: email.address };
         if (about.news === "recovery.link") {

@@ -4,7 +4,7 @@ import { below, isObject, sameJson } from "./json.ts";
 /** The keyword that says who may read and write a property: `{"owner": "rw", "self": "r"}`. */
 export const permissionKeyword = "urn:idsvc:schema:permission";
 
-/** In what part somebody acts: as who manages the user, or as the user himself. */
+/** In what part somebody acts: as who manages the user, or as the user. */
 export type Actor = "owner" | "self";
 
 type Access = "r" | "rw" | "none";

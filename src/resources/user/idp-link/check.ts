@@ -11,7 +11,7 @@ export type IdpIntentOutcome =
   | { isRight: true; idpId: string; isSecondFactor: boolean };
 
 /**
- * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for his
+ * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for their
  * organization. A login counts once, and of another user it is not used up.
  */
 export type IdpIntentCheck = (

@@ -11,7 +11,7 @@ const batchSize = 50;
 
 /**
  * Removes the links to accounts at providers that were deleted, in batches. They count no more from the deletion on, and
- * who links an account makes sure at his commit that its provider is there.
+ * who links an account makes sure at their commit that its provider is there.
  */
 export const idpLinkJobs = ({ db, events }: Pick<Deps, "db" | "events">): JobHandlers =>
   handle(removeIdpLinks, async (job) => {

@@ -6,7 +6,7 @@ import type { Attempts } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
 import type { PasswordStore, StoredPassword } from "./stored.ts";
 
-/** `changeRequired`: right, but the user must choose another one before he goes on. */
+/** `changeRequired`: right, but the user must choose another one before they go on. */
 export type PasswordOutcome = { isRight: false } | { isRight: true; changeRequired: boolean };
 
 /**

@@ -75,7 +75,7 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
 }
 
 /**
- * Whether a code is of one of the user's apps. Wrong ones are counted with those of his other second factors; nobody, and
+ * Whether a code is of one of the user's apps. Wrong ones are counted with those of their other second factors; nobody, and
  * who has no app, gets the answer of a wrong one.
  */
 export type TotpCheck = (

@@ -45,7 +45,7 @@ export type Challenges = {
     user: UserRef,
     of: { id: string; purpose: Purpose },
   ): Promise<Challenge | undefined>;
-  /** Everything a user has: it goes with him. */
+  /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
 

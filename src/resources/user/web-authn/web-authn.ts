@@ -44,8 +44,8 @@ export type WebAuthNChecks = {
     tried: { challengeId: string; credential: JsonObject },
   ): Promise<WebAuthNOutcome>;
   /**
-   * Checks a passkey that was used without saying first whose it is. The challenge is the caller's own: he keeps it, and
-   * spends it before he asks. Only a passkey that knew its user is right.
+   * Checks a passkey that was used without saying first whose it is. The challenge is the caller's own: they keep it, and
+   * spend it before they ask. Only a passkey that knew its user is right.
    */
   checkDiscovered(
     at: WriteContext,
@@ -69,7 +69,7 @@ export function domainsOfInstances({ db }: Pick<Deps, "db">): RequireDomain {
   };
 }
 
-/** What authenticators know a user by: it is found in them in clear, so it tells nothing of him. */
+/** What authenticators know a user by: it is found in them in clear, so it tells nothing of them. */
 export const userHandle = ({ instanceId, userId }: UserRef): Uint8Array =>
   hash("sha256", `${instanceId}/${userId}`, "buffer");
 
