@@ -119,7 +119,7 @@ async function start(kernel: Kernel, options: TestOptions): Promise<{ made: Boot
 let names = 0;
 
 /**
- * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. He
+ * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. They
  * belongs to the default organization unless told otherwise.
  */
 export async function addCaller(
