@@ -11,7 +11,7 @@ import {
   userGrantClaim,
 } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { project, projectNotFound } from "../../resources/project/index.ts";
+import { projectNotFound, projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
 import { created, existed, kind, type Kind, type Place } from "./kind.ts";
 import { requireOwnProject } from "./projects.ts";
@@ -76,7 +76,7 @@ async function keysOfOwn(tx: Transaction, place: Place, projectId: string, keys:
 
 async function keysOfGranted(tx: Transaction, { orgId }: Place, projectId: string, id: string) {
   await requireOrganization(tx, orgId);
-  if ((await tx.load(project, projectId)).state === undefined) throw projectNotFound();
+  if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projectNotFound();
   const { state } = await tx.load(projectGrant, id);
   if (state?.projectId !== projectId || state.grantedOrganizationId !== orgId) {
     throw projectGrantNotFound();
