@@ -19,12 +19,12 @@ export type Attributes = Written & { kind: "attributes" };
 /** What may stand in a template. Nothing is written for `undefined` and `false`. */
 export type Value = string | number | Written | undefined | false | readonly Value[];
 
-type Place = "text" | "attribute" | "tag" | "style";
+type Position = "text" | "attribute" | "tag" | "style";
 
-const known = new WeakMap<TemplateStringsArray, Place[]>();
+const known = new WeakMap<TemplateStringsArray, Position[]>();
 
 /**
- * Markup with values in it, each escaped for the place where it stands. A string is never taken for markup; there is no
+ * Markup with values in it, each escaped for the position where it stands. A string is never taken for markup; there is no
  * way around.
  *
  * Between tags stand texts and markup, within double quotes only texts, in a tag only `attributes`, in a style only
@@ -34,10 +34,10 @@ const known = new WeakMap<TemplateStringsArray, Place[]>();
  * would not help
  */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
-  const places = known.get(parts) ?? placesOf(parts);
+  const positions = known.get(parts) ?? positionsOf(parts);
   const written = parts.raw.reduce((text, part, at) => {
-    const place = places[at - 1];
-    return `${text}${place === undefined ? "" : write(values[at - 1], place)}${part}`;
+    const position = positions[at - 1];
+    return `${text}${position === undefined ? "" : write(values[at - 1], position)}${part}`;
   });
   return new Written("markup", written) as Html;
 }
@@ -56,16 +56,16 @@ export function attributes(all: Record<string, string | number | boolean | undef
   return new Written("attributes", written.join("").trimStart()) as Attributes;
 }
 
-function write(value: Value, place: Place): string {
+function write(value: Value, position: Position): string {
   if (value === undefined || value === false) return "";
   if (value instanceof Written) {
-    const fits = value.kind === "attributes" ? place === "tag" : place === "text";
+    const fits = value.kind === "attributes" ? position === "tag" : position === "text";
     return fits ? value.toString() : refuse(value.toString());
   }
-  if (typeof value === "object") return value.map((one) => write(one, place)).join("");
+  if (typeof value === "object") return value.map((one) => write(one, position)).join("");
   const text = String(value);
-  if (place === "text" || place === "attribute") return escape(text);
-  return place === "style" && /^#[0-9a-f]{6}$/.test(text) ? text : refuse(text);
+  if (position === "text" || position === "attribute") return escape(text);
+  return position === "style" && /^#[0-9a-f]{6}$/.test(text) ? text : refuse(text);
 }
 
 function escape(text: string): string {
@@ -77,27 +77,30 @@ function escape(text: string): string {
     .replaceAll("'", "&#39;");
 }
 
-function placesOf(parts: TemplateStringsArray): Place[] {
-  let place: Place | "script" = "text";
+function positionsOf(parts: TemplateStringsArray): Position[] {
+  let position: Position | "script" = "text";
   let tag = "";
-  const places = parts.raw.slice(0, -1).map((part) => {
+  const positions = parts.raw.slice(0, -1).map((part) => {
     for (const [character] of part.matchAll(/<\/?[a-z!][a-z0-9]*|[">]/g)) {
-      if (place === "attribute") place = character === '"' ? "tag" : place;
-      else if (place === "tag") {
-        if (character === '"') place = "attribute";
+      if (position === "attribute") position = character === '"' ? "tag" : position;
+      else if (position === "tag") {
+        if (character === '"') position = "attribute";
         if (character === ">")
-          place = tag === "<script" ? "script" : tag === "<style" ? "style" : "text";
-      } else if (character === `</${tag.slice(1)}` || (place === "text" && character[0] === "<")) {
+          position = tag === "<script" ? "script" : tag === "<style" ? "style" : "text";
+      } else if (
+        character === `</${tag.slice(1)}` ||
+        (position === "text" && character[0] === "<")
+      ) {
         tag = character;
-        place = "tag";
+        position = "tag";
       }
     }
-    const isBare = place === "tag" ? !/\s$/.test(part) : /<\/?$/.test(part);
-    if (place === "script" || isBare) refuse(part.slice(-40));
-    return place;
+    const isBare = position === "tag" ? !/\s$/.test(part) : /<\/?$/.test(part);
+    if (position === "script" || isBare) refuse(part.slice(-40));
+    return position;
   });
-  known.set(parts, places);
-  return places;
+  known.set(parts, positions);
+  return positions;
 }
 
 function refuse(what: string): never {

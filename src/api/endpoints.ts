@@ -1,6 +1,6 @@
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Scope } from "../authz/context.ts";
-import { messageOf } from "../authz/kept-answer.ts";
+import { messageOf } from "../authz/response-cache.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import { type Call, type Check, compose, newCall } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -4,7 +4,7 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import type { Awaitable } from "../awaitable.ts";
 import { cancelled, deadlineExceeded, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
-import { endTogether } from "./outbox.ts";
+import { endCoalesced } from "./response-coalescing.ts";
 import type { Origin, ResolveOrigin } from "./proxy.ts";
 
 export type Answer = {
@@ -116,7 +116,7 @@ export function http1Exchange(
         response.addTrailers(trailers);
       }
       ended = true;
-      endTogether({ response, body, isAscii: body?.length === bytes });
+      endCoalesced({ response, body, isAscii: body?.length === bytes });
     },
     stream(status, fields) {
       response.writeHead(status, fields);

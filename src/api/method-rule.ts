@@ -21,7 +21,7 @@ export type MethodRule = {
   systemPermission: string;
   /** What is needed on the object that the request names. */
   policy: ObjectPolicy;
-  permissionPlace: "anywhere" | "instance" | "system";
+  permissionContext: "anywhere" | "instance" | "system";
   /** Which hold on users the method gives or takes. */
   holds: HoldKind | undefined;
   /** A login client may do this for the user of a session, or for one whom it registered (option `session_acts`). */
@@ -43,7 +43,7 @@ export type MethodRule = {
   noSystemContext: boolean;
 };
 
-const places = {
+const permissionContexts = {
   [PermissionContext.UNSPECIFIED]: "anywhere",
   [PermissionContext.INSTANCE]: "instance",
   [PermissionContext.SYSTEM]: "system",
@@ -116,7 +116,7 @@ export function methodRule(
       ownData: options.ownData,
       onInstance: instancePermission || objectPermission || ofAll,
     },
-    permissionPlace: places[options.permissionContext],
+    permissionContext: permissionContexts[options.permissionContext],
     holds: holdKinds[options.holds],
     sessionActs: options.sessionActs,
     unfinishedSession: unfinishedUses[options.unfinishedSession],

@@ -6,7 +6,7 @@ import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { type Inside, insideRecursion } from "./inside-recursion.ts";
 import { cutOverlongLists } from "./overlong-lists.ts";
-import { surelyValid } from "./surely-valid.ts";
+import { compilePrecheck } from "./precheck.ts";
 
 /** Gives the validator; a promise only as long as it is being loaded. */
 export type Judge = () => Awaitable<Validator>;
@@ -44,7 +44,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
  * Checks messages of one type by the rules of the schema; the refusal names every field that is wrong. A promise only
  * while the validator is being loaded.
  *
- * Most requests are valid, and most rules are plain: a compiled check lets those pass at once. Whatever it cannot vouch
+ * Most requests are valid, and most rules are plain: a compiled precheck lets those pass at once. Whatever it cannot vouch
  * for, protovalidate judges, so that there is one judge of what is wrong and one wording of it.
  *
  * @throws INVALID_ARGUMENT VALIDATION_FAILED
@@ -54,15 +54,15 @@ export function requireValid(
   type: DescMessage,
 ): (message: Message) => Awaitable<void> {
   // Made for the first message: a process that starts has hundreds of types, and is asked for few of them.
-  let passes: ReturnType<typeof surelyValid> | undefined;
+  let precheck: ReturnType<typeof compilePrecheck> | undefined;
   let inside: ReturnType<typeof insideRecursion> | undefined;
   const parts = (message: Message) => {
     inside ??= insideRecursion(type);
     return [{ type, message, path: [] }, ...inside(message)];
   };
   return (message) => {
-    passes ??= surelyValid(type);
-    if (passes(message)) return undefined;
+    precheck ??= compilePrecheck(type);
+    if (precheck(message)) return undefined;
     cutOverlongLists(type, message);
     return whenKnown(judge(), (validator) => requireBy(validator, parts(message)));
   };

@@ -17,8 +17,8 @@ const servicePermissions = permissionsFrom([
 
 const belowInstance: Permissions = {
   ...servicePermissions,
-  holds: (permission, place) =>
-    place.type !== "instance" && servicePermissions.holds(permission, place),
+  holds: (permission, resourceScope) =>
+    resourceScope.type !== "instance" && servicePermissions.holds(permission, resourceScope),
 };
 
 /** What lets parts of the service call its methods without a connection. */

@@ -26,9 +26,13 @@ const asService = ({ instanceId, issuer, requestId }: At): InnerCaller => ({
 export function tokenFunctions(parts: Parts): Functions {
   return {
     async add(at, name, context) {
-      const place = { instanceId: at.instanceId, requestId: at.requestId, userId: context.user.id };
+      const functionContext = {
+        instanceId: at.instanceId,
+        requestId: at.requestId,
+        userId: context.user.id,
+      };
       const payload = () => payloadOf(parts, at, context);
-      const told = parts.runFunction(place, name, payload);
+      const told = parts.runFunction(functionContext, name, payload);
       const additions = await (told instanceof Promise
         ? told.catch((error: unknown) => {
             throw refusedBy(error);
@@ -105,15 +109,19 @@ export function loginFunctions(parts: Parts): LoginFunctions {
     name: "postauthentication" | "postcreation",
     user: { id: string; organizationId: string },
   ) => {
-    const place = { instanceId: at.instanceId, requestId: at.requestId, userId: user.id };
-    const additions = await runFunction(place, name, () => userPayload(parts, at, user));
+    const functionContext = { instanceId: at.instanceId, requestId: at.requestId, userId: user.id };
+    const additions = await runFunction(functionContext, name, () => userPayload(parts, at, user));
     await keepMetadata(parts, at, user.id, additions);
   };
   return {
     authenticated: (at, user) => run(at, "postauthentication", user),
     async creating(at, user) {
-      const place = { instanceId: at.instanceId, requestId: at.requestId, userId: undefined };
-      const additions = await runFunction(place, "precreation", async () => ({ user }));
+      const functionContext = {
+        instanceId: at.instanceId,
+        requestId: at.requestId,
+        userId: undefined,
+      };
+      const additions = await runFunction(functionContext, "precreation", async () => ({ user }));
       return (userId) => keepMetadata(parts, at, userId, additions);
     },
     created: (at, user) => run(at, "postcreation", user),

@@ -1,5 +1,5 @@
 import { type DomainError, permissionDenied } from "../errors.ts";
-import type { Membership, Permissions, Place } from "./permissions.ts";
+import type { Membership, Permissions, ResourceScope } from "./permissions.ts";
 import { userGranting } from "./roles.ts";
 
 /** Which hold on users a method gives or takes; in the words of the option `holds`. */
@@ -21,13 +21,15 @@ export type Power = {
   organizationId: string;
   memberships: readonly Membership[];
   /** Where each of the user grants would be given. */
-  grants: readonly (readonly Place[])[];
+  grants: readonly (readonly ResourceScope[])[];
 };
 
 /** Whether everything that the user may do is among what the caller covers. */
 export const coversUser = (permissions: Permissions, { memberships, grants }: Power): boolean =>
   memberships.every((held) => permissions.covers(held)) &&
-  grants.every((places) => places.some((place) => permissions.holds(userGranting, place)));
+  grants.every((resourceScopes) =>
+    resourceScopes.some((resourceScope) => permissions.holds(userGranting, resourceScope)),
+  );
 
 /** What counts of a user's power for keeping them out: what they hold at the instance, at their organization and below. */
 const atHome = (power: Power): Power => ({

@@ -5,7 +5,7 @@ import {
   nowhere,
   type Permissions,
   permissionsFrom,
-  type Place,
+  type ResourceScope,
   type Reach,
 } from "./permissions.ts";
 import { holdGiving, ownCredentials, permissionsOf } from "./roles.ts";
@@ -29,7 +29,8 @@ export function limitedPermissions(
     isNamed(holdGiving.has(permission) ? holds : names, permission);
   return {
     holdsAnywhere: (permission) => isNamed(names, permission) && within.holdsAnywhere(permission),
-    holds: (permission, place) => isNamed(names, permission) && within.holds(permission, place),
+    holds: (permission, resourceScope) =>
+      isNamed(names, permission) && within.holds(permission, resourceScope),
     reach: (permission) => (isNamed(names, permission) ? within.reach(permission) : nowhere),
     knows: within.knows,
     // Whoever gets a role may also act on how users log in by it: only a token that may do so gives as much.
@@ -58,7 +59,8 @@ function membershipsWithin(membership: Membership, limit: TokenLimit): Membershi
 /** What two callers may both do: somebody who acts for another has no more than either. */
 export const commonPermissions = (one: Permissions, other: Permissions): Permissions => ({
   holdsAnywhere: (permission) => one.holdsAnywhere(permission) && other.holdsAnywhere(permission),
-  holds: (permission, place) => one.holds(permission, place) && other.holds(permission, place),
+  holds: (permission, resourceScope) =>
+    one.holds(permission, resourceScope) && other.holds(permission, resourceScope),
   reach: (permission) => commonReach(one.reach(permission), other.reach(permission)),
   knows: (organizationId) => one.knows(organizationId) && other.knows(organizationId),
   covers: (membership) => one.covers(membership) && other.covers(membership),
@@ -82,11 +84,16 @@ function commonReach(one: Reach, other: Reach): Reach {
  * its app names, where that access counts (J4a). `ownCredentials` asks for the account of the token's own user,
  * wherever that is.
  */
-export function limitNames(limit: TokenLimit, permission: string, place: Place): boolean {
+export function limitNames(
+  limit: TokenLimit,
+  permission: string,
+  resourceScope: ResourceScope,
+): boolean {
   if (!isNamed(limit.holds, permission)) return false;
   if (permission === ownCredentials || limit.instance) return true;
-  if (place.type === "system" || place.type === "instance") return false;
-  const organizationId = place.type === "organization" ? place.id : place.organizationId;
+  if (resourceScope.type === "system" || resourceScope.type === "instance") return false;
+  const organizationId =
+    resourceScope.type === "organization" ? resourceScope.id : resourceScope.organizationId;
   return limit.organizationIds.includes(organizationId);
 }
 
@@ -98,9 +105,9 @@ export function limitNames(limit: TokenLimit, permission: string, place: Place):
 export function requireNamedHold(
   limit: TokenLimit | undefined,
   permission: string,
-  place: Place,
+  resourceScope: ResourceScope,
 ): void {
-  if (limit === undefined || limitNames(limit, permission, place)) return;
+  if (limit === undefined || limitNames(limit, permission, resourceScope)) return;
   throw permissionDenied(
     "TOKEN_WITHOUT_HOLD",
     "tokens of this app may not act on how users log in: its api_access would have to name the permission",

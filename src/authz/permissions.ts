@@ -15,8 +15,8 @@ export type Membership = {
   roles: readonly string[];
 };
 
-/** Where a permission is asked for. */
-export type Place =
+/** The resource scope in which a permission is asked for. */
+export type ResourceScope =
   | { type: "system" }
   | { type: "instance" }
   | { type: "organization"; id: string }
@@ -27,7 +27,7 @@ export type Place =
 export type Permissions = {
   /** Held in any context: whether the call can matter at all (B3). */
   holdsAnywhere(permission: string): boolean;
-  holds(permission: string, place: Place): boolean;
+  holds(permission: string, resourceScope: ResourceScope): boolean;
   /** Where below the instance it is held: what a search may show. */
   reach(permission: string): Reach;
   /** Whether an organization may be told to exist: there is a role in the instance, in it, or in something of its. */
@@ -91,14 +91,15 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
   let cover: Permissions["covers"] | undefined;
   return {
     holdsAnywhere: (permission) => anywhere.has(permission),
-    holds(permission, place) {
-      if (place.type === "system") return system.has(permission);
-      if (place.type === "instance") return onInstance.has(permission);
+    holds(permission, resourceScope) {
+      if (resourceScope.type === "system") return system.has(permission);
+      if (resourceScope.type === "instance") return onInstance.has(permission);
       if (belowInstance.has(permission)) return true;
-      if (place.type === "organization") return inContext(`organization/${place.id}`, permission);
+      if (resourceScope.type === "organization")
+        return inContext(`organization/${resourceScope.id}`, permission);
       return (
-        inContext(`organization/${place.organizationId}`, permission) ||
-        inContext(`${place.type}/${place.id}`, permission)
+        inContext(`organization/${resourceScope.organizationId}`, permission) ||
+        inContext(`${resourceScope.type}/${resourceScope.id}`, permission)
       );
     },
     reach(permission) {
@@ -125,7 +126,7 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
 }
 
 /**
- * What memberships cover at a place: what they give there, and for whoever holds all that the owner of the place acts with,
+ * What memberships cover in a resource scope: what they give there, and for whoever holds all that the owner of the place acts with,
  * whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
  */
 function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
@@ -151,7 +152,7 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
   const heldAt = (type: RoleContext, id: string | undefined) =>
     byContext.get(`${type}/${id}`) ?? [];
 
-  /** What is covered at a place below the instance, or of the system. */
+  /** What is covered in a resource scope below the instance, or of the system. */
   const coveredAt = ({ contextType, contextId, organizationId }: Membership): Set<string> => {
     const held = heldAt(contextType, contextId);
     if (contextType === "system") return withCoverOfOwner(contextType, held);
@@ -187,9 +188,11 @@ export const holdingAlso = (
   organizationId: string,
 ): Permissions => ({
   holdsAnywhere: (permission) => more.includes(permission) || permissions.holdsAnywhere(permission),
-  holds: (permission, place) =>
-    (more.includes(permission) && place.type === "organization" && place.id === organizationId) ||
-    permissions.holds(permission, place),
+  holds: (permission, resourceScope) =>
+    (more.includes(permission) &&
+      resourceScope.type === "organization" &&
+      resourceScope.id === organizationId) ||
+    permissions.holds(permission, resourceScope),
   reach: (permission) => permissions.reach(permission),
   knows: (id) => id === organizationId || permissions.knows(id),
   covers: (membership) => permissions.covers(membership),

@@ -200,7 +200,7 @@ export const domainPermission = (
   verb: "read" | "write",
 ): string => `${{ instance: "iam", organization: "org" }[context]}.${verb}`;
 
-/** Whoever holds such a role counts, for covering, as holding whatever a role of the place gives (decision 0087). */
+/** Whoever holds such a role counts, for covering, as holding whatever a role of the context gives (decision 0087). */
 const ownerOf: Record<RoleContext, Role> = {
   system: "SYSTEM_OWNER",
   instance: "IAM_OWNER",
@@ -220,7 +220,7 @@ const below: Record<RoleContext, readonly RoleContext[]> = {
 const covered = new Map<RoleContext, ReadonlySet<string>>();
 
 /**
- * What the owner of a place covers there: every permission that a role of the place or of a place below it gives, except
+ * What the owner of a context covers there: every permission that a role of it or of a context below it gives, except
  * `org.create`. It counts for covering others, never for acting.
  */
 function coveredByOwner(context: RoleContext): ReadonlySet<string> {
@@ -234,8 +234,8 @@ function coveredByOwner(context: RoleContext): ReadonlySet<string> {
 }
 
 /**
- * Permissions held at a place, and what is covered with them: whoever holds all that the owner of the place, or of a kind of
- * place below it, acts with covers what that owner covers.
+ * Permissions held in a context, and what is covered with them: whoever holds all that the owner of it, or of a kind of
+ * context below it, acts with covers what that owner covers.
  */
 export function withCoverOfOwner(context: RoleContext, held: Iterable<string>): Set<string> {
   const all = new Set(held);

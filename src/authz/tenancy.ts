@@ -4,7 +4,7 @@ import { type DomainError, invalidField, notFound, permissionDenied } from "../e
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Scope } from "./context.ts";
 import { coversEverybody } from "./holds.ts";
-import { nowhere, permissionMissing, type Place, type Reach } from "./permissions.ts";
+import { nowhere, permissionMissing, type ResourceScope, type Reach } from "./permissions.ts";
 import type { OrganizationReader } from "./ports.ts";
 
 /** Where an object lives, and whose it is: what decides who may read and change it. */
@@ -162,12 +162,13 @@ export const callerId = ({ caller }: Scope): string | undefined =>
 /** Whether the caller holds a permission on an object: on its organization, or more closely. */
 export function mayOn(scope: Scope, permission: string, owned: Owned): boolean {
   const { organizationId, projectId, projectGrantId } = owned;
-  const places: Place[] = [{ type: "organization", id: organizationId }];
-  if (projectId !== undefined) places.push({ type: "project", id: projectId, organizationId });
+  const resourceScopes: ResourceScope[] = [{ type: "organization", id: organizationId }];
+  if (projectId !== undefined)
+    resourceScopes.push({ type: "project", id: projectId, organizationId });
   if (projectGrantId !== undefined) {
-    places.push({ type: "projectGrant", id: projectGrantId, organizationId });
+    resourceScopes.push({ type: "projectGrant", id: projectGrantId, organizationId });
   }
-  return places.some((place) => scope.permissions.holds(permission, place));
+  return resourceScopes.some((resourceScope) => scope.permissions.holds(permission, resourceScope));
 }
 
 const ownProjectProtected = () =>

@@ -10,8 +10,13 @@ import { keyObject } from "./key-object.ts";
  */
 export type SealingKey = { id: string; key: Uint8Array };
 
-/** What a secret belongs to. A sealed secret opens only in its place: moved to another row, it is unreadable. */
-export type SecretPlace = { instance: string; ownerType: string; ownerId: string; kind: string };
+/** What a secret belongs to. A sealed secret opens only with its context: moved to another row, it is unreadable. */
+export type EncryptionContext = {
+  instance: string;
+  ownerType: string;
+  ownerId: string;
+  kind: string;
+};
 
 const formatVersion = 1;
 const keyLength = 32;
@@ -24,19 +29,19 @@ export function newSealingKey(id: string): SealingKey {
 }
 
 /**
- * Encrypts a secret for one place with AES-256-GCM.
+ * Encrypts a secret for one context with AES-256-GCM.
  *
  * Format 1: version (1 byte), length of the key id (1 byte), key id, nonce (12 bytes), ciphertext, tag (16 bytes).
- * The bound text is place and key id, each with its length before it, so that no two places join to the same text.
+ * The bound text is context and key id, each with its length before it, so that no two contexts join to the same text.
  */
-export function seal(key: SealingKey, place: SecretPlace, clear: Uint8Array): Uint8Array {
+export function seal(key: SealingKey, context: EncryptionContext, clear: Uint8Array): Uint8Array {
   checked(key);
   const id = Buffer.from(key.id, "utf8");
   const nonce = draw(nonceLength);
   const cipher = createCipheriv("aes-256-gcm", keyObject(key.key), nonce, {
     authTagLength: tagLength,
   });
-  cipher.setAAD(boundText(place, key.id));
+  cipher.setAAD(boundText(context, key.id));
   const body = [cipher.update(clear), cipher.final()];
   return Buffer.concat([
     Buffer.from([formatVersion, id.length]),
@@ -48,12 +53,12 @@ export function seal(key: SealingKey, place: SecretPlace, clear: Uint8Array): Ui
 }
 
 /**
- * Decrypts what `seal` made with this key for this place.
+ * Decrypts what `seal` made with this key for this context.
  *
  * @throws internal SECRET_FORMAT_UNKNOWN, SECRET_KEY_OTHER (sealed under another key id) and SECRET_UNREADABLE (wrong
- * key, wrong place, or changed bytes); none of them says anything of key or secret.
+ * key, wrong context, or changed bytes); none of them says anything of key or secret.
  */
-export function open(key: SealingKey, place: SecretPlace, sealed: Uint8Array): Uint8Array {
+export function open(key: SealingKey, context: EncryptionContext, sealed: Uint8Array): Uint8Array {
   checked(key);
   const { keyId, nonce, body, tag } = parse(sealed);
   if (keyId !== key.id)
@@ -63,7 +68,7 @@ export function open(key: SealingKey, place: SecretPlace, sealed: Uint8Array): U
   const decipher = createDecipheriv("aes-256-gcm", keyObject(key.key), nonce, {
     authTagLength: tagLength,
   });
-  decipher.setAAD(boundText(place, key.id));
+  decipher.setAAD(boundText(context, key.id));
   decipher.setAuthTag(tag);
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]);
@@ -72,7 +77,7 @@ export function open(key: SealingKey, place: SecretPlace, sealed: Uint8Array): U
       "SECRET_UNREADABLE",
       "a secret cannot be read: other key, other place or damaged",
       {
-        metadata: { key_id: keyId, instance: place.instance, kind: place.kind },
+        metadata: { key_id: keyId, instance: context.instance, kind: context.kind },
         cause,
       },
     );
@@ -87,20 +92,20 @@ export function sealedUnder(sealed: Uint8Array): string {
 /** Seals a data key under another key: an instance's under the master key, a user's under the instance's. */
 export function wrapKey(
   wrapping: SealingKey,
-  owner: Omit<SecretPlace, "kind">,
+  owner: Omit<EncryptionContext, "kind">,
   key: SealingKey,
 ): Uint8Array {
-  return seal(wrapping, keyPlace(owner, key.id), checked(key).key);
+  return seal(wrapping, keyContext(owner, key.id), checked(key).key);
 }
 
 /** The data key that `wrapKey` sealed for this owner under this id. */
 export function unwrapKey(
   wrapping: SealingKey,
-  owner: Omit<SecretPlace, "kind">,
+  owner: Omit<EncryptionContext, "kind">,
   id: string,
   wrapped: Uint8Array,
 ): SealingKey {
-  return checked({ id, key: open(wrapping, keyPlace(owner, id), wrapped) });
+  return checked({ id, key: open(wrapping, keyContext(owner, id), wrapped) });
 }
 
 // One system call fills many draws; what was drawn is wiped from the pool and never drawn again.
@@ -119,12 +124,15 @@ function draw(length: number): Buffer {
   return bytes;
 }
 
-const keyPlace = (owner: Omit<SecretPlace, "kind">, id: string): SecretPlace => ({
+const keyContext = (owner: Omit<EncryptionContext, "kind">, id: string): EncryptionContext => ({
   ...owner,
   kind: `data_key:${id}`,
 });
 
-function boundText({ instance, ownerType, ownerId, kind }: SecretPlace, keyId: string): Buffer {
+function boundText(
+  { instance, ownerType, ownerId, kind }: EncryptionContext,
+  keyId: string,
+): Buffer {
   const parts = ["idsvc/secret", instance, ownerType, ownerId, kind, keyId];
   const lengths = parts.map((part) => Buffer.byteLength(part));
   const bound = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, 0));

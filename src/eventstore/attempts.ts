@@ -28,13 +28,13 @@ export function createAttempts(
       else known.values.push(value);
     }
     if (values.size === 0) return new Map();
-    const places = [...values.values()].map((of) =>
+    const wantedClaims = [...values.values()].map((of) =>
       and(eq(t.scope, of.scope), eq(t.kind, of.kind), inArray(t.value, of.values)),
     );
     const rows = await db.read
       .select()
       .from(t)
-      .where(or(...places));
+      .where(or(...wantedClaims));
     return new Map(rows.map((row) => [nameOf(row), holderOf(row)]));
   }
 

@@ -11,7 +11,7 @@ import {
   type OwnerRef,
   type Recorded,
 } from "./event.ts";
-import { createKeptFolds } from "./kept-folds.ts";
+import { createSnapshotCache } from "./snapshot-cache.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
@@ -101,7 +101,7 @@ export function createEventStore(parts: {
   const { db, secrets, catalog } = parts;
   const codec = createPayloadCodec(catalog.events, secrets);
   const t = db.table(events);
-  const folds = createKeptFolds();
+  const snapshots = createSnapshotCache();
   const seen = createSeenStore(parts);
   const origins = createOrigins(db, seen);
   const rules = createRules(typesOf(catalog.events));
@@ -173,20 +173,21 @@ export function createEventStore(parts: {
   ): Promise<Loaded<S>> {
     const key = `${instanceId} ${aggregate.type} ${id}`;
     // Taken before the keys are read: one that is destroyed meanwhile makes the fold stale, never wrong.
-    const stamp = secrets.personalKeysStamp(instanceId);
-    const known = folds.find(key, stamp);
+    const currentKeys = secrets.personalKeysVersion(instanceId);
+    const known = snapshots.find(key, currentKeys);
     // One aggregate type has one state type.
     let state = known === undefined ? aggregate.initial : (known.state as S);
     let last = known?.last;
-    let keysStamp = known?.keysStamp;
+    let keysVersion = known?.keysVersion;
     const after = last?.aggregateVersion ?? 0n;
     for (const row of await stream.execute({ instanceId, type: aggregate.type, id, after })) {
       last = await toEvent(row);
-      if (codec.isPersonal(row.type)) keysStamp = stamp;
+      if (codec.isPersonal(row.type)) keysVersion = currentKeys;
       // The stream holds only events of its aggregate; evolve is total over them (aggregate.ts).
       state = aggregate.evolve(state, last as unknown as E);
     }
-    if (last !== undefined && last !== known?.last) folds.keep(key, { state, last, keysStamp });
+    if (last !== undefined && last !== known?.last)
+      snapshots.store(key, { state, last, keysVersion });
     return { id, state, version: last?.aggregateVersion ?? 0n, last };
   }
 

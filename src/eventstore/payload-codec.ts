@@ -44,7 +44,11 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       if (aggregateType === userType && rule.subject === undefined) ofUsers.add(type);
     }
   }
-  const place = (instance: string, { type: ownerType, id: ownerId }: Subject, type: string) => ({
+  const encryptionContextOf = (
+    instance: string,
+    { type: ownerType, id: ownerId }: Subject,
+    type: string,
+  ) => ({
     instance,
     ownerType,
     ownerId,
@@ -89,7 +93,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       }
       const sealed = seal(
         key,
-        place(instanceId, subject, event.type),
+        encryptionContextOf(instanceId, subject, event.type),
         Buffer.from(JSON.stringify(hidden)),
       );
       return {
@@ -108,7 +112,11 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       const key = await secrets.personalKey(instanceId, subject);
       // Every fold takes an erased person for one whose texts are empty, and goes on.
       if (key === undefined) return { ...clear, ...Object.fromEntries(rule.personal.map(erased)) };
-      const bytes = open(key, place(instanceId, subject, type), Buffer.from(sealed, "base64"));
+      const bytes = open(
+        key,
+        encryptionContextOf(instanceId, subject, type),
+        Buffer.from(sealed, "base64"),
+      );
       return { ...clear, ...JSON.parse(Buffer.from(bytes).toString("utf8")) };
     },
   };

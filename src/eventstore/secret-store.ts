@@ -68,7 +68,7 @@ export interface SecretStore {
   /** A personal key; undefined once it was destroyed. */
   personalKey(instanceId: string, of: Subject): Promise<SealingKey | undefined>;
   /** Another number whenever a personal key of the instance was made or destroyed. What it opened counts until then. */
-  personalKeysStamp(instanceId: string): number;
+  personalKeysVersion(instanceId: string): number;
   /** The key that is mixed into password hashes of the instance. */
   pepper(instanceId: string): Promise<SealingKey>;
   /** Stores a secret that must be read again (a signing key, a password hash). */
@@ -138,9 +138,9 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     ownerType: ref.ownerType,
     ownerId: ref.ownerId,
   });
-  const placeOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
+  const contextOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
 
-  const textPlace = (instanceId: string, purpose: string) => ({
+  const textContext = (instanceId: string, purpose: string) => ({
     ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
     kind: `text:${purpose}`,
   });
@@ -217,20 +217,20 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       return { key, change: insertRow(secrets, { ...ref, sealed, keyId: wrapping.id, createdAt }) };
     },
 
-    personalKeysStamp: (instanceId) => db.stamp(instanceId, ofPersonalKeys),
+    personalKeysVersion: (instanceId) => db.cacheVersion(instanceId, ofPersonalKeys),
     personalKey: async (instanceId, of) => personalKeys(instanceId, `${of.type}/${of.id}`, of),
     pepper: async (instanceId) => instanceKey(instanceId, "pepper_key"),
 
     async put(ref, value, createdAt) {
       const key = await instanceKey(ref.instanceId, "data_key");
-      const sealed = seal(key, placeOf(ref), value);
+      const sealed = seal(key, contextOf(ref), value);
       return putRow(secrets, { ...ref, sealed, keyId: key.id, createdAt });
     },
 
     async open(ref) {
       const row = await read(ref);
       if (!row?.sealed) return undefined;
-      return open(await instanceKey(ref.instanceId, "data_key"), placeOf(ref), row.sealed);
+      return open(await instanceKey(ref.instanceId, "data_key"), contextOf(ref), row.sealed);
     },
 
     async putDigest(ref, secret, createdAt, expiresAt) {
@@ -248,9 +248,9 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     digest: (instanceId, secret) =>
       whenKnown(digestOf(instanceId, secret), (digest) => timeIn(secret) + digest),
     sealText: async (instanceId, purpose, clear) =>
-      sealText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), clear),
+      sealText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), clear),
     openText: async (instanceId, purpose, sealed) =>
-      openText(await instanceKey(instanceId, "data_key"), textPlace(instanceId, purpose), sealed),
+      openText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), sealed),
 
     removeInstance(instanceId) {
       for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);

@@ -104,7 +104,7 @@ export function createSeenStore({
         person === undefined || own === undefined
           ? await keyOfSpan(tx, instanceId, newKeys)
           : { subject: person, key: own, changes: [] };
-      const content = seal(key, placeOf(instanceId, subject, id), contentOf(presence));
+      const content = seal(key, encryptionContextOf(instanceId, subject, id), contentOf(presence));
       return { sealed: { keyType: subject.type, keyId: subject.id, sealed: content }, changes };
     },
 
@@ -115,7 +115,7 @@ export function createSeenStore({
       const subject = { type: keyType, id: keyId };
       const key = await secrets.personalKey(instanceId, subject);
       if (key === undefined) return undefined;
-      const content = open(key, placeOf(instanceId, subject, id), sealed);
+      const content = open(key, encryptionContextOf(instanceId, subject, id), sealed);
       const [address, browser, system] = JSON.parse(Buffer.from(content).toString("utf8"));
       return { address, browser, system };
     },
@@ -128,7 +128,7 @@ const isUser = (personId: string | undefined): personId is string =>
 /** Which span a time is in, counted from the epoch. */
 export const spanOf = (at: Date): number => Math.floor(at.getTime() / spanMs);
 
-const placeOf = (instance: string, { type, id }: Subject, rowId: string) => ({
+const encryptionContextOf = (instance: string, { type, id }: Subject, rowId: string) => ({
   ...{ instance, ownerType: type, ownerId: id, kind: `origin:${rowId}` },
 });
 

@@ -14,7 +14,7 @@ import { assemble, type Recognised, type Recording } from "./assemble.ts";
 import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
 import { createAttempts } from "./attempts.ts";
-import { createLines } from "./line.ts";
+import { createKeyedMutex } from "./keyed-mutex.ts";
 import type { Origins } from "./origins.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 import type { Presence } from "./presence.ts";
@@ -142,13 +142,13 @@ export const createRehearse =
   };
 
 /**
- * Decides anew when others have won, six times in all. Losers stand in line for what they lost: decided again together, all
+ * Decides anew when others have won, six times in all. Losers take turns by a keyed mutex on what they lost: decided again together, all
  * but one would lose again.
  */
 export function createTransact(parts: Parts): Transact {
-  const enter = createLines();
+  const lock = createKeyedMutex();
   return async (at, decide) => {
-    let leave: (() => void) | undefined;
+    let release: (() => void) | undefined;
     try {
       for (let attempt = 1; ; attempt++) {
         const unit = createTransaction(parts, at);
@@ -167,13 +167,13 @@ export function createTransact(parts: Parts): Transact {
               cause: error,
             });
           }
-          if (leave === undefined) leave = await enter(`${at.instanceId} ${error.message}`);
+          if (release === undefined) release = await lock(`${at.instanceId} ${error.message}`);
           // Who wins all the same is of another process, or came just now.
           else await delay(Math.random() * 2 ** attempt);
         }
       }
     } finally {
-      leave?.();
+      release?.();
     }
   };
 }

@@ -5,7 +5,7 @@ import { signatureOf } from "../egress/signature.ts";
 import type { StoredTarget } from "../resources/action/index.ts";
 import { depthHeader } from "../telemetry/request-id.ts";
 import type { Circuits } from "./circuit.ts";
-import type { createPlaces } from "./places.ts";
+import type { createSemaphores } from "./semaphores.ts";
 
 /**
  * Why a call of a target failed: as the way out tells it, or
@@ -45,16 +45,16 @@ export type CallTarget = (attempt: Attempt) => Promise<Outcome>;
 
 /**
  * Makes one signed call of a target by the guarded way out; it never throws. The target's timeout spans waiting for a
- * place as well.
+ * permit as well.
  */
 export function createCallTarget(parts: {
   outside: EgressClient;
   circuits: Circuits;
-  places: ReturnType<typeof createPlaces>;
+  semaphores: ReturnType<typeof createSemaphores>;
   signingKey: (instanceId: string, targetId: string) => Awaitable<Uint8Array | undefined>;
   now: () => Date;
 }): CallTarget {
-  const { outside, circuits, places } = parts;
+  const { outside, circuits, semaphores } = parts;
 
   async function send(attempt: Attempt, timeoutMs: number): Promise<Ending> {
     const { target, body, deliveryId, depth, instanceId, signal } = attempt;
@@ -85,9 +85,9 @@ export function createCallTarget(parts: {
       ...result,
       durationMs: performance.now() - begun,
     });
-    const place = await places.enter(target.id, target.timeoutMs, signal);
-    if (place === "full") return ended(failed("busy"));
-    if (place === "late") return ended(failed(signal?.aborted ? "cancelled" : "busy"));
+    const permit = await semaphores.acquire(target.id, target.timeoutMs, signal);
+    if (permit === "full") return ended(failed("busy"));
+    if (permit === "late") return ended(failed(signal?.aborted ? "cancelled" : "busy"));
     try {
       if (!attempt.isTest && !circuits.begin(target)) return ended(failed("circuit"));
       let isUp: boolean | undefined;
@@ -104,7 +104,7 @@ export function createCallTarget(parts: {
         circuits.end(target, isUp);
       }
     } finally {
-      place.leave();
+      permit.release();
     }
   };
 }

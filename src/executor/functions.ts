@@ -12,8 +12,8 @@ import type { Plan } from "./plan.ts";
 import { tooDeep } from "./refusal.ts";
 import type { Cause, Later, RunTargets } from "./run.ts";
 
-/** Where a function is used. */
-export type FunctionPlace = {
+/** In which instance, for whom and in which request a function is used. */
+export type FunctionContext = {
   instanceId: string;
   /** Whom it is about; none yet where a user is about to be made. */
   userId: string | undefined;
@@ -32,7 +32,7 @@ export type FunctionPlace = {
  *   others have added until then counts (X10).
  */
 export type RunFunction = (
-  at: FunctionPlace,
+  at: FunctionContext,
   name: FunctionName,
   payload: () => Promise<JsonObject>,
 ) => Awaitable<Additions>;
@@ -45,7 +45,7 @@ export function createRunFunction(parts: {
 }): RunFunction {
   const { planOf, memberships } = parts;
 
-  async function mayRepair({ instanceId, userId }: FunctionPlace): Promise<boolean> {
+  async function mayRepair({ instanceId, userId }: FunctionContext): Promise<boolean> {
     if (userId === undefined) return false;
     const held = await memberships.ofUser(instanceId, userId);
     return permissionsFrom(held).holds(executionWriter, { type: "instance" });
@@ -53,7 +53,7 @@ export function createRunFunction(parts: {
 
   async function run(
     plan: Plan,
-    at: FunctionPlace,
+    at: FunctionContext,
     name: FunctionName,
     makePayload: () => Promise<JsonObject>,
   ) {

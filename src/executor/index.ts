@@ -22,13 +22,13 @@ import { callLater } from "./delivery/work.ts";
 import { createRunFunction, type RunFunction } from "./functions.ts";
 import { createMeter } from "./meter.ts";
 import type { MethodOf } from "./payload.ts";
-import { createPlaces } from "./places.ts";
+import { createSemaphores } from "./semaphores.ts";
 import { compilePlan } from "./plan.ts";
 import { createRunTargets, type Later, type Told } from "./run.ts";
 
 export type { Around, CallExecutions, HookedCall, HookedResponse } from "./around-calls.ts";
 export type { Additions } from "./claims.ts";
-export type { FunctionPlace, RunFunction } from "./functions.ts";
+export type { FunctionContext, RunFunction } from "./functions.ts";
 export { executorModule } from "./module.ts";
 
 /** Runs executions: calls targets when what their conditions name happens (specification 2.3, X1 to X13). */
@@ -70,7 +70,7 @@ export function createExecutor(
   const callTarget = createCallTarget({
     outside: parts.outside,
     circuits,
-    places: createPlaces(),
+    semaphores: createSemaphores(),
     signingKey: signingKeyReader(db, secrets),
     now,
   });

@@ -12,7 +12,7 @@ export type PlannedTarget = StoredTarget & { via: string };
 /** The executions of an instance, ready to be looked up. */
 export type Plan = {
   isEmpty: boolean;
-  /** The place in the log before which no event concerns any execution; undefined where none is about events. */
+  /** The position in the log before which no event concerns any execution; undefined where none is about events. */
   eventsFrom: bigint | undefined;
   /**
    * The execution of the most specific condition (X4), by candidate ids of which the first that exists counts.

@@ -27,13 +27,13 @@ export async function deadJobs(
 
 /**
  * Brings a dead job back with the id it had and its tries counted anew: behind all others of its key, for which the unit
- * must record an event, or in the place that it had.
+ * must record an event, or at the position that it had.
  * @throws NOT_FOUND DEAD_JOB_NOT_FOUND
  */
 export async function revive(
   db: Database,
   tx: Transaction,
-  at: { instanceId: string; id: string; place?: "behind" | "own" },
+  at: { instanceId: string; id: string; position?: "behind" | "own" },
 ): Promise<void> {
   const t = db.table(jobs);
   const [job] = await db.read
@@ -47,7 +47,7 @@ export async function revive(
   tx.write(
     updateRows(jobs, keyOf(job), {
       ...free,
-      ...(at.place === "own" ? {} : { position: new PendingSequence(0) }),
+      ...(at.position === "own" ? {} : { position: new PendingSequence(0) }),
       token: job.token + 1,
       dueAt: tx.now,
       attempts: 0,

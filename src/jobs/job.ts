@@ -117,7 +117,7 @@ export type RunningJob<P> = {
 export type JobOutcome<P> = "done" | "again" | { again: P };
 
 /**
- * How the jobs of one kind share its places, where some of them must not hold up others. Jobs whose keys agree up to the
+ * How the jobs of one kind share its slots, where some of them must not hold up others. Jobs whose keys agree up to the
  * first slash are a group.
  */
 export type LaneRule = {

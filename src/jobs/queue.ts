@@ -6,7 +6,7 @@ import { nextTry } from "./back-off.ts";
 import { free, type JobOutcome, type JobRow, jobs, type LaneRule } from "./job.ts";
 
 /** Where a walk over due jobs has come to. */
-export type Place = { dueAt: Date; id: string };
+export type JobPosition = { dueAt: Date; id: string };
 
 // The first of its key. Jobs at work stand in the table, so whoever is first has none of his key beside him.
 const hasTurn = sql<boolean | number>`not exists (
@@ -19,12 +19,12 @@ const hasTurn = sql<boolean | number>`not exists (
 export const groupOf = ({ key }: Pick<JobRow, "key">): string => key.split("/", 1)[0] ?? "";
 
 /**
- * So many due jobs of a kind, dead ones and some groups left out, from a place on; `ready`: free, and its turn has come.
+ * So many due jobs of a kind, dead ones and some groups left out, after a position; `ready`: free, and its turn has come.
  */
 export async function dueJobs(
   db: Database,
   { kind, now, limit }: { kind: string; now: Date; limit: number },
-  from: Place | undefined,
+  from: JobPosition | undefined,
   without: readonly string[] = [],
 ): Promise<{ job: JobRow; ready: boolean }[]> {
   const t = db.table(jobs);
@@ -32,7 +32,7 @@ export async function dueJobs(
   const others = without.map((group) =>
     not(and(gte(t.key, `${group}/`), lt(t.key, `${group}0`)) ?? sql`false`),
   );
-  // In this form the index is entered at the place; an "or" of both comparisons would be read from its start.
+  // In this form the index is entered at the position; an "or" of both comparisons would be read from its start.
   const later =
     from && and(gte(t.dueAt, from.dueAt), or(gt(t.dueAt, from.dueAt), gt(t.id, from.id)));
   const rows = await db.read

@@ -18,7 +18,7 @@ import {
   isHeld,
   keyOf,
   leaseLost,
-  type Place,
+  type JobPosition,
   release,
   renew,
   succeed,
@@ -70,7 +70,7 @@ export type WorkerParts = {
 /**
  * Works on the stored jobs of the kinds that have a handler, at least once each, beside workers of other processes.
  *
- * Each kind has places of its own, so that a slow one holds up no other. While jobs are held (hold.ts) none is begun.
+ * Each kind has slots of its own, so that a slow one holds up no other. While jobs are held (hold.ts) none is begun.
  * Disposing begins nothing more, waits for the handlers at work, then fires their signals; a job that does not end is
  * another's when its lease has run out.
  */
@@ -97,12 +97,12 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
 
   // A unit that enqueues may have no events, as those that deliver some; of other processes only events are told.
   const forgetOwn = db.onInsert(jobs, ({ kind }) => lanes.get(String(kind))?.wake());
-  // Most commits enqueue nothing: the stamp of the table tells.
-  const stamps = new Map<string, number>();
+  // Most commits enqueue nothing: the cache version of the table tells.
+  const versions = new Map<string, number>();
   const forget = db.onCommit((instanceId) => {
-    const stamp = db.stamp(instanceId, [jobs]);
-    if (stamp === stamps.get(instanceId)) return;
-    stamps.set(instanceId, stamp);
+    const version = db.cacheVersion(instanceId, [jobs]);
+    if (version === versions.get(instanceId)) return;
+    versions.set(instanceId, version);
     wake();
   });
   let polling = poll();
@@ -136,7 +136,7 @@ function createLane(parts: LaneParts) {
   const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
   const inGroup = new Map<string, number>();
-  let place: Place | undefined;
+  let position: JobPosition | undefined;
   let walking: Promise<void> | undefined;
   let woken = false;
   let stopped = false;
@@ -162,17 +162,17 @@ function createLane(parts: LaneParts) {
       if (stopped || parts.isHeld() || vacant === 0) return;
       const room = roomOfGroups();
       const asked = { kind, now: parts.now(), limit: pageSize };
-      const seen = await dueJobs(db, asked, place, room.full().slice(0, mostGroupsLeftOut));
+      const seen = await dueJobs(db, asked, position, room.full().slice(0, mostGroupsLeftOut));
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.
         .filter((each) => each.ready && !running.has(nameOf(each.job)))
         .map(({ job }) => job)
         .filter((job) => room.take(groupOf(job)));
       await Promise.all(ready.slice(0, vacant).map(begin));
-      // With more ready than vacant places, the same page is looked at again.
+      // With more ready than vacant slots, the same page is looked at again.
       if (ready.length > vacant) return;
-      place = seen.length < pageSize ? undefined : seen.at(-1)?.job;
-      if (place === undefined) return;
+      position = seen.length < pageSize ? undefined : seen.at(-1)?.job;
+      if (position === undefined) return;
     }
   }
 

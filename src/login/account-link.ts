@@ -7,10 +7,10 @@ import type { FlowData } from "./flow.ts";
 import { providerRefusal } from "./provider-refusals.ts";
 import { writing } from "./writing.ts";
 import type { LoginSession } from "./sessions.ts";
-import { PageRefused, type Visit } from "./visit.ts";
+import { PageRefused, type PageContext } from "./page-context.ts";
 
 /** Links the account at a provider that a flow holds to who has just proven who he is; nothing where it holds none. */
-export type AccountLink = (visit: Visit, session: LoginSession) => Promise<void>;
+export type AccountLink = (context: PageContext, session: LoginSession) => Promise<void>;
 
 /**
  * Only the last step of a login links: whoever is merely named gets nothing (D62). Where linking is not allowed
@@ -20,26 +20,26 @@ export type AccountLink = (visit: Visit, session: LoginSession) => Promise<void>
  */
 export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): AccountLink {
   const { deps, intents } = parts;
-  return async (visit, { user }) => {
-    const { idp: held, ...rest } = visit.flow.data;
+  return async (context, { user }) => {
+    const { idp: held, ...rest } = context.flow.data;
     if (held?.isLinking !== true) return;
     try {
-      await linkHeld(visit, user, held);
+      await linkHeld(context, user, held);
     } catch (error) {
       // Otherwise whatever else is tried in this flow would end here again.
       const { sessionId: _, loginName: __, userId: ___, ...begun } = rest;
-      await visit.save(begun);
-      throw providerRefusal(error, visit);
+      await context.save(begun);
+      throw providerRefusal(error, context);
     }
-    await visit.save(rest);
+    await context.save(rest);
   };
 
   async function linkHeld(
-    visit: Visit,
+    context: PageContext,
     user: LoginSession["user"],
     { intentId, idpId, candidateId }: HeldAccount,
   ): Promise<void> {
-    const { instanceId } = visit.at;
+    const { instanceId } = context.at;
     const idp = await intents.provider(instanceId, idpId);
     if (idp === undefined || !(await intents.isActive(instanceId, user.organizationId, idpId))) {
       throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it is not active for the user");
@@ -47,11 +47,11 @@ export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): A
     if (!idp.options.isLinkingAllowed && candidateId !== user.id) {
       throw notLinked("IDP_LINKING_OFF: only the account that was found may be linked");
     }
-    const said = await intents.said(instanceId, { id: intentId, flowId: visit.flow.id });
+    const said = await intents.said(instanceId, { id: intentId, flowId: context.flow.id });
     if (said === undefined) throw notLinked("IDP_INTENT_SPENT: the login with it is over");
     const { id: externalUserId, username, email = "" } = said.identity;
     try {
-      await deps.events.transact(writing(visit, user.id), async (tx) => {
+      await deps.events.transact(writing(context, user.id), async (tx) => {
         await requireIdp(deps.db, tx, { instanceId, organizationId: user.organizationId }, idpId);
         await linkIdp(tx, user.id, { idpId, externalUserId, username: username ?? email });
         await intents.spend(tx, instanceId, said, user.id);

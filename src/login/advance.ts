@@ -7,7 +7,7 @@ import { dueLevel } from "./level.ts";
 import type { FlowData } from "./flow.ts";
 import { paths } from "./paths.ts";
 import type { NoticeCode } from "./page.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import type { KnownBrowsers } from "../resources/user/index.ts";
@@ -15,7 +15,7 @@ import type { Progress as ProgressOf } from "../resources/session/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
 import { writing } from "./writing.ts";
-import type { Visit } from "./visit.ts";
+import type { PageContext } from "./page-context.ts";
 import type { LoginAnswer } from "./web.ts";
 
 type Progress = ProgressOf<Factor>;
@@ -26,21 +26,21 @@ export const callbackOf = (flowId: string): string =>
 
 export type Advance = {
   /** The session of the flow, while it lives. */
-  sessionOf(visit: Visit): Promise<LoginSession | undefined>;
+  sessionOf(context: PageContext): Promise<LoginSession | undefined>;
   /** How far the flow is. */
-  progressOf(visit: Visit): Promise<Progress>;
+  progressOf(context: PageContext): Promise<Progress>;
   /** How strongly the user still has to prove themselves for what the application asks; undefined for no more. */
-  dueOf(visit: Visit): Promise<Strength | undefined>;
+  dueOf(context: PageContext): Promise<Strength | undefined>;
   /** What the flow needs next. */
-  stepOf(visit: Visit): Promise<Step>;
+  stepOf(context: PageContext): Promise<Step>;
   /** Leads the browser to the next step, with a notice for its page; at the end back to who waits. */
-  next(visit: Visit, notice?: NoticeCode): Promise<LoginAnswer>;
+  next(context: PageContext, notice?: NoticeCode): Promise<LoginAnswer>;
   /** Ends the flow without what the application asked for; the login counts all the same. */
-  deny(visit: Visit, session: LoginSession): Promise<LoginAnswer>;
+  deny(context: PageContext, session: LoginSession): Promise<LoginAnswer>;
 };
 
 type Parts = LoginPorts & {
-  people: People;
+  users: LoginUsers;
   sessions: LoginSessions;
   consents: Consents;
   linkAccount: AccountLink;
@@ -66,17 +66,20 @@ export const beginningOf = ({ request, begin }: FlowData): Missing => {
 };
 
 export function createAdvance(parts: Parts): Advance {
-  const { people, sessions, consents, now } = parts;
+  const { users, sessions, consents, now } = parts;
 
   const sessionOf: Advance["sessionOf"] = async ({ hasFlow, flow, at }) => {
     const id = hasFlow ? flow.data.sessionId : undefined;
     return id === undefined ? undefined : sessions.find(at.instanceId, id);
   };
 
-  async function progressFor(visit: Visit, session: LoginSession | undefined): Promise<Progress> {
-    const { at, flow, place } = visit;
+  async function progressFor(
+    context: PageContext,
+    session: LoginSession | undefined,
+  ): Promise<Progress> {
+    const { at, flow, tenant } = context;
     const policy = await (session === undefined
-      ? parts.policyOf({ instanceId: at.instanceId, organizationId: place.organizationId })
+      ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
       : parts.demandOf(at.instanceId, session.user));
     return {
       policy,
@@ -84,28 +87,28 @@ export function createAdvance(parts: Parts): Advance {
       factors:
         session === undefined
           ? []
-          : await people.factors(at.instanceId, session.user.id, policy.secondFactors),
+          : await users.factors(at.instanceId, session.user.id, policy.secondFactors),
       freshSince: flow.data.freshSince,
       now: now(),
     };
   }
 
-  async function stepWith(visit: Visit, session: LoginSession | undefined) {
-    const { data } = visit.flow;
-    const isConsentDue = await asksConsent(visit.at.instanceId, session, data.request);
-    const due = await dueFor(visit, session);
+  async function stepWith(context: PageContext, session: LoginSession | undefined) {
+    const { data } = context.flow;
+    const isConsentDue = await asksConsent(context.at.instanceId, session, data.request);
+    const due = await dueFor(context, session);
     const facts = { isConsentDue, begin: beginningOf(data), due };
-    return { step: nextStep(data, await progressFor(visit, session), facts), due };
+    return { step: nextStep(data, await progressFor(context, session), facts), due };
   }
 
   async function dueFor(
-    { at, flow }: Visit,
+    { at, flow }: PageContext,
     session: LoginSession | undefined,
   ): Promise<Strength | undefined> {
     const { request, freshSince, isWithoutPasskey } = flow.data;
     if (session === undefined || request?.acr === undefined) return undefined;
     const policy = await parts.demandOf(at.instanceId, session.user);
-    const held = await people.strengths(at.instanceId, session.user.id, policy);
+    const held = await users.strengths(at.instanceId, session.user.id, policy);
     const due = dueLevel(request, session, held, freshSince);
     return due === "passkey" && isWithoutPasskey === true ? undefined : due;
   }
@@ -120,67 +123,67 @@ export function createAdvance(parts: Parts): Advance {
     return app !== undefined && consents.isDue(instanceId, session.user, app, request);
   }
 
-  async function next(visit: Visit, notice?: NoticeCode): Promise<LoginAnswer> {
-    const session = await sessionOf(visit);
-    const { data } = visit.flow;
+  async function next(context: PageContext, notice?: NoticeCode): Promise<LoginAnswer> {
+    const session = await sessionOf(context);
+    const { data } = context.flow;
     if (data.sessionId !== undefined && session === undefined) {
       // It ended meanwhile: from the beginning.
       const { sessionId: _, loginName: __, userId: ___, ...rest } = data;
-      await visit.save(rest);
-      return visit.go(paths.loginName, { problem: "SESSION_ENDED" });
+      await context.save(rest);
+      return context.go(paths.loginName, { problem: "SESSION_ENDED" });
     }
-    const { step, due } = await stepWith(visit, session);
-    const idp = due === "password" ? undefined : providerFor(visit, step, session);
-    if (idp !== undefined) return visit.go(paths.provider, { idp });
+    const { step, due } = await stepWith(context, session);
+    const idp = due === "password" ? undefined : providerFor(context, step, session);
+    if (idp !== undefined) return context.go(paths.provider, { idp });
     return step === "done" && session !== undefined
-      ? finish(visit, session)
-      : visit.go(
+      ? finish(context, session)
+      : context.go(
           pathOf[step === "done" ? "loginName" : step],
           notice === undefined ? {} : { notice },
         );
   }
 
   /** The session counts for the browser from now on, under a new cookie. */
-  const keep = ({ agent, renew }: Visit, { id }: LoginSession) =>
+  const keep = ({ agent, renew }: PageContext, { id }: LoginSession) =>
     renew([...agent.sessionIds.filter((other) => other !== id), id]);
 
-  async function finish(visit: Visit, session: LoginSession): Promise<LoginAnswer> {
-    const { flow } = visit;
-    await parts.functions.authenticated(visit.at, session.user);
-    await parts.linkAccount(visit, session);
-    await keep(visit, session);
-    const by = { ...writing(visit, session.user.id), browser: visit.agent.id };
+  async function finish(context: PageContext, session: LoginSession): Promise<LoginAnswer> {
+    const { flow } = context;
+    await parts.functions.authenticated(context.at, session.user);
+    await parts.linkAccount(context, session);
+    await keep(context, session);
+    const by = { ...writing(context, session.user.id), browser: context.agent.id };
     await parts.knownBrowsers.remember(by, session.user.id);
     const { request, device } = flow.data;
-    await visit.kept();
-    const saved = await visit.save({ ...visit.flow.data, outcome: "done" });
-    if (request !== undefined) return leave(visit.go(""), callbackOf(saved.id));
-    if (device !== undefined) return visit.go(paths.deviceConfirm);
+    await context.kept();
+    const saved = await context.save({ ...context.flow.data, outcome: "done" });
+    if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
+    if (device !== undefined) return context.go(paths.deviceConfirm);
     const { organizationId } = session.user;
-    const place = { instanceId: visit.at.instanceId, organizationId };
-    const { defaultRedirectUri } = await parts.policyOf(place);
+    const tenant = { instanceId: context.at.instanceId, organizationId };
+    const { defaultRedirectUri } = await parts.policyOf(tenant);
     return defaultRedirectUri === ""
-      ? visit.go(paths.signedIn)
-      : leave(visit.go(""), defaultRedirectUri);
+      ? context.go(paths.signedIn)
+      : leave(context.go(""), defaultRedirectUri);
   }
 
   return {
     sessionOf,
-    progressOf: async (visit) => progressFor(visit, await sessionOf(visit)),
-    dueOf: async (visit) => dueFor(visit, await sessionOf(visit)),
-    stepOf: async (visit) => (await stepWith(visit, await sessionOf(visit))).step,
+    progressOf: async (context) => progressFor(context, await sessionOf(context)),
+    dueOf: async (context) => dueFor(context, await sessionOf(context)),
+    stepOf: async (context) => (await stepWith(context, await sessionOf(context))).step,
     next,
-    async deny(visit, session) {
-      await keep(visit, session);
-      const { id } = await visit.save({ ...visit.flow.data, outcome: "denied" });
-      return leave(visit.go(""), callbackOf(id));
+    async deny(context, session) {
+      await keep(context, session);
+      const { id } = await context.save({ ...context.flow.data, outcome: "denied" });
+      return leave(context.go(""), callbackOf(id));
     },
   };
 }
 
 /** The identity provider that a step leads straight to: the one that the scope names, or that the user came from. */
 function providerFor(
-  { flow }: Visit,
+  { flow }: PageContext,
   step: Step,
   session: LoginSession | undefined,
 ): string | undefined {

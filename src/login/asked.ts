@@ -1,7 +1,7 @@
 import type { FoundApp } from "../resources/app/index.ts";
 import type { Consents } from "../resources/consent/index.ts";
 import type { AccessView } from "./parts/access.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 
 /** What a person is asked before an app gets what it asks for, as pages show it. */
 export type Asked = {
@@ -12,14 +12,14 @@ export type Asked = {
 };
 
 export async function askedFor(
-  { consents, people }: { consents: Consents; people: People },
+  { consents, users }: { consents: Consents; users: LoginUsers },
   instanceId: string,
   user: { id: string; organizationId: string },
   { app, scope }: { app: FoundApp; scope: readonly string[] },
 ): Promise<Asked> {
   const { apiAccess } = app;
   const { choices, others } = await consents.asked(instanceId, user, app, scope);
-  const named = (id: string) => people.organizationName(instanceId, id);
+  const named = (id: string) => users.organizationName(instanceId, id);
   const organization = await named(app.organizationId);
   const ids = apiAccess === undefined || apiAccess.instance ? [] : apiAccess.organizationIds;
   const within = await Promise.all(ids.map(named));

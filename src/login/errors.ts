@@ -8,7 +8,7 @@ import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
 import type { LoginPorts } from "./ports.ts";
 import { texts } from "../texts/texts.ts";
-import type { LoginAnswer, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
+import type { LoginAnswer, LoginErrors, LoginRequestContext, LoginRequest } from "./web.ts";
 
 const blockedForSeconds = "3600";
 
@@ -18,10 +18,10 @@ type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "textsOf" | "frameO
 export async function plainPage(
   { brandingOf, languagesOf, textsOf }: Parts,
   { headers }: Pick<LoginRequest, "headers">,
-  { instanceId }: Pick<LoginPlace, "instanceId">,
+  { instanceId }: Pick<LoginRequestContext, "instanceId">,
 ): Promise<Page> {
-  const place = { instanceId, organizationId: undefined };
-  const offered = await languagesOf(place);
+  const tenant = { instanceId, organizationId: undefined };
+  const offered = await languagesOf(tenant);
   const language = chooseLanguage({
     cookie: readCookie(headers.get("cookie") ?? "", languageCookie),
     acceptLanguage: headers.get("accept-language") ?? undefined,
@@ -31,9 +31,9 @@ export async function plainPage(
   return {
     language,
     languages: offered.allowed,
-    t: texts(language, await textsOf(place, language)),
+    t: texts(language, await textsOf(tenant, language)),
     nonce: randomBytes(16).toString("base64url"),
-    branding: await brandingOf(place),
+    branding: await brandingOf(tenant),
     csrf: "",
   };
 }
@@ -42,7 +42,7 @@ export async function plainPage(
 export async function showError(
   parts: Parts,
   request: LoginRequest,
-  at: LoginPlace,
+  at: LoginRequestContext,
   { status, ...error }: Omit<ErrorView, "requestId"> & { status: number },
 ): Promise<LoginAnswer> {
   const view = { ...error, requestId: at.requestId };
@@ -71,7 +71,7 @@ export const loginErrors = (parts: Parts): LoginErrors => ({
 async function answer(
   parts: Parts,
   request: LoginRequest,
-  at: LoginPlace,
+  at: LoginRequestContext,
   status: number,
   render: (page: Page) => string,
 ): Promise<LoginAnswer> {

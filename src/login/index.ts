@@ -11,7 +11,7 @@ import { createFlowStore } from "./flow-store.ts";
 import { loginInteractions } from "./interactions.ts";
 import { createMessagePace } from "./message-pace.ts";
 import { paths } from "./paths.ts";
-import { createPeople } from "./people.ts";
+import { createLoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { Route, RouteParts } from "./route.ts";
 import { accountsRoute } from "./routes/accounts.ts";
@@ -33,8 +33,14 @@ import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { openVisit, PageRefused } from "./visit.ts";
-import type { LoginAnswer, LoginEndpoint, LoginErrors, LoginPlace, LoginRequest } from "./web.ts";
+import { openPageContext, PageRefused } from "./page-context.ts";
+import type {
+  LoginAnswer,
+  LoginEndpoint,
+  LoginErrors,
+  LoginRequestContext,
+  LoginRequest,
+} from "./web.ts";
 
 export { pathOfNotice, recoverPath } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
@@ -50,10 +56,10 @@ export function createLogin(ports: LoginPorts): {
   const intents = createIdpLogins(ports.deps, linkedUserReader(ports.deps));
   const agents = createAgents(ports);
   const flows = createFlowStore(ports);
-  const people = createPeople(ports);
+  const users = createLoginUsers(ports);
   const sessions = loginSessions({ ...ports, intents });
   const consents = createConsents(ports);
-  const base = { ...ports, intents, agents, flows, people, sessions, consents };
+  const base = { ...ports, intents, agents, flows, users, sessions, consents };
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
   const knownBrowsers = createKnownBrowsers(ports.deps);
@@ -106,7 +112,7 @@ function endpointOf(
         const act = request.method === "POST" ? post : get;
         if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
-        return await act(await openVisit(parts, request, at));
+        return await act(await openPageContext(parts, request, at));
       } catch (error) {
         return refusedPage(parts, request, at, error);
       }
@@ -136,7 +142,7 @@ function guarded(
 async function refusedPage(
   parts: RouteParts,
   request: LoginRequest,
-  at: LoginPlace,
+  at: LoginRequestContext,
   error: unknown,
 ): Promise<LoginAnswer> {
   if (!(error instanceof PageRefused)) throw error;

@@ -11,7 +11,7 @@ import { pageHeaders } from "./headers.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
 import { paths } from "./paths.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import { type LoginSessions, toBrowserSession } from "./sessions.ts";
 import { missingProof } from "../resources/session/index.ts";
@@ -19,7 +19,7 @@ import { missingProof } from "../resources/session/index.ts";
 type Parts = LoginPorts & {
   agents: Agents;
   flows: FlowStore;
-  people: People;
+  users: LoginUsers;
   sessions: LoginSessions;
   consents: Consents;
 };
@@ -31,7 +31,7 @@ export function loginInteractions(parts: Parts): {
   browsers: Browsers;
   interactions: Interactions;
 } {
-  const { agents, flows, people, sessions, consents, now } = parts;
+  const { agents, flows, users, sessions, consents, now } = parts;
 
   async function sessionsOf(at: At, cookies: string): Promise<BrowserSession[]> {
     const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
@@ -64,14 +64,14 @@ export function loginInteractions(parts: Parts): {
       const missing = missingProof({
         policy,
         proofs: proven?.proofs,
-        factors: await people.factors(instanceId, user.id, policy.secondFactors),
+        factors: await users.factors(instanceId, user.id, policy.secondFactors),
         freshSince: undefined,
         now: now(),
       });
       if (missing !== undefined) return "login";
       // What is only wished for is no reason to ask a person whom nobody may ask.
       const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
-      const held = isWanted ? await people.strengths(instanceId, user.id, policy) : [];
+      const held = isWanted ? await users.strengths(instanceId, user.id, policy) : [];
       if (proven !== undefined && dueLevel(request, proven, held) !== undefined) return "login";
       const app = await parts.appOf(instanceId, request.clientId);
       if (app === undefined) return undefined;
@@ -100,7 +100,7 @@ export function loginInteractions(parts: Parts): {
         if (only !== undefined) data.sessionId = only.id;
         else if (hintedUserId !== undefined) {
           data.userId = hintedUserId;
-          data.loginName = (await people.account(instanceId, hintedUserId)).loginName;
+          data.loginName = (await users.account(instanceId, hintedUserId)).loginName;
         }
       }
       const isAsked = prompt.includes("login") || maxAgeSeconds !== undefined;

@@ -13,7 +13,8 @@ import type { OwnTexts } from "../texts/texts.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
 
 /** Where a page is asked for. */
-export type Place = { instanceId: string; organizationId: string | undefined };
+/** An instance, and an organization where the login is bound to one: whose settings count. */
+export type Tenant = { instanceId: string; organizationId: string | undefined };
 
 /**
  * What executions do at the points of the login (X12).
@@ -34,14 +35,14 @@ export type LoginPorts = Pick<
 > & {
   deps: Deps;
   call: CallService;
-  policyOf(place: Place): Promise<LoginPolicy>;
+  policyOf(tenant: Tenant): Promise<LoginPolicy>;
   /** The same for a user, with what is demanded of them beyond the settings. */
   demandOf: DemandReader;
-  passwordRulesOf(place: Place): Promise<PasswordPolicy>;
-  brandingOf(place: Place): Promise<Branding>;
-  languagesOf(place: Place): Promise<{ allowed: readonly Language[]; default: Language }>;
+  passwordRulesOf(tenant: Tenant): Promise<PasswordPolicy>;
+  brandingOf(tenant: Tenant): Promise<Branding>;
+  languagesOf(tenant: Tenant): Promise<{ allowed: readonly Language[]; default: Language }>;
   /** What is set in the place of shipped texts. */
-  textsOf(place: Place, language: Language): Promise<OwnTexts>;
+  textsOf(tenant: Tenant, language: Language): Promise<OwnTexts>;
   frameOriginsOf(instanceId: string): Promise<readonly string[]>;
   /** The app that waits: what it is called, and what decides what people can give it. */
   appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;

@@ -9,7 +9,7 @@ import type {
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { DomainError } from "../errors.ts";
 import type { RouteParts } from "./route.ts";
-import type { Visit } from "./visit.ts";
+import type { PageContext } from "./page-context.ts";
 
 type Checks = MessageInitShape<typeof ChecksSchema>;
 
@@ -25,15 +25,15 @@ const nobody = `system:${randomUUID()}`;
  */
 export async function provePassword(
   parts: RouteParts,
-  visit: Visit,
+  context: PageContext,
   password: string,
 ): Promise<Proved> {
-  const { data } = visit.flow;
+  const { data } = context.flow;
   if (data.sessionId !== undefined) {
-    return proveInSession(parts, visit, data.sessionId, { password: { password } });
+    return proveInSession(parts, context, data.sessionId, { password: { password } });
   }
   const { userId = nobody } = data;
-  return createSession(parts, visit, {
+  return createSession(parts, context, {
     user: { search: { case: "userId", value: userId } },
     password: { password },
   });
@@ -41,38 +41,38 @@ export async function provePassword(
 
 async function createSession(
   { call, policyOf }: RouteParts,
-  visit: Visit,
+  context: PageContext,
   checks: Checks,
 ): Promise<Proved> {
-  const { sessionLifetimeMs } = await policyOf(visit.place);
+  const { sessionLifetimeMs } = await policyOf(context.tenant);
   return judged(async () => {
     const session = { checks, lifetime: durationFromMs(sessionLifetimeMs) };
-    const made = await call(SessionService.method.createSession, { session }, visit.asService());
-    await visit.save({ ...visit.flow.data, sessionId: made.sessionId });
+    const made = await call(SessionService.method.createSession, { session }, context.asService());
+    await context.save({ ...context.flow.data, sessionId: made.sessionId });
   });
 }
 
 /** Checks something in a session that is there. */
 export const proveInSession = (
   { call }: RouteParts,
-  visit: Visit,
+  context: PageContext,
   id: string,
   checks: Checks,
 ): Promise<Proved> =>
   judged(async () => {
     const request = { id, session: { checks } };
-    await call(SessionService.method.patchSession, request, visit.asService());
+    await call(SessionService.method.patchSession, request, context.asService());
   });
 
 /** Has a code sent, or asks for a key. */
 export async function challengeIn(
   { call }: RouteParts,
-  visit: Visit,
+  context: PageContext,
   id: string,
   challenges: MessageInitShape<typeof RequestChallengesSchema>,
 ): Promise<Challenges | undefined> {
   const request = { id, session: { challenges } };
-  return (await call(SessionService.method.patchSession, request, visit.asService())).challenges;
+  return (await call(SessionService.method.patchSession, request, context.asService())).challenges;
 }
 
 async function judged(work: () => Promise<void>): Promise<Proved> {

@@ -11,7 +11,7 @@ import { verifiedContactReader } from "../resources/user/index.ts";
 import { paths } from "./paths.ts";
 import { isMeant, type RouteParts } from "./route.ts";
 import { writing } from "./writing.ts";
-import { PageRefused, type Visit } from "./visit.ts";
+import { PageRefused, type PageContext } from "./page-context.ts";
 import type { LoginAnswer } from "./web.ts";
 
 /** What makes an account. */
@@ -19,33 +19,37 @@ export type NewAccount = { givenName: string; familyName: string; email: string 
 
 export type ProviderLogin = {
   /** Goes on after a login with a provider (specification 11.4). */
-  arrived(visit: Visit, success: Success): Promise<LoginAnswer>;
+  arrived(context: PageContext, success: Success): Promise<LoginAnswer>;
   /** Makes an account with the link of the flow, and lets its user in. @throws DomainError of what is wrong with it */
-  create(visit: Visit, account: NewAccount): Promise<LoginAnswer>;
+  create(context: PageContext, account: NewAccount): Promise<LoginAnswer>;
   /** What the provider said, for the pages of the flow. @throws PageRefused */
-  held(visit: Visit): Promise<{ idp: Idp; identity: ExternalIdentity }>;
+  held(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }>;
 };
 
 const mostTries = 4;
 
 export function createProviderLogin(parts: RouteParts): ProviderLogin {
-  const { db, call, people, intents, functions, advance, checks, policyOf } = parts;
+  const { db, call, users, intents, functions, advance, checks, policyOf } = parts;
   const instance = instanceFacts(db);
   const byVerifiedContact = verifiedContactReader(db);
 
   /** The login counts for the user of the account, once; then it goes on as after a password. */
-  async function letIn(visit: Visit, userId: string, intentId: string): Promise<LoginAnswer> {
-    if (!(await isMeant(parts, visit, userId))) {
+  async function letIn(
+    context: PageContext,
+    userId: string,
+    intentId: string,
+  ): Promise<LoginAnswer> {
+    if (!(await isMeant(parts, context, userId))) {
       throw new PageRefused("NOT_ALLOWED", 403, "the request means another user or organization");
     }
-    const at = writing(visit, userId);
-    const outcome = await checks.idpIntent(at, userId, { id: intentId, flowId: visit.flow.id });
+    const at = writing(context, userId);
+    const outcome = await checks.idpIntent(at, userId, { id: intentId, flowId: context.flow.id });
     if (!outcome.isRight) throw new PageRefused("NOT_ALLOWED", 403);
-    const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = visit.flow.data;
+    const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = context.flow.data;
     const { idpId, isSecondFactor } = outcome;
     const proof = { kind: "intent", idpId, isSecondFactor } as const;
-    const { sessionLifetimeMs } = await policyOf(visit.place);
-    const own = await advance.sessionOf(visit);
+    const { sessionLifetimeMs } = await policyOf(context.tenant);
+    const own = await advance.sessionOf(context);
     let sessionId = own?.user.id === userId ? before : undefined;
     if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
     else {
@@ -53,18 +57,18 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       sessionId = await openProvenSession(parts, at, opened);
     }
     if (sessionId === undefined) throw new PageRefused("NOT_ALLOWED", 403);
-    await visit.save({ ...rest, sessionId, isChosen: true });
-    return advance.next(visit);
+    await context.save({ ...rest, sessionId, isChosen: true });
+    return advance.next(context);
   }
 
   /** What the provider says now replaces what the account says (`is_auto_update`). */
   async function update(
-    visit: Visit,
+    context: PageContext,
     userId: string,
     { owner }: Idp,
     identity: ExternalIdentity,
   ): Promise<void> {
-    const { user } = await call(UserService.method.getUser, { id: userId }, visit.asService());
+    const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
     const data = { ...user?.user?.data, ...profileOf(identity) };
     const { email, isEmailVerified } = identity;
     const known = user?.user?.contact?.email?.address;
@@ -74,7 +78,11 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         : undefined;
     try {
       const patch = { data, ...(contact === undefined ? {} : { contact }) };
-      await call(UserService.method.patchUser, { id: userId, user: patch }, byWordOf(visit, owner));
+      await call(
+        UserService.method.patchUser,
+        { id: userId, user: patch },
+        byWordOf(context, owner),
+      );
     } catch (error) {
       // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
       if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
@@ -83,12 +91,12 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
 
   /** The one user whom `auto_linking` means. */
   async function candidateOf(
-    visit: Visit,
+    context: PageContext,
     { options, id }: Idp,
     { username, email, isEmailVerified }: ExternalIdentity,
   ): Promise<string | undefined> {
-    const { instanceId } = visit.at;
-    const { organizationId } = visit.place;
+    const { instanceId } = context.at;
+    const { organizationId } = context.tenant;
     // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
     const byMail = (address: string | undefined) =>
       address !== undefined && address === email && isEmailVerified
@@ -96,32 +104,32 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         : undefined;
     const found =
       options.autoLinking === "username" && username !== undefined
-        ? ((await people.findByName(instanceId, username, organizationId)) ??
+        ? ((await users.findByName(instanceId, username, organizationId)) ??
           (await byMail(username)))
         : options.autoLinking === "email"
           ? await byMail(email)
           : undefined;
-    if (found === undefined || !(await isMeant(parts, visit, found))) return undefined;
-    const home = await people.organizationOf(instanceId, found);
+    if (found === undefined || !(await isMeant(parts, context, found))) return undefined;
+    const home = await users.organizationOf(instanceId, found);
     const isOn = home !== undefined && (await intents.isActive(instanceId, home, id));
     return isOn ? found : undefined;
   }
 
   /** Where an account is made: the organization of the login, of the provider, or the default one. */
-  async function homeOf(visit: Visit, { owner }: Idp): Promise<string> {
-    const { instanceId } = visit.at;
-    const home = visit.place.organizationId ?? (owner.type === "org" ? owner.id : undefined);
+  async function homeOf(context: PageContext, { owner }: Idp): Promise<string> {
+    const { instanceId } = context.at;
+    const home = context.tenant.organizationId ?? (owner.type === "org" ? owner.id : undefined);
     return home ?? (await instance(instanceId)).defaultOrganizationId;
   }
 
-  async function held(visit: Visit): Promise<{ idp: Idp; identity: ExternalIdentity }> {
-    const { instanceId } = visit.at;
-    const { idp: of } = visit.flow.data;
+  async function held(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }> {
+    const { instanceId } = context.at;
+    const { idp: of } = context.flow.data;
     if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const proof = { id: of.intentId, flowId: visit.flow.id };
+    const proof = { id: of.intentId, flowId: context.flow.id };
     const said = await intents.said(instanceId, proof);
     if (said === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const { organizationId } = visit.place;
+    const { organizationId } = context.tenant;
     const idp = await intents.provider(instanceId, of.idpId);
     if (idp === undefined || !(await intents.isActive(instanceId, organizationId, of.idpId))) {
       throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it was switched off meanwhile");
@@ -129,22 +137,22 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     return { idp, identity: said.identity };
   }
 
-  async function create(visit: Visit, account: NewAccount): Promise<LoginAnswer> {
-    const { idp, identity } = await held(visit);
-    const { instanceId } = visit.at;
-    const organizationId = await homeOf(visit, idp);
+  async function create(context: PageContext, account: NewAccount): Promise<LoginAnswer> {
+    const { idp, identity } = await held(context);
+    const { instanceId } = context.at;
+    const organizationId = await homeOf(context, idp);
     const { isCreationAllowed, isAutoCreation } = idp.options;
     const isOn = await intents.isActive(instanceId, organizationId, idp.id);
     if (!isOn) throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: not in the organization");
     if (!isCreationAllowed && !isAutoCreation) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
     const { givenName, familyName, email: address } = account;
     const names = { given_name: givenName, family_name: familyName };
-    const data = { preferred_language: visit.language, ...profileOf(identity), ...names };
+    const data = { preferred_language: context.language, ...profileOf(identity), ...names };
     const isVerified = identity.isEmailVerified && identity.email === address;
     const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
     const wanted = identity.username ?? address;
     const described = { username: wanted, organization_id: organizationId, data, email: address };
-    const keep = await functions.creating(visit.at, described);
+    const keep = await functions.creating(context.at, described);
     const link = { idpId: idp.id, userId: identity.id, username: identity.username ?? address };
     const make = (username: string, said: JsonObject) =>
       call(
@@ -155,7 +163,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
             authenticators: { identityProviders: [link] },
           },
         },
-        byWordOf(visit, idp.owner, organizationId),
+        byWordOf(context, idp.owner, organizationId),
       );
     const made = await withFreeName(wanted, (username) =>
       // What a provider says beside the names may be nothing that the schema takes.
@@ -166,53 +174,53 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     );
     const userId = made.details?.id ?? "";
     await keep(userId);
-    await functions.created(visit.at, { id: userId, organizationId });
+    await functions.created(context.at, { id: userId, organizationId });
     if (!isVerified) {
-      await visit.save({ ...visit.flow.data, email: address, mustVerifyEmail: true });
+      await context.save({ ...context.flow.data, email: address, mustVerifyEmail: true });
     }
-    return letIn(visit, userId, visit.flow.data.idp?.intentId ?? "");
+    return letIn(context, userId, context.flow.data.idp?.intentId ?? "");
   }
 
   return {
     held,
     create,
 
-    async arrived(visit, { id: intentId, idpId, userId, identity }) {
-      const { instanceId } = visit.at;
+    async arrived(context, { id: intentId, idpId, userId, identity }) {
+      const { instanceId } = context.at;
       const idp = await intents.provider(instanceId, idpId);
       if (idp === undefined) throw new PageRefused("PROVIDER_OFF", 403);
       const { options } = idp;
       if (userId !== undefined) {
-        const answer = await letIn(visit, userId, intentId);
-        if (options.isAutoUpdate) await update(visit, userId, idp, identity);
+        const answer = await letIn(context, userId, intentId);
+        if (options.isAutoUpdate) await update(context, userId, idp, identity);
         return answer;
       }
-      const { sessionId: _, userId: __, ...rest } = visit.flow.data;
-      const candidateId = await candidateOf(visit, idp, identity);
+      const { sessionId: _, userId: __, ...rest } = context.flow.data;
+      const candidateId = await candidateOf(context, idp, identity);
       const of = { intentId, idpId, ...(candidateId === undefined ? {} : { candidateId }) };
-      await visit.save({ ...rest, idp: of });
-      if (candidateId !== undefined) return visit.go(paths.providerAccount);
+      await context.save({ ...rest, idp: of });
+      if (candidateId !== undefined) return context.go(paths.providerAccount);
       const account = accountOf(identity);
       let why: string | undefined;
       if (options.isAutoCreation && account !== undefined) {
         try {
-          return await create(visit, account);
+          return await create(context, account);
         } catch (error) {
           // Somebody has the address, or the name: then the user must say what he wants.
           if (!(error instanceof DomainError) || error.kind !== "alreadyExists") throw error;
           why = `${error.reason}: ${error.message}`;
         }
       }
-      if (options.isLinkingAllowed) return visit.go(paths.providerAccount);
-      if (options.isCreationAllowed) return visit.go(paths.providerRegister);
+      if (options.isLinkingAllowed) return context.go(paths.providerAccount);
+      if (options.isCreationAllowed) return context.go(paths.providerRegister);
       throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
 }
 
 /** Addresses that a provider of an organization calls verified are so by the word of that organization (J9). */
-const byWordOf = (visit: Visit, owner: Idp["owner"], organizationId?: string) => ({
-  ...visit.asService(organizationId),
+const byWordOf = (context: PageContext, owner: Idp["owner"], organizationId?: string) => ({
+  ...context.asService(organizationId),
   isWithinOrganizations: owner.type === "org",
 });
 

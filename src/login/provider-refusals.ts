@@ -1,6 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { ErrorCode } from "./pages/error.ts";
-import { PageRefused, type Visit } from "./visit.ts";
+import { PageRefused, type PageContext } from "./page-context.ts";
 
 const pages: Readonly<Record<string, { code: ErrorCode; status: number }>> = {
   IDP_UNAVAILABLE: { code: "PROVIDER_UNAVAILABLE", status: 503 },
@@ -13,7 +13,7 @@ const pages: Readonly<Record<string, { code: ErrorCode; status: number }>> = {
 };
 
 /** What a refusal of a login with a provider means to the person at the browser, who may try another way. */
-export function providerRefusal(error: unknown, { flow, hasFlow }: Visit): unknown {
+export function providerRefusal(error: unknown, { flow, hasFlow }: PageContext): unknown {
   const refused = pageOf(error);
   if (refused instanceof PageRefused && hasFlow) refused.flowId = flow.address;
   return refused;

@@ -1,13 +1,13 @@
 import { instanceFacts } from "../resources/instance/index.ts";
 import type { LoginPorts } from "./ports.ts";
-import { PageRefused, type Visit } from "./visit.ts";
+import { PageRefused, type PageContext } from "./page-context.ts";
 
 /** Where people get accounts, and whether they may make them. */
 export type Registration = {
   /** The organization of a new account: the one that the login is bound to, or the default one. */
-  homeOf(visit: Visit): Promise<string>;
+  homeOf(context: PageContext): Promise<string>;
   /** @throws PageRefused REGISTRATION_OFF */
-  requireAllowed(visit: Visit): Promise<void>;
+  requireAllowed(context: PageContext): Promise<void>;
 };
 
 export function createRegistration({
@@ -15,13 +15,13 @@ export function createRegistration({
   policyOf,
 }: Pick<LoginPorts, "db" | "policyOf">): Registration {
   const instance = instanceFacts(db);
-  const homeOf: Registration["homeOf"] = async ({ place, at }) =>
-    place.organizationId ?? (await instance(at.instanceId)).defaultOrganizationId;
+  const homeOf: Registration["homeOf"] = async ({ tenant, at }) =>
+    tenant.organizationId ?? (await instance(at.instanceId)).defaultOrganizationId;
   return {
     homeOf,
-    async requireAllowed(visit) {
-      const organizationId = await homeOf(visit);
-      const policy = await policyOf({ instanceId: visit.at.instanceId, organizationId });
+    async requireAllowed(context) {
+      const organizationId = await homeOf(context);
+      const policy = await policyOf({ instanceId: context.at.instanceId, organizationId });
       if (!policy.allowRegister) throw new PageRefused("REGISTRATION_OFF", 403);
     },
   };

@@ -21,10 +21,10 @@ const left: ReadonlySet<string> = new Set([
   "flow",
 ]);
 
-type Place = { instanceId: string; agentId: string; path: string };
+type FormAddress = { instanceId: string; agentId: string; path: string };
 
 // A path holds no space.
-const purposeOf = ({ path, agentId }: Place) => `form ${path} ${agentId}`;
+const purposeOf = ({ path, agentId }: FormAddress) => `form ${path} ${agentId}`;
 
 /**
  * Seals what a form comes back with, for the page at a path in one browser. What was typed stays behind where all of it is too
@@ -32,13 +32,13 @@ const purposeOf = ({ path, agentId }: Place) => `form ${path} ${agentId}`;
  */
 export async function sealReturned(
   secrets: SecretStore,
-  place: Place,
+  address: FormAddress,
   { problems, notice }: Returned,
   form: ReadonlyMap<string, string>,
 ): Promise<string> {
   const values = Object.fromEntries([...form].filter(([name]) => !left.has(name)));
   const seal = (returned: Returned) =>
-    secrets.sealText(place.instanceId, purposeOf(place), Buffer.from(JSON.stringify(returned)));
+    secrets.sealText(address.instanceId, purposeOf(address), Buffer.from(JSON.stringify(returned)));
   const all = await seal({ problems, notice, values });
   return all.length <= longest ? all : seal({ problems, notice });
 }
@@ -46,9 +46,9 @@ export async function sealReturned(
 /** Undefined for what was not sealed for this page and browser. */
 export async function openReturned(
   secrets: SecretStore,
-  place: Place,
+  address: FormAddress,
   sealed: string,
 ): Promise<Returned | undefined> {
-  const clear = await secrets.openText(place.instanceId, purposeOf(place), sealed);
+  const clear = await secrets.openText(address.instanceId, purposeOf(address), sealed);
   return clear === undefined ? undefined : JSON.parse(Buffer.from(clear).toString());
 }

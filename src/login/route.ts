@@ -7,19 +7,19 @@ import type { Agents } from "./agents.ts";
 import type { FlowStore } from "./flow-store.ts";
 import type { MessagePace } from "./message-pace.ts";
 import type { NoticeCode, Problem, ProblemCode } from "./page.ts";
-import type { People } from "./people.ts";
+import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import { isTextKey } from "../texts/texts.ts";
 import type { Consents } from "../resources/consent/index.ts";
-import { PageRefused, type Shown, type Visit } from "./visit.ts";
+import { PageRefused, type Shown, type PageContext } from "./page-context.ts";
 import type { LoginAnswer } from "./web.ts";
 
 /** Everything that routes stand on. */
 export type RouteParts = LoginPorts & {
   agents: Agents;
   flows: FlowStore;
-  people: People;
+  users: LoginUsers;
   sessions: LoginSessions;
   intents: IdpLogins;
   consents: Consents;
@@ -32,31 +32,35 @@ export type RouteParts = LoginPorts & {
 /** A page of the login: what shows it, and what its form does. */
 export type Route = {
   path: string;
-  get?: (visit: Visit) => Promise<LoginAnswer>;
-  post?: (visit: Visit) => Promise<LoginAnswer>;
+  get?: (context: PageContext) => Promise<LoginAnswer>;
+  post?: (context: PageContext) => Promise<LoginAnswer>;
 };
 
 /** The session of the flow, where the page makes no sense without one. @throws PageRefused */
-export async function requireSession({ advance }: RouteParts, visit: Visit): Promise<LoginSession> {
-  const session = await advance.sessionOf(visit);
+export async function requireSession(
+  { advance }: RouteParts,
+  context: PageContext,
+): Promise<LoginSession> {
+  const session = await advance.sessionOf(context);
   if (session === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
   return session;
 }
 
 /** The problem that another page sent the browser here with. */
-export function problemsOf({ query }: Visit): Pick<Shown, "problems"> {
+export function problemsOf({ query }: PageContext): Pick<Shown, "problems"> {
   const code = query.get("problem") ?? "";
   return isTextKey(`problem.${code}`) ? { problems: [{ code: code as ProblemCode }] } : {};
 }
 
 /** What went well on the page before. */
-export function noticeOf({ query }: Visit): Pick<Shown, "notice"> {
+export function noticeOf({ query }: PageContext): Pick<Shown, "notice"> {
   const code = query.get("notice") ?? "";
   return isTextKey(`notice.${code}`) ? { notice: code as NoticeCode } : {};
 }
 
 /** What a form says, without the spaces around it. */
-export const valueOf = ({ form }: Visit, name: string): string => (form.get(name) ?? "").trim();
+export const valueOf = ({ form }: PageContext, name: string): string =>
+  (form.get(name) ?? "").trim();
 
 /** Names of fields of the service, as forms call them. */
 const fieldNames: readonly [ending: RegExp, name: string][] = [
@@ -101,13 +105,13 @@ function codeOf(reason: string): ProblemCode {
 
 /** Whom the request does not mean is nobody here: another than the hinted user, or one of another organization. */
 export async function isMeant(
-  { people }: RouteParts,
-  { flow, place, at }: Visit,
+  { users }: RouteParts,
+  { flow, tenant, at }: PageContext,
   userId: string,
 ): Promise<boolean> {
   const { hintedUserId, organization } = flow.data.request ?? {};
   if (hintedUserId !== undefined && hintedUserId !== userId) return false;
   if (organization === undefined) return true;
-  const home = await people.organizationOf(at.instanceId, userId);
-  return place.organizationId !== undefined && home === place.organizationId;
+  const home = await users.organizationOf(at.instanceId, userId);
+  return tenant.organizationId !== undefined && home === tenant.organizationId;
 }

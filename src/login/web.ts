@@ -18,7 +18,8 @@ export type LoginAnswer = {
   cause?: unknown;
 };
 
-export type LoginPlace = {
+/** Where a request arrived: the instance, its address, and who sent it. */
+export type LoginRequestContext = {
   instanceId: string;
   issuer: string;
   isBlocked: boolean;
@@ -32,7 +33,7 @@ export type LoginEndpoint = {
   path: string;
   methods: readonly ("GET" | "POST")[];
   crossOrigin: "none";
-  handle: (request: LoginRequest, at: LoginPlace) => Promise<LoginAnswer>;
+  handle: (request: LoginRequest, at: LoginRequestContext) => Promise<LoginAnswer>;
   errorPage?: LoginErrors["errorPage"];
   maxBodyBytes?: number | undefined;
 };
@@ -40,7 +41,11 @@ export type LoginEndpoint = {
 /** What browsers see in the place of a page, also where the page is the provider's. */
 export type LoginErrors = {
   /** Of an error of the service: whose fault it is, and whether to try again. */
-  errorPage(error: DomainError, request: LoginRequest, at: LoginPlace): Promise<LoginAnswer>;
+  errorPage(
+    error: DomainError,
+    request: LoginRequest,
+    at: LoginRequestContext,
+  ): Promise<LoginAnswer>;
   /** Of an instance that is blocked. */
-  blockedPage(request: LoginRequest, at: LoginPlace): Promise<LoginAnswer>;
+  blockedPage(request: LoginRequest, at: LoginRequestContext): Promise<LoginAnswer>;
 };

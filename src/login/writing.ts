@@ -1,10 +1,10 @@
 import { isServiceEditor } from "../authz/context.ts";
 import { sourceOf } from "../authz/source.ts";
-import type { Visit } from "./visit.ts";
+import type { PageContext } from "./page-context.ts";
 
 /** On whose behalf the login writes by itself. */
 export const writing = (
-  { at: { instanceId, requestId, peer }, presence }: Visit,
+  { at: { instanceId, requestId, peer }, presence }: PageContext,
   editorId: string,
 ) => ({
   instanceId,

@@ -5,7 +5,7 @@ import type { ManagementService } from "#gen/idsvc/management/v1/management_serv
 import type { Handlers } from "../authz/service.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
-import { eventTeller } from "../resources/event/index.ts";
+import { eventFormatter } from "../resources/event/index.ts";
 import { projectGrantNotFound } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 
@@ -35,7 +35,7 @@ export function listProjectGrantChanges(
   const retention = current(db, retentionReader(db));
   const names = userNamesReader(db);
   const profiles = profileReader(db);
-  const tellerFor = eventTeller(db);
+  const formatterFor = eventFormatter(db);
 
   /** The grant as it was made: what it belongs to never changes. */
   async function grantOf(instanceId: string, id: string) {
@@ -106,13 +106,13 @@ export function listProjectGrantChanges(
     for (const { editorId } of rows) {
       if (!editors.has(editorId)) editors.set(editorId, await editorOf(instanceId, editorId));
     }
-    const tell = await tellerFor(scope);
+    const format = await formatterFor(scope);
     const result = rows.map(
       (row): MessageInitShape<typeof ChangeSchema> => ({
         changeDate: timestampFromDate(row.createdAt),
         eventType: {
           key: row.type,
-          localizedMessage: tell(row.type),
+          localizedMessage: format(row.type),
         },
         sequence: row.sequence,
         resourceOwnerId: row.ownerId,

@@ -66,7 +66,7 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
   const languages = languageReader(db);
   const wordsFor = ownWords(deps);
 
-  async function write(at: Place, due: DueNotice | "test"): Promise<Content> {
+  async function write(at: MessageContext, due: DueNotice | "test"): Promise<Content> {
     const { instanceId, organizationId } = at;
     const wished = due === "test" ? undefined : due.user.preferredLanguage;
     const offered = await languages(instanceId, organizationId);
@@ -176,5 +176,5 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
   };
 }
 
-type Place = Pick<Message, "instanceId" | "organizationId" | "channel">;
+type MessageContext = Pick<Message, "instanceId" | "organizationId" | "channel">;
 type Content = Pick<Message, "subject" | "text" | "html">;

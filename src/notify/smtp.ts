@@ -6,7 +6,7 @@ import type { Message, SmtpProvider } from "./provider.ts";
 
 const ports = [25, 465, 587, 2525];
 const connectMs = 10_000;
-// A server that takes a byte at a time must not hold a place for longer.
+// A server that takes a byte at a time must not hold a slot for longer.
 const talkMs = 30_000;
 
 /**

@@ -13,7 +13,7 @@ import {
   sql,
 } from "../storage/drizzle.ts";
 import { invalidField } from "../errors.ts";
-import { isMetByFew, narrowed } from "./narrow.ts";
+import { matchesFew, candidateFilter } from "./candidate-filter.ts";
 import { caseFold } from "../storage/case-fold.ts";
 import type { Database } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
@@ -151,12 +151,12 @@ export async function search<T extends Table>(
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
   const inOrder = [ordered(order, page.asc), ordered(columns.id, page.asc)];
-  const isRare = filters.some((each) => exhausting.has(each)) && (await isMetByFew(db, t, where));
+  const isRare = filters.some((each) => exhausting.has(each)) && (await matchesFew(db, t, where));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;
   const offset = Number(page.offset < largestOffset ? page.offset : largestOffset);
-  const shown = narrowed(db, table, { where, inOrder, limit, offset, isRare });
+  const shown = candidateFilter(db, table, { where, inOrder, limit, offset, isRare });
   const [rows, totals, head] = await db.snapshot((read) => [
     read
       .select()

@@ -2,7 +2,7 @@ import type { Column, SQL } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { Awaitable } from "../awaitable.ts";
 import type { RowChange } from "./row-change.ts";
-import type { Dependency } from "./stamps.ts";
+import type { Dependency } from "./cache-versions.ts";
 import type { AnyTable, Table } from "./table.ts";
 
 /** An event as it is stored. Its sequence is drawn by the store, last, inside the transaction. */
@@ -112,9 +112,9 @@ export interface Database extends AsyncDisposable {
    * It moves before a commit of this process is acknowledged, and within a second of another's; while the store cannot
    * tell about others it is NaN, which equals nothing (B7).
    */
-  stamp(instanceId: string, dependencies: readonly Dependency[]): number;
+  cacheVersion(instanceId: string, dependencies: readonly Dependency[]): number;
   /**
-   * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the stamps. What
+   * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the cache versions. What
    * answers a read of the API from a cache calls it first (C2). A promise only where others are to be asked.
    */
   catchUp(): Awaitable<void>;

@@ -1,8 +1,8 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "./database.ts";
-import type { Dependency } from "./stamps.ts";
+import type { Dependency } from "./cache-versions.ts";
 
-type Entry<V> = { stamp: number; value: V };
+type Entry<V> = { version: number; value: V };
 
 /**
  * A bounded cache of reads that is never older than the last commit of this process that touched their tables in the
@@ -65,12 +65,12 @@ function createCache<V, A = void>(
   }
 
   function read(instanceId: string, key: string, argument: A): Awaitable<V> {
-    const stamp = db.stamp(instanceId, dependencies);
+    const version = db.cacheVersion(instanceId, dependencies);
     const entry = instances.get(instanceId)?.get(key);
-    if (entry !== undefined && entry.stamp === stamp) return entry.value;
-    // The stamp is taken before the read: a commit that comes between makes the entry stale, never wrong.
+    if (entry !== undefined && entry.version === version) return entry.value;
+    // The version is taken before the read: a commit that comes between makes the entry stale, never wrong.
     return load(instanceId, key, argument).then((value) => {
-      keep(instanceId, key, { stamp, value });
+      keep(instanceId, key, { version, value });
       return value;
     });
   }

@@ -74,19 +74,19 @@ export const deleteRows = <T extends Table>(table: T, where: RowPart<T>): RowCha
  */
 export function joined(changes: readonly RowChange[]): RowChange[] {
   const result: RowChange[] = [];
-  const places = new Map<Table, Map<string, number>>();
+  const indexes = new Map<Table, Map<string, number>>();
   for (const change of changes) {
     const { table } = change;
-    let ofTable = places.get(table);
-    if (ofTable === undefined) places.set(table, (ofTable = new Map()));
+    let ofTable = indexes.get(table);
+    if (ofTable === undefined) indexes.set(table, (ofTable = new Map()));
     const row = rowOf(change);
     if (row === undefined) {
       ofTable.clear();
     } else if (change.op === "update" && changesOnly(change)) {
-      const place = ofTable.get(row);
-      const before = place === undefined ? undefined : result[place];
-      if (place !== undefined && before !== undefined && takes(before, change)) {
-        result[place] = { ...before, values: { ...before.values, ...change.values } };
+      const index = ofTable.get(row);
+      const before = index === undefined ? undefined : result[index];
+      if (index !== undefined && before !== undefined && takes(before, change)) {
+        result[index] = { ...before, values: { ...before.values, ...change.values } };
         continue;
       }
       ofTable.set(row, result.length);

@@ -5,7 +5,7 @@ import type { Language } from "./languages.ts";
 export type EventTexts = Readonly<Record<keyof typeof en, string>>;
 
 /** Says what happened, by the name of the event. A name of another release, which has no text, is said as it is. */
-export type TellEvent = (type: string) => string;
+export type FormatEvent = (type: string) => string;
 
 type Load = () => Promise<{ default: EventTexts }>;
 
@@ -31,7 +31,7 @@ const hasText = (type: string): type is keyof EventTexts => Object.hasOwn(en, ty
 export const eventTexts = async (language: Language): Promise<EventTexts> =>
   (await loads[language]()).default;
 
-export async function tellEvents(language: Language): Promise<TellEvent> {
+export async function eventFormatterIn(language: Language): Promise<FormatEvent> {
   const texts = await eventTexts(language);
   return (type) => (hasText(type) ? texts[type] : type);
 }

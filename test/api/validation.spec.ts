@@ -28,7 +28,7 @@ import {
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
-import { surelyValid } from "../../src/api/surely-valid.ts";
+import { compilePrecheck } from "../../src/api/precheck.ts";
 import { matchesPattern, requireValid } from "../../src/api/validation.ts";
 import { DomainError } from "../../src/errors.ts";
 
@@ -107,14 +107,14 @@ function randomValue(field: DescField, random: (below: number) => number, depth:
   }
 }
 
-describe("the compiled check", () => {
+describe("the precheck", () => {
   it("vouches only for messages that the validator finds valid too", () => {
     let vouched = 0;
     for (let seed = 1; seed <= 20_000; seed++) {
       const random = randomFrom(seed);
       const type = requests[random(requests.length)] ?? assert.fail();
       const message = randomMessage(type, random);
-      if (!surelyValid(type)(message)) continue;
+      if (!compilePrecheck(type)(message)) continue;
       vouched += 1;
       const { kind } = validator.validate(type, message);
       assert.equal(kind, "valid", `seed ${seed}, ${type.typeName}`);
@@ -124,7 +124,7 @@ describe("the compiled check", () => {
 
   it("lets a plain read pass without the validator", () => {
     const request = create(GetTargetRequestSchema, { id: "1" });
-    assert.equal(surelyValid(GetTargetRequestSchema)(request), true);
+    assert.equal(compilePrecheck(GetTargetRequestSchema)(request), true);
   });
 
   it("lets a plain person of an import pass without the validator", () => {
@@ -139,9 +139,9 @@ describe("the compiled check", () => {
       },
       orgRoles: ["ORG_OWNER"],
     });
-    assert.equal(surelyValid(ImportedHumanSchema)(person), true);
+    assert.equal(compilePrecheck(ImportedHumanSchema)(person), true);
     const twice = create(ImportedHumanSchema, { ...person, orgRoles: ["A", "A"] });
-    assert.equal(surelyValid(ImportedHumanSchema)(twice), false);
+    assert.equal(compilePrecheck(ImportedHumanSchema)(twice), false);
   });
 });
 

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import {
   newSealingKey,
   open,
-  type SecretPlace,
+  type EncryptionContext,
   seal,
   sealedUnder,
   unwrapKey,
@@ -13,7 +13,12 @@ import {
 import { DomainError } from "../../src/errors.ts";
 
 const key = newSealingKey("k1");
-const place: SecretPlace = { instance: "1", ownerType: "idp", ownerId: "2", kind: "client_secret" };
+const place: EncryptionContext = {
+  instance: "1",
+  ownerType: "idp",
+  ownerId: "2",
+  kind: "client_secret",
+};
 const clear = Buffer.from("MARKER-very-secret");
 const refused = (reason: string) => (error: unknown) => {
   assert.ok(error instanceof DomainError);

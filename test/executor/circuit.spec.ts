@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createCircuits } from "../../src/executor/circuit.ts";
-import { createPlaces } from "../../src/executor/places.ts";
+import { createSemaphores } from "../../src/executor/semaphores.ts";
 
 const target = { id: "t1", url: "http://a.test/" };
 
@@ -57,30 +57,30 @@ describe("a target that fails ten times in a row", () => {
   });
 });
 
-describe("the places of a target", () => {
-  it("are given in the order of asking, and not to who has waited too long", async () => {
-    const places = createPlaces({ atOnce: 1, mostWaiting: 2 });
-    const first = await places.enter("t", 1_000, undefined);
-    const late = places.enter("t", 10, undefined);
-    const second = places.enter("t", 1_000, undefined);
-    assert.equal(await places.enter("t", 1_000, undefined), "full");
+describe("the semaphore of a target", () => {
+  it("gives permits in the order of asking, and not to who has waited too long", async () => {
+    const semaphores = createSemaphores({ atOnce: 1, mostWaiting: 2 });
+    const first = await semaphores.acquire("t", 1_000, undefined);
+    const late = semaphores.acquire("t", 10, undefined);
+    const second = semaphores.acquire("t", 1_000, undefined);
+    assert.equal(await semaphores.acquire("t", 1_000, undefined), "full");
     assert.equal(await late, "late");
     assert.ok(typeof first === "object");
-    first.leave();
-    const place = await second;
-    assert.ok(typeof place === "object");
-    place.leave();
-    assert.ok(typeof places.enter("t", 1, undefined) === "object");
+    first.release();
+    const permit = await second;
+    assert.ok(typeof permit === "object");
+    permit.release();
+    assert.ok(typeof semaphores.acquire("t", 1, undefined) === "object");
   });
 
-  it("are left by who goes", async () => {
-    const places = createPlaces({ atOnce: 1, mostWaiting: 2 });
-    const first = await places.enter("t", 1_000, undefined);
+  it("takes the permit back from a caller who goes", async () => {
+    const semaphores = createSemaphores({ atOnce: 1, mostWaiting: 2 });
+    const first = await semaphores.acquire("t", 1_000, undefined);
     const going = new AbortController();
-    const gone = places.enter("t", 1_000, going.signal);
+    const gone = semaphores.acquire("t", 1_000, going.signal);
     going.abort();
     assert.equal(await gone, "late");
     assert.ok(typeof first === "object");
-    first.leave();
+    first.release();
   });
 });

@@ -6,7 +6,7 @@ import { createEgressClient } from "../../src/egress/client.ts";
 import { systemResolver } from "../../src/egress/resolver.ts";
 import { parseEgressAllow } from "../../src/egress/url-guard.ts";
 import { DomainError } from "../../src/errors.ts";
-import { createExecutor, type FunctionPlace } from "../../src/executor/index.ts";
+import { createExecutor, type FunctionContext } from "../../src/executor/index.ts";
 import { membershipReader } from "../../src/resources/membership/index.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { addCaller } from "../support/app.ts";
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 const user = await addCaller(app, []);
-const at = (more: Partial<FunctionPlace> = {}): FunctionPlace => ({
+const at = (more: Partial<FunctionContext> = {}): FunctionContext => ({
   instanceId: app.made.instance_id,
   userId: user.userId,
   requestId: "r",

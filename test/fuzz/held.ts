@@ -86,7 +86,7 @@ const readers: Record<string, { most: number; pieces: string[]; read: (text: str
           ),
         ),
     },
-    // What a person types on a page is cut to this (src/login/visit.ts).
+    // What a person types on a page is cut to this (src/login/page-context.ts).
     typed: {
       most: kib,
       pieces: ["\u0300", "\u0316", "\u0345", "a", "ß", "\u1e9e", "\ufdfa", "ﷺ"],

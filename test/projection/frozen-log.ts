@@ -27,7 +27,7 @@ import { projects } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
 import { smtpKind } from "../../src/resources/smtp/config.ts";
-import { smtp } from "../../src/resources/smtp/place.ts";
+import { smtp } from "../../src/resources/smtp/storage.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
@@ -104,6 +104,6 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
     ...[logout, consent, userNotices, idp, idpPolicies.aggregate, idpIntent],
-    ...[providerAggregate(smtpKind), smtp.place.policies.aggregate, providerAggregate(smsKind)],
+    ...[providerAggregate(smtpKind), smtp.storage.policies.aggregate, providerAggregate(smsKind)],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),
 );

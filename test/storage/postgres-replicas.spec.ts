@@ -171,7 +171,7 @@ describe("two replicas on one database", () => {
     await using proxy = await startProxy(pair.place.url);
     await using third = await openPostgres({ url: proxy.url, schema });
     await third.migrate();
-    const trusts = () => !Number.isNaN(third.stamp("one", [notes]));
+    const trusts = () => !Number.isNaN(third.cacheVersion("one", [notes]));
     await until(trusts, 1_000);
     proxy.hole(true);
     await until(() => !trusts(), 1_000);

@@ -17,7 +17,7 @@ const someSecret = {
   createdAt: new Date(0),
 };
 
-/** Reads: literal texts, one state, and stamps that say whether a cached read still holds. */
+/** Reads: literal texts, one state, and cache versions that say whether a cached read still holds. */
 export function readContract(fresh: () => Promise<Fresh>): void {
   describe("reading texts", () => {
     const bodies = ["50%", "500", "a_b", "a\\b", "axb", "Stra\u00dfe", "strasse", "\u{1F600}!"];
@@ -225,11 +225,11 @@ export function readContract(fresh: () => Promise<Fresh>): void {
     });
   });
 
-  describe("the stamp of tables", () => {
+  describe("the cache version of tables", () => {
     const moves = async ({ db }: Fresh, instanceId: string, write: () => Promise<unknown>) => {
-      const before = db.stamp(instanceId, [notes]);
+      const before = db.cacheVersion(instanceId, [notes]);
       await write().catch(() => undefined);
-      return db.stamp(instanceId, [notes]) !== before;
+      return db.cacheVersion(instanceId, [notes]) !== before;
     };
     it("moves with a commit that touched one of them in the instance", async () => {
       await using store = await fresh();
@@ -271,10 +271,10 @@ export function readContract(fresh: () => Promise<Fresh>): void {
     it("of rows with one value moves with a commit of such a row, not of others", async () => {
       await using store = await fresh();
       const secret = (kind: string) => ({ ...someSecret, kind });
-      const stampOf = (part: string) => store.db.stamp("one", [{ table: secrets, part }]);
-      const before = [stampOf("a"), stampOf("b")];
+      const versionOf = (part: string) => store.db.cacheVersion("one", [{ table: secrets, part }]);
+      const before = [versionOf("a"), versionOf("b")];
       await store.db.commit(unit({ changes: [insertRow(secrets, secret("a"))] }));
-      assert.deepEqual([stampOf("a") === before[0], stampOf("b") === before[1]], [false, true]);
+      assert.deepEqual([versionOf("a") === before[0], versionOf("b") === before[1]], [false, true]);
     });
     for (const [what, change] of [
       ["a delete that names no value", () => deleteRows(secrets, { ownerId: "x" })],
@@ -289,17 +289,17 @@ export function readContract(fresh: () => Promise<Fresh>): void {
     ] as const)
       it(`of rows with one value moves with ${what}: it may have touched such a row`, async () => {
         await using store = await fresh();
-        const stampOf = () => store.db.stamp("one", [{ table: secrets, part: "b" }]);
-        const before = stampOf();
+        const versionOf = () => store.db.cacheVersion("one", [{ table: secrets, part: "b" }]);
+        const before = versionOf();
         await store.db.commit(unit({ changes: [change()] }));
-        assert.notEqual(stampOf(), before);
+        assert.notEqual(versionOf(), before);
       });
     it("has moved when the commit is acknowledged, so the next cached read is new", async () => {
       await using store = await fresh();
-      const before = store.db.stamp("one", [notes]);
+      const before = store.db.cacheVersion("one", [notes]);
       await store.db
         .commit(unit({ changes: [note("a", "x")] }))
-        .then(() => assert.notEqual(store.db.stamp("one", [notes]), before));
+        .then(() => assert.notEqual(store.db.cacheVersion("one", [notes]), before));
     });
   });
 }

@@ -195,15 +195,15 @@ describe("sharing an SQLite file with another process", () => {
     assert.ok(outcome?.status === "rejected");
     refused("unavailable", "STORE_CLOSED", /stopping/)(outcome.reason);
   });
-  it("moves the stamps of everything soon after the other has written (B7)", async () => {
+  it("moves the cache versions of everything soon after the other has written (B7)", async () => {
     await using place = await filePlace();
     await using db = await place.open(schema);
     await db.migrate();
-    const before = db.stamp("one", [notes]);
+    const before = db.cacheVersion("one", [notes]);
     await place.execute(`INSERT INTO notes VALUES ('one', 'a', 'x', 1)`);
     const until = Date.now() + 1_000;
-    while (db.stamp("one", [notes]) === before && Date.now() < until) await delay(20);
-    assert.notEqual(db.stamp("one", [notes]), before);
+    while (db.cacheVersion("one", [notes]) === before && Date.now() < until) await delay(20);
+    assert.notEqual(db.cacheVersion("one", [notes]), before);
   });
   it("reads what the other has committed", async () => {
     await using place = await filePlace();

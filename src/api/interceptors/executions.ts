@@ -101,7 +101,7 @@ const whole = (desc: DescMessage, before: JsonValue, answer: JsonValue, secrets:
   secrets ? answer : withSecretsOf(desc, before, answer);
 
 function isExempt(rule: MethodRule, { permissions, context, caller }: Call): boolean {
-  if (context.type === "system" || rule.permissionPlace === "system") return true;
+  if (context.type === "system" || rule.permissionContext === "system") return true;
   if (!rule.executionsExempt) return false;
   return caller?.kind === "system" || permissions.holds(executionWriter, { type: "instance" });
 }

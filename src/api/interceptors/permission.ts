@@ -29,8 +29,8 @@ function missingPermission(rule: MethodRule, call: Call): string | undefined {
   }
   if (rule.access === "authenticated") return undefined;
   const held =
-    rule.permissionPlace === "anywhere"
+    rule.permissionContext === "anywhere"
       ? permissions.holdsAnywhere(rule.permission)
-      : permissions.holds(rule.permission, { type: rule.permissionPlace });
+      : permissions.holds(rule.permission, { type: rule.permissionContext });
   return held ? undefined : rule.permission;
 }

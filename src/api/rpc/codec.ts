@@ -1,5 +1,5 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { writtenAs } from "../../authz/kept-answer.ts";
+import { writtenAs } from "../../authz/response-cache.ts";
 import { invalidArgument } from "../../errors.ts";
 import { detailTypes } from "../errors.ts";
 import type { MethodRule } from "../method-rule.ts";

@@ -1,7 +1,7 @@
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { whenKnown } from "../../awaitable.ts";
-import { writtenAs } from "../../authz/kept-answer.ts";
+import { writtenAs } from "../../authz/response-cache.ts";
 import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";

@@ -9,11 +9,11 @@ const salted = /^\$md5salted-(prefix|suffix)\$([^$]+)\$([^$]+)$/;
 export const md5: Scheme = (encoded) => {
   if (/^[0-9a-f]{32}$/i.test(encoded)) return plain("md5", "", "", Buffer.from(encoded, "hex"));
   if (!encoded.startsWith("$md5salted")) return undefined;
-  const [, place, salt = "", base64 = ""] = salted.exec(encoded) ?? [];
+  const [, saltPosition, salt = "", base64 = ""] = salted.exec(encoded) ?? [];
   const wanted = fromBase64(base64);
   if (wanted?.length !== 16) throw malformed("$md5salted-suffix$<salt>$<hash in base64>");
   // The salt is used as it is written, though it is mostly written in base64.
-  return place === "prefix"
+  return saltPosition === "prefix"
     ? plain("md5-salted", salt, "", wanted)
     : plain("md5-salted", "", salt, wanted);
 };

@@ -92,5 +92,5 @@ function written(digest: Buffer, { first, next, groups, rest }: Variant): string
   return text + cryptDigitsOf(numberOf(digest, rest), rest.length + 1);
 }
 
-const numberOf = (digest: Buffer, places: readonly number[]): number =>
-  places.reduce((sum, place) => (sum << 8) | (digest[place] ?? 0), 0);
+const numberOf = (digest: Buffer, indexes: readonly number[]): number =>
+  indexes.reduce((sum, index) => (sum << 8) | (digest[index] ?? 0), 0);

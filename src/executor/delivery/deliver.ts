@@ -11,7 +11,7 @@ import type { Told } from "../run.ts";
 import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
 import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
 
-/** At work at once in a process, and of one target: one that hangs leaves places to all others. */
+/** At work at once in a process, and of one target: one that hangs leaves slots to all others. */
 const parallel = 64;
 const perTarget = 8;
 

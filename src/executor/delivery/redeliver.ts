@@ -13,7 +13,7 @@ import { changeDelivery, type DeliveryRow, deliveries } from "./table.ts";
 import { deliveryKind, eventAt } from "./work.ts";
 
 /**
- * Has a delivery made again, under its id and in the place of the log that its event has: one that waits at once, one
+ * Has a delivery made again, under its id and at the position in the log that its event has: one that waits at once, one
  * that was given up, or an event that was taken or had no target.
  *
  * @throws NOT_FOUND DELIVERY_NOT_FOUND
@@ -41,7 +41,7 @@ export async function redeliver(
         return row;
       }
       case "dead":
-        await revive(db, tx, { instanceId, id, place: "own" });
+        await revive(db, tx, { instanceId, id, position: "own" });
         tx.write(changeDelivery(row, waits));
         return { ...row, ...waits };
       default: {
@@ -60,8 +60,8 @@ export async function redeliver(
           // Those behind it have been told.
           behind: [],
         };
-        const place = { instanceId, id, now: tx.now, key, position: event.sequence };
-        tx.write(enqueue(deliveryKind, place, work), changeDelivery(row, waits));
+        const job = { instanceId, id, now: tx.now, key, position: event.sequence };
+        tx.write(enqueue(deliveryKind, job, work), changeDelivery(row, waits));
         return { ...row, ...waits };
       }
     }

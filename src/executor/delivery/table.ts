@@ -15,7 +15,7 @@ import type { Cause } from "../run.ts";
 /**
  * What became of each delivery to a target (X11): short-lived state, which holds no body and no secret.
  *
- * `causeValue` is the method, event or function; `eventSequence` the event's place in the log, 0 for what is no event.
+ * `causeValue` is the method, event or function; `eventSequence` the event's position in the log, 0 for what is no event.
  * `statusClass` is the first digit of the last answer's status, 0 where there was none. A delivery that waits or is dead
  * has a job of its id.
  */

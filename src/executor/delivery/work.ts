@@ -89,7 +89,7 @@ export function deliverEvent(
   });
 }
 
-/** The event at a place of the log. */
+/** The event at a position of the log. */
 export async function eventAt(
   events: EventStore,
   instanceId: string,

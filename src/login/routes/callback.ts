@@ -9,8 +9,8 @@ import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import type { RouteParts } from "../route.ts";
-import { openVisit, PageRefused } from "../visit.ts";
-import type { LoginAnswer, LoginEndpoint, LoginPlace, LoginRequest } from "../web.ts";
+import { openPageContext, PageRefused } from "../page-context.ts";
+import type { LoginAnswer, LoginEndpoint, LoginRequestContext, LoginRequest } from "../web.ts";
 
 type Parameters = ReadonlyMap<string, string>;
 
@@ -26,7 +26,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
   const { intents, flows } = parts;
   const login = createProviderLogin(parts);
 
-  async function waitingFor(at: LoginPlace, parameters: Parameters): Promise<IntentRow> {
+  async function waitingFor(at: LoginRequestContext, parameters: Parameters): Promise<IntentRow> {
     const state = parameters.get("state") ?? parameters.get("RelayState") ?? "";
     const row = await intents.waiting(at.instanceId, state);
     if (row !== undefined) return row;
@@ -39,7 +39,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
 
   async function answered(
     request: LoginRequest,
-    at: LoginPlace,
+    at: LoginRequestContext,
     parameters: Parameters,
     row: IntentRow,
   ): Promise<LoginAnswer> {
@@ -72,22 +72,22 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     }
     const url = `${paths.provider}?${new URLSearchParams({ flow: row.flowId })}`;
     // As a page of the flow: only its own browser opens it. Nothing is spent before.
-    const visit = await openVisit(parts, { ...request, method: "GET", url }, at);
+    const context = await openPageContext(parts, { ...request, method: "GET", url }, at);
     try {
       const told = await intents.answer(by, row, answer);
-      return await login.arrived(visit, told);
+      return await login.arrived(context, told);
     } catch (error) {
       if (error instanceof DomainError && error.reason === "IDP_DENIED") {
-        return visit.go(paths.loginName, { problem: "PROVIDER_DENIED" });
+        return context.go(paths.loginName, { problem: "PROVIDER_DENIED" });
       }
-      throw providerRefusal(error, visit);
+      throw providerRefusal(error, context);
     }
   }
 
   /** A page that posts it once more, to the same address; from there the app that waits may be reached. */
   async function again(
     request: LoginRequest,
-    at: LoginPlace,
+    at: LoginRequestContext,
     parameters: Parameters,
     row: IntentRow,
   ): Promise<LoginAnswer> {

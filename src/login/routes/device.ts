@@ -6,100 +6,101 @@ import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { toBrowserSession } from "../sessions.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 const longest = 40;
 
 /** Letting a device in by the code that it shows (RFC 8628 section 3.3): who asks for what is confirmed by name. */
 export function deviceRoutes(parts: RouteParts): Route[] {
-  const { advance, appOf, consents, devices, people, sessions } = parts;
+  const { advance, appOf, consents, devices, users, sessions } = parts;
 
-  function show(visit: Visit, shown: Shown) {
-    const userCode = (visit.form.get("user_code") ?? visit.query.get("user_code") ?? "").slice(
+  function show(context: PageContext, shown: Shown) {
+    const userCode = (context.form.get("user_code") ?? context.query.get("user_code") ?? "").slice(
       0,
       longest,
     );
     const view = userCode === "" ? {} : { userCode };
     const self = `${paths.device}${userCode === "" ? "" : `?${new URLSearchParams({ user_code: userCode })}`}`;
-    return visit.show((page) => devicePage(page, view), { ...shown, self });
+    return context.show((page) => devicePage(page, view), { ...shown, self });
   }
 
   /** What waits, for whoever has logged in for it. @throws PageRefused */
-  async function waiting(visit: Visit) {
-    const session = await requireSession(parts, visit);
-    const { device, outcome } = visit.flow.data;
+  async function waiting(context: PageContext) {
+    const session = await requireSession(parts, context);
+    const { device, outcome } = context.flow.data;
     if (device?.requestId === undefined || outcome !== "done")
       throw new PageRefused("FLOW_NOT_FOUND", 400);
     const proven = toBrowserSession(session);
-    const found = await devices.waiting(visit.at, device.requestId);
-    const app = found && (await appOf(visit.at.instanceId, found.request.clientId));
+    const found = await devices.waiting(context.at, device.requestId);
+    const app = found && (await appOf(context.at.instanceId, found.request.clientId));
     return proven && found && app && { session: proven, app, ...found };
   }
 
-  const expired = (visit: Visit) => visit.go(paths.device, { problem: "USER_CODE_INVALID" });
+  const expired = (context: PageContext) =>
+    context.go(paths.device, { problem: "USER_CODE_INVALID" });
 
   return [
     {
       path: paths.device,
-      async get(visit) {
-        if (!visit.hasFlow) await visit.save({});
-        const isWrong = visit.query.get("problem") === "USER_CODE_INVALID";
-        return show(visit, isWrong ? { problems: [{ code: "USER_CODE_INVALID" }] } : {});
+      async get(context) {
+        if (!context.hasFlow) await context.save({});
+        const isWrong = context.query.get("problem") === "USER_CODE_INVALID";
+        return show(context, isWrong ? { problems: [{ code: "USER_CODE_INVALID" }] } : {});
       },
-      async post(visit) {
-        const typed = valueOf(visit, "user_code");
-        const found = await devices.find(visit.at, typed);
+      async post(context) {
+        const typed = valueOf(context, "user_code");
+        const found = await devices.find(context.at, typed);
         if (found === undefined) {
           const problems = [{ code: "USER_CODE_INVALID", field: "user_code" }] as const;
-          return visit.again({ problems });
+          return context.again({ problems });
         }
-        const { agent, at } = visit;
+        const { agent, at } = context;
         const all = await Promise.all(
           agent.sessionIds.map((id) => sessions.find(at.instanceId, id)),
         );
         const living = all.filter((session) => session !== undefined);
         const [only, ...others] = living;
-        await visit.save({
+        await context.save({
           device: { requestId: found.id },
           ...(only !== undefined && others.length === 0 ? { sessionId: only.id } : {}),
           ...(others.length > 0 ? { begin: "select_account" } : {}),
         });
-        return advance.next(visit);
+        return advance.next(context);
       },
     },
     {
       path: paths.deviceConfirm,
-      async get(visit) {
-        const found = await waiting(visit);
-        if (found === undefined) return expired(visit);
+      async get(context) {
+        const found = await waiting(context);
+        if (found === undefined) return expired(context);
         const { request, session, userCode, app } = found;
-        const account = await people.account(visit.at.instanceId, session.user.id);
+        const account = await users.account(context.at.instanceId, session.user.id);
         const asking = { app, scope: request.scope };
-        const asked = await askedFor(parts, visit.at.instanceId, session.user, asking);
+        const asked = await askedFor(parts, context.at.instanceId, session.user, asking);
         const view = { ...asked, account, userCode };
-        return visit.show((page) => deviceConfirmPage(page, view), { self: paths.deviceConfirm });
+        return context.show((page) => deviceConfirmPage(page, view), { self: paths.deviceConfirm });
       },
-      async post(visit) {
-        const found = await waiting(visit);
-        if (found === undefined) return expired(visit);
+      async post(context) {
+        const found = await waiting(context);
+        if (found === undefined) return expired(context);
         const { request, session, app } = found;
-        const isAllowed = valueOf(visit, "consent") === "allow";
+        const isAllowed = valueOf(context, "consent") === "allow";
         if (isAllowed) {
-          const given = { scope: request.scope, choice: valueOf(visit, "access") };
-          await consents.give(writing(visit, session.user.id), session.user, app, given);
+          const given = { scope: request.scope, choice: valueOf(context, "access") };
+          await consents.give(writing(context, session.user.id), session.user, app, given);
         }
         const isDecided = isAllowed
-          ? await devices.approve(visit.at, request, session)
-          : await devices.deny(visit.at, request);
+          ? await devices.approve(context.at, request, session)
+          : await devices.deny(context.at, request);
         if (!isDecided) throw new PageRefused("NOT_ALLOWED", 403);
-        return visit.go(paths.deviceDone, { outcome: isAllowed ? "allowed" : "denied" });
+        return context.go(paths.deviceDone, { outcome: isAllowed ? "allowed" : "denied" });
       },
     },
     {
       path: paths.deviceDone,
-      get: (visit) => {
-        const outcome = visit.query.get("outcome") === "allowed" ? "allowed" : "denied";
-        return visit.show((page) => deviceDonePage(page, { outcome }), { hasForms: false });
+      get: (context) => {
+        const outcome = context.query.get("outcome") === "allowed" ? "allowed" : "denied";
+        return context.show((page) => deviceDonePage(page, { outcome }), { hasForms: false });
       },
     },
   ];

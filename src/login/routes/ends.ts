@@ -10,90 +10,92 @@ import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { toBrowserSession } from "../sessions.ts";
-import { PageRefused, type Visit } from "../visit.ts";
+import { PageRefused, type PageContext } from "../page-context.ts";
 
 /** Where flows end: consent, signed in, logged out; and the mail of developers. */
 export function endRoutes(parts: RouteParts): Route[] {
-  const { advance, people, sessions, consents, browsers, appOf, developmentMail } = parts;
+  const { advance, users, sessions, consents, browsers, appOf, developmentMail } = parts;
 
-  async function accountsIn({ agent, at }: Visit) {
+  async function accountsIn({ agent, at }: PageContext) {
     const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
     const living = all.filter((session) => session !== undefined).filter(toBrowserSession);
     const accounts = await Promise.all(
-      living.map(({ user }) => people.account(at.instanceId, user.id)),
+      living.map(({ user }) => users.account(at.instanceId, user.id)),
     );
     return { living, accounts };
   }
 
   /** Consent is the last step: nobody gives it who has not proven everything else (D56). */
-  const isDue = async (visit: Visit) => (await advance.stepOf(visit)) === "consent";
+  const isDue = async (context: PageContext) => (await advance.stepOf(context)) === "consent";
 
   return [
     {
       path: paths.consent,
-      async get(visit) {
-        const { user } = await requireSession(parts, visit);
-        const { request } = visit.flow.data;
-        if (request === undefined || !(await isDue(visit))) return advance.next(visit);
-        const app = await appOf(visit.at.instanceId, request.clientId);
+      async get(context) {
+        const { user } = await requireSession(parts, context);
+        const { request } = context.flow.data;
+        if (request === undefined || !(await isDue(context))) return advance.next(context);
+        const app = await appOf(context.at.instanceId, request.clientId);
         if (app === undefined) throw new PageRefused("CLIENT_UNKNOWN", 400);
-        const account = await people.account(visit.at.instanceId, user.id);
-        const asked = await askedFor(parts, visit.at.instanceId, user, { app, ...request });
+        const account = await users.account(context.at.instanceId, user.id);
+        const asked = await askedFor(parts, context.at.instanceId, user, { app, ...request });
         const view = { ...asked, account, host: hostOf(request.redirectUri) };
-        return visit.show((page) => consentPage(page, view), { self: paths.consent });
+        return context.show((page) => consentPage(page, view), { self: paths.consent });
       },
-      async post(visit) {
-        const session = await requireSession(parts, visit);
+      async post(context) {
+        const session = await requireSession(parts, context);
         const { user } = session;
-        const { request } = visit.flow.data;
-        if (request === undefined || !(await isDue(visit))) return advance.next(visit);
-        if (valueOf(visit, "consent") !== "allow") return advance.deny(visit, session);
-        const app = await appOf(visit.at.instanceId, request.clientId);
+        const { request } = context.flow.data;
+        if (request === undefined || !(await isDue(context))) return advance.next(context);
+        if (valueOf(context, "consent") !== "allow") return advance.deny(context, session);
+        const app = await appOf(context.at.instanceId, request.clientId);
         if (app === undefined) throw new PageRefused("CLIENT_UNKNOWN", 400);
-        const given = { scope: request.scope, choice: valueOf(visit, "access") };
-        await consents.give(writing(visit, user.id), user, app, given);
-        await visit.save({ ...visit.flow.data, hasConsented: true });
-        return advance.next(visit);
+        const given = { scope: request.scope, choice: valueOf(context, "access") };
+        await consents.give(writing(context, user.id), user, app, given);
+        await context.save({ ...context.flow.data, hasConsented: true });
+        return advance.next(context);
       },
     },
     {
       path: paths.signedIn,
-      async get(visit) {
-        const { accounts } = await accountsIn(visit);
+      async get(context) {
+        const { accounts } = await accountsIn(context);
         const account = accounts.at(-1);
-        if (account === undefined) return visit.go(paths.begin);
-        return visit.show((page) => signedInPage(page, { account }), { self: paths.signedIn });
+        if (account === undefined) return context.go(paths.begin);
+        return context.show((page) => signedInPage(page, { account }), { self: paths.signedIn });
       },
     },
     {
       path: paths.logout,
-      async get(visit) {
-        const { accounts } = await accountsIn(visit);
-        if (accounts.length === 0) return visit.go(paths.loggedOut);
-        return visit.show((page) => logoutPage(page, { accounts }), { self: paths.logout });
+      async get(context) {
+        const { accounts } = await accountsIn(context);
+        if (accounts.length === 0) return context.go(paths.loggedOut);
+        return context.show((page) => logoutPage(page, { accounts }), { self: paths.logout });
       },
-      async post(visit) {
-        const { living } = await accountsIn(visit);
+      async post(context) {
+        const { living } = await accountsIn(context);
         await browsers.endSessions(
-          visit.at,
+          context.at,
           living.map(({ id }) => id),
         );
-        if (visit.agent.sessionIds.length > 0) await visit.renew([]);
-        const logout = visit.hasFlow ? visit.flow.data.logout : undefined;
+        if (context.agent.sessionIds.length > 0) await context.renew([]);
+        const logout = context.hasFlow ? context.flow.data.logout : undefined;
         const location = logout && afterLogout(logout);
-        return location === undefined ? visit.go(paths.loggedOut) : leave(visit.go(""), location);
+        return location === undefined
+          ? context.go(paths.loggedOut)
+          : leave(context.go(""), location);
       },
     },
     {
       path: paths.loggedOut,
-      get: (visit) => visit.show((page) => loggedOutPage(page, {}), { self: paths.loggedOut }),
+      get: (context) => context.show((page) => loggedOutPage(page, {}), { self: paths.loggedOut }),
     },
     {
       path: paths.developmentMail,
-      async get(visit) {
+      async get(context) {
         if (developmentMail === undefined) throw new PageRefused("NOT_FOUND", 404);
-        const messages = developmentMail.of(visit.at.instanceId);
-        return visit.show((page) => developmentMailPage(page, { messages }), {
+        const messages = developmentMail.of(context.at.instanceId);
+        return context.show((page) => developmentMailPage(page, { messages }), {
           self: paths.developmentMail,
         });
       },

@@ -7,7 +7,7 @@ import { confirmEmailPage, invitedPasskeyPage } from "../pages/from-mail.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
-import type { Visit } from "../visit.ts";
+import type { PageContext } from "../page-context.ts";
 import { credentialOf } from "./passkey.ts";
 
 // As for all codes that are sent: nobody's answer takes as long.
@@ -16,16 +16,16 @@ const usualName = "login";
 /** Pages that mails lead to, in whichever browser: what they need stands in the link. */
 export function fromMailRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(300);
-  const { advance, people, call } = parts;
+  const { advance, users, call } = parts;
 
-  const given = (visit: Visit, name: string) =>
-    valueOf(visit, name) || (visit.query.get(name) ?? "");
+  const given = (context: PageContext, name: string) =>
+    valueOf(context, name) || (context.query.get(name) ?? "");
 
   /** The user whom a link names, as whom his code is spent; undefined for nobody. */
-  async function named(visit: Visit) {
-    const id = given(visit, "user_id");
+  async function named(context: PageContext) {
+    const id = given(context, "user_id");
     const organizationId =
-      id === "" ? undefined : await people.organizationOf(visit.at.instanceId, id);
+      id === "" ? undefined : await users.organizationOf(context.at.instanceId, id);
     return organizationId === undefined ? undefined : { id, organizationId };
   }
 
@@ -42,89 +42,89 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
     }
   }
 
-  function showConfirm(visit: Visit) {
-    const view = { userId: given(visit, "user_id"), code: given(visit, "code") };
-    return visit.show((page) => confirmEmailPage(page, view));
+  function showConfirm(context: PageContext) {
+    const view = { userId: given(context, "user_id"), code: given(context, "code") };
+    return context.show((page) => confirmEmailPage(page, view));
   }
 
   /** The invitation; once it was taken up here, the form that creates the passkey. */
-  async function showInvited(visit: Visit) {
-    const { invited } = visit.flow.data;
+  async function showInvited(context: PageContext) {
+    const { invited } = context.flow.data;
     if (invited !== undefined) {
-      const account = await people.account(visit.at.instanceId, invited.user.id);
+      const account = await users.account(context.at.instanceId, invited.user.id);
       const asked = { account, options: invited.options, action: paths.registerPasskey };
-      return visit.show((page) => setupPasskeyPage(page, asked));
+      return context.show((page) => setupPasskeyPage(page, asked));
     }
-    const code = { codeId: given(visit, "code_id"), code: given(visit, "code") };
-    const view = { userId: given(visit, "user_id"), ...code };
-    return visit.show((page) => invitedPasskeyPage(page, view));
+    const code = { codeId: given(context, "code_id"), code: given(context, "code") };
+    const view = { userId: given(context, "user_id"), ...code };
+    return context.show((page) => invitedPasskeyPage(page, view));
   }
 
-  async function begin(visit: Visit) {
-    const domain = hostName(new URL(visit.at.issuer).host);
-    const code = { id: given(visit, "code_id"), code: given(visit, "code") };
-    const user = await named(visit);
-    if (user === undefined || code.id === "" || code.code === "") return visit.again(refused);
+  async function begin(context: PageContext) {
+    const domain = hostName(new URL(context.at.issuer).host);
+    const code = { id: given(context, "code_id"), code: given(context, "code") };
+    const user = await named(context);
+    if (user === undefined || code.id === "" || code.code === "") return context.again(refused);
     const isBegun = await isDone(async () => {
       const request = { id: user.id, registration: { domain, code } };
       const made = await call(
         UserService.method.startWebAuthNRegistration,
         request,
-        asUser(visit, user),
+        asUser(context, user),
       );
       const options = made.publicKeyCredentialCreationOptions ?? {};
       const invited = { user, webAuthNId: made.webAuthNId, options };
-      await visit.save({ ...visit.flow.data, invited });
+      await context.save({ ...context.flow.data, invited });
     });
-    return visit.again(isBegun ? {} : refused);
+    return context.again(isBegun ? {} : refused);
   }
 
-  async function create(visit: Visit) {
-    const { invited, ...rest } = visit.flow.data;
-    if (invited === undefined) return visit.again(refused);
+  async function create(context: PageContext) {
+    const { invited, ...rest } = context.flow.data;
+    if (invited === undefined) return context.again(refused);
     const { user, webAuthNId } = invited;
-    const publicKeyCredential = (await credentialOf(parts, visit)) ?? {};
+    const publicKeyCredential = (await credentialOf(parts, context)) ?? {};
     const verify = { publicKeyCredential, webAuthNName: usualName };
     try {
       const request = { id: user.id, webAuthNId, verify };
-      await call(UserService.method.verifyWebAuthNRegistration, request, asUser(visit, user));
+      await call(UserService.method.verifyWebAuthNRegistration, request, asUser(context, user));
     } catch (error) {
       const taken = toProblems(error).some(({ code }) => code === "WEB_AUTH_N_TAKEN");
       const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-      return visit.again({ problems: [{ code }] });
+      return context.again({ problems: [{ code }] });
     }
-    await visit.save(rest);
-    return advance.next(visit, "PASSKEY_CREATED");
+    await context.save(rest);
+    return advance.next(context, "PASSKEY_CREATED");
   }
 
   return [
     {
       path: paths.confirmEmail,
-      async get(visit) {
-        if (!visit.hasFlow) await visit.save({});
-        return showConfirm(visit);
+      async get(context) {
+        if (!context.hasFlow) await context.save({});
+        return showConfirm(context);
       },
-      async post(visit) {
-        const verificationCode = valueOf(visit, "code");
+      async post(context) {
+        const verificationCode = valueOf(context, "code");
         const isRight = await always(async () => {
-          const user = await named(visit);
+          const user = await named(context);
           if (user === undefined || verificationCode === "") return false;
           const request = { id: user.id, verificationCode };
           const verify = UserService.method.verifyContactEmail;
-          return isDone(() => call(verify, request, asUser(visit, user)));
+          return isDone(() => call(verify, request, asUser(context, user)));
         });
-        return isRight ? advance.next(visit, "EMAIL_VERIFIED") : visit.again(refused);
+        return isRight ? advance.next(context, "EMAIL_VERIFIED") : context.again(refused);
       },
     },
     {
       path: paths.registerPasskey,
-      async get(visit) {
-        if (!visit.hasFlow) await visit.save({});
-        return showInvited(visit);
+      async get(context) {
+        if (!context.hasFlow) await context.save({});
+        return showInvited(context);
       },
-      async post(visit) {
-        const credential = visit.form.get("credential");
-        return credential === undefined ? always(() => begin(visit)) : create(visit);
+      async post(context) {
+        const credential = context.form.get("credential");
+        return credential === undefined ? always(() => begin(context)) : create(context);
       },
     },
   ];

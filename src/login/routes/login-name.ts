@@ -5,23 +5,23 @@ import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import { isMeant, noticeOf, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
 import { passkeyOptions } from "../passkey-options.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 const longestName = 400;
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
   const { always } = constantTime(50);
-  const { people, advance, policyOf, sessions, intents } = parts;
+  const { users, advance, policyOf, sessions, intents } = parts;
 
-  async function show(visit: Visit, shown: Shown) {
-    const policy = await policyOf(visit.place);
-    const { data } = visit.hasFlow ? visit.flow : await visit.save({});
-    const domain = hostName(new URL(visit.at.issuer).host);
+  async function show(context: PageContext, shown: Shown) {
+    const policy = await policyOf(context.tenant);
+    const { data } = context.hasFlow ? context.flow : await context.save({});
+    const domain = hostName(new URL(context.at.issuer).host);
     const challenge = data.passkey?.challenge ?? randomBytes(32).toString("base64url");
-    if (data.passkey === undefined) await visit.save({ ...data, passkey: { challenge, domain } });
-    const app = data.request && (await parts.appOf(visit.at.instanceId, data.request.clientId));
-    const typed = visit.form.get("login_name");
+    if (data.passkey === undefined) await context.save({ ...data, passkey: { challenge, domain } });
+    const app = data.request && (await parts.appOf(context.at.instanceId, data.request.clientId));
+    const typed = context.form.get("login_name");
     const loginName = typed ?? data.loginName ?? data.request?.loginHint;
     const view = {
       ...(loginName === undefined ? {} : { loginName }),
@@ -30,52 +30,55 @@ export function loginNameRoute(parts: RouteParts): Route {
       allowsRegister: policy.allowRegister,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
       providers: policy.allowExternalIdp
-        ? await intents.offered(visit.at.instanceId, visit.place.organizationId)
+        ? await intents.offered(context.at.instanceId, context.tenant.organizationId)
         : [],
     };
-    return visit.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
+    return context.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
   }
 
   return {
     path: paths.loginName,
-    get: (visit) => show(visit, { ...problemsOf(visit), ...noticeOf(visit) }),
-    async post(visit) {
-      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(visit.place);
+    get: (context) => show(context, { ...problemsOf(context), ...noticeOf(context) }),
+    async post(context) {
+      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
-      const typed = valueOf(visit, "login_name").slice(0, longestName);
+      const typed = valueOf(context, "login_name").slice(0, longestName);
       if (typed === "") {
         const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-        return visit.again({ problems });
+        return context.again({ problems });
       }
-      const { data } = visit.hasFlow ? visit.flow : await visit.save({});
+      const { data } = context.hasFlow ? context.flow : await context.save({});
       const { sessionId: _, userId: __, ...rest } = data;
-      const { userId, fits, known } = await always(() => find(visit, typed));
+      const { userId, fits, known } = await always(() => find(context, typed));
       if (!fits && !ignoreUnknownUsernames) {
         const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
-        return visit.again({ problems });
+        return context.again({ problems });
       }
-      await visit.save({
+      await context.save({
         ...rest,
         loginName: typed,
         isChosen: true,
         ...(fits && userId !== undefined ? { userId } : {}),
         ...(known === undefined ? {} : { sessionId: known }),
       });
-      return advance.next(visit);
+      return advance.next(context);
     },
   };
 
   /** Who has the name, whether the request means him, and his session in this browser. */
-  async function find(visit: Visit, typed: string) {
-    const { instanceId } = visit.at;
-    const userId = await people.find(instanceId, typed, visit.place.organizationId);
-    const fits = userId !== undefined && (await isMeant(parts, visit, userId));
-    const known = fits ? await ownSession(visit, userId) : undefined;
+  async function find(context: PageContext, typed: string) {
+    const { instanceId } = context.at;
+    const userId = await users.find(instanceId, typed, context.tenant.organizationId);
+    const fits = userId !== undefined && (await isMeant(parts, context, userId));
+    const known = fits ? await ownSession(context, userId) : undefined;
     return { userId, fits, known };
   }
 
   /** The session that he has in this browser already. */
-  async function ownSession({ agent, at }: Visit, userId: string): Promise<string | undefined> {
+  async function ownSession(
+    { agent, at }: PageContext,
+    userId: string,
+  ): Promise<string | undefined> {
     for (const id of agent.sessionIds.toReversed()) {
       const session = await sessions.find(at.instanceId, id);
       if (session?.user.id === userId) return id;

@@ -7,77 +7,77 @@ import { passkeyOptions } from "../passkey-options.ts";
 import { proveInSession } from "../prove.ts";
 import { isMeant, type Route, type RouteParts } from "../route.ts";
 import { writing } from "../writing.ts";
-import type { Shown, Visit } from "../visit.ts";
+import type { Shown, PageContext } from "../page-context.ts";
 
 /**
  * Passkeys and keys: as second factor of who is known already, or as the only one, of whoever the passkey says it belongs
  * to.
  */
 export function passkeyRoute(parts: RouteParts): Route {
-  const { advance, people, checks, policyOf } = parts;
+  const { advance, users, checks, policyOf } = parts;
   const { refusals } = constantTime(50);
 
-  async function show(visit: Visit, shown: Shown) {
-    const { data } = visit.flow;
-    const session = await advance.sessionOf(visit);
+  async function show(context: PageContext, shown: Shown) {
+    const { data } = context.flow;
+    const session = await advance.sessionOf(context);
     if (data.key === undefined || session === undefined) {
-      if (data.passkey === undefined) return visit.go(paths.loginName);
+      if (data.passkey === undefined) return context.go(paths.loginName);
       const options = passkeyOptions(data.passkey.challenge, data.passkey.domain);
       const view = { kind: "passkey", options, otherWay: "loginName" } as const;
-      return visit.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
+      return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
     }
-    const account = await people.account(visit.at.instanceId, session.user.id);
+    const account = await users.account(context.at.instanceId, session.user.id);
     const { options } = data.key;
     const view = { kind: "securityKey", account, options, otherWay: "mfa" } as const;
-    return visit.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
+    return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
   }
 
   /** Whose passkey it is, it says itself; the session is his. */
   async function openByPasskey(
-    visit: Visit,
+    context: PageContext,
     credential: JsonObject,
     asked: { challenge: string; domain: string },
   ): Promise<boolean> {
-    const { instanceId } = visit.at;
+    const { instanceId } = context.at;
     const { id } = credential;
     const credentialId = typeof id === "string" ? id : "";
-    const userId = await people.byCredential(instanceId, credentialId);
-    const at = writing(visit, userId ?? "system:login");
+    const userId = await users.byCredential(instanceId, credentialId);
+    const at = writing(context, userId ?? "system:login");
     const outcome = await checks.webAuthN.checkDiscovered(at, userId, { ...asked, credential });
     if (!outcome.isRight || userId === undefined) return false;
-    if (!(await isMeant(parts, visit, userId))) return false;
-    const { sessionLifetimeMs, passkeysAllowed } = await policyOf(visit.place);
+    if (!(await isMeant(parts, context, userId))) return false;
+    const { sessionLifetimeMs, passkeysAllowed } = await policyOf(context.tenant);
     if (!passkeysAllowed) return false;
     const { webAuthNId, isUserVerified } = outcome;
     const proof = { kind: "webauthn", webAuthNId, isUserVerified } as const;
     const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
     const sessionId = await openProvenSession(parts, at, opened);
     if (sessionId === undefined) return false;
-    await visit.save({ ...visit.flow.data, sessionId, isChosen: true });
+    await context.save({ ...context.flow.data, sessionId, isChosen: true });
     return true;
   }
 
   return {
     path: paths.passkey,
-    get: (visit) => show(visit, {}),
-    async post(visit) {
-      const { data } = visit.flow;
-      const credential = await credentialOf(parts, visit);
-      const session = await advance.sessionOf(visit);
+    get: (context) => show(context, {}),
+    async post(context) {
+      const { data } = context.flow;
+      const credential = await credentialOf(parts, context);
+      const session = await advance.sessionOf(context);
       const { key, passkey, ...rest } = data;
       // Whatever comes of it, a challenge counts once.
-      await visit.save(rest);
+      await context.save(rest);
       let isRight = false;
       if (credential !== undefined && key !== undefined && session !== undefined) {
         const given = { webAuthN: { credentialAssertionData: credential } };
-        const proved = await refusals(() => proveInSession(parts, visit, session.id, given));
+        const proved = await refusals(() => proveInSession(parts, context, session.id, given));
         ({ isRight } = proved);
       } else if (credential !== undefined && passkey !== undefined) {
-        isRight = await openByPasskey(visit, credential, passkey);
+        isRight = await openByPasskey(context, credential, passkey);
       }
-      if (isRight) return advance.next(visit);
+      if (isRight) return advance.next(context);
       const problem = "WEB_AUTH_N_INVALID";
-      return visit.go(session === undefined ? paths.loginName : paths.mfa, { problem });
+      return context.go(session === undefined ? paths.loginName : paths.mfa, { problem });
     },
   };
 }
@@ -85,7 +85,7 @@ export function passkeyRoute(parts: RouteParts): Route {
 /** What the browser made with a passkey, on a page of the log-in itself; undefined for everything else. */
 export async function credentialOf(
   { checks }: RouteParts,
-  { form, at }: Visit,
+  { form, at }: PageContext,
 ): Promise<JsonObject | undefined> {
   const credential = readJson(form.get("credential"));
   if (credential === undefined) return undefined;

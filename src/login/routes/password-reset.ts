@@ -6,58 +6,58 @@ import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { Problem } from "../page.ts";
-import { PageRefused, type Visit } from "../visit.ts";
+import { PageRefused, type PageContext } from "../page-context.ts";
 
 // Long enough for all that is done for somebody: nobody's answer takes as long.
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(300);
-  const { advance, people, call, policyOf, passwordRulesOf, mayTell } = parts;
+  const { advance, users, call, policyOf, passwordRulesOf, mayTell } = parts;
 
-  async function requireAllowed(visit: Visit): Promise<void> {
-    if ((await policyOf(visit.place)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
+  async function requireAllowed(context: PageContext): Promise<void> {
+    if ((await policyOf(context.tenant)).hidePasswordReset) throw new PageRefused("NOT_FOUND", 404);
   }
 
-  async function send(visit: Visit, loginName: string): Promise<void> {
-    const { instanceId } = visit.at;
-    const userId = await people.find(instanceId, loginName, visit.place.organizationId);
+  async function send(context: PageContext, loginName: string): Promise<void> {
+    const { instanceId } = context.at;
+    const userId = await users.find(instanceId, loginName, context.tenant.organizationId);
     if (userId === undefined) return;
-    const contacts = await people.contacts(instanceId, userId);
+    const contacts = await users.contacts(instanceId, userId);
     if (contacts?.email === undefined) return;
     if (!(await mayTell({ instanceId, userId }, "password.reset"))) return;
     const request = { id: userId, medium: { medium: { case: "sendEmail", value: {} } } } as const;
-    await call(UserService.method.requestPasswordReset, request, visit.asService());
+    await call(UserService.method.requestPasswordReset, request, context.asService());
   }
 
-  function showForgot(visit: Visit) {
-    const { loginName } = visit.flow.data;
+  function showForgot(context: PageContext) {
+    const { loginName } = context.flow.data;
     const view = loginName === undefined ? {} : { loginName };
-    return visit.show((page) => forgotPasswordPage(page, view), {
+    return context.show((page) => forgotPasswordPage(page, view), {
       self: paths.forgotPassword,
     });
   }
 
-  async function showReset(visit: Visit) {
-    const loginName = valueOf(visit, "login_name") || (visit.query.get("login_name") ?? "");
-    if (loginName === "") return visit.go(paths.forgotPassword);
-    const rules = await passwordRulesOf(visit.place);
-    const code = valueOf(visit, "code") || visit.query.get("code");
+  async function showReset(context: PageContext) {
+    const loginName = valueOf(context, "login_name") || (context.query.get("login_name") ?? "");
+    if (loginName === "") return context.go(paths.forgotPassword);
+    const rules = await passwordRulesOf(context.tenant);
+    const code = valueOf(context, "code") || context.query.get("code");
     const view = { loginName, rules, ...(code === undefined ? {} : { code }) };
     const self = `${paths.resetPassword}?${new URLSearchParams({ login_name: loginName })}`;
-    return visit.show((page) => resetPasswordPage(page, view), { self });
+    return context.show((page) => resetPasswordPage(page, view), { self });
   }
 
   /** What is wrong with the new password or its code; nothing when it is set. */
-  async function reset(visit: Visit): Promise<readonly Problem[]> {
-    const { instanceId } = visit.at;
-    const loginName = valueOf(visit, "login_name");
-    const code = valueOf(visit, "code");
-    const password = visit.form.get("new_password") ?? "";
-    const userId = await people.find(instanceId, loginName, visit.place.organizationId);
-    const organizationId = userId && (await people.organizationOf(instanceId, userId));
+  async function reset(context: PageContext): Promise<readonly Problem[]> {
+    const { instanceId } = context.at;
+    const loginName = valueOf(context, "login_name");
+    const code = valueOf(context, "code");
+    const password = context.form.get("new_password") ?? "";
+    const userId = await users.find(instanceId, loginName, context.tenant.organizationId);
+    const organizationId = userId && (await users.organizationOf(instanceId, userId));
     // Machines have no passwords.
-    const contacts = userId && (await people.contacts(instanceId, userId));
+    const contacts = userId && (await users.contacts(instanceId, userId));
     if (userId === undefined || organizationId === undefined || contacts === undefined) {
       return [{ code: "CODE_INVALID", field: "code" }];
     }
@@ -66,7 +66,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       verification: { case: "verificationCode", value: code },
     } as const;
     try {
-      const caller = asUser(visit, { id: userId, organizationId });
+      const caller = asUser(context, { id: userId, organizationId });
       await call(UserService.method.setPassword, { id: userId, newPassword }, caller);
       return [];
     } catch (error) {
@@ -77,48 +77,48 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   return [
     {
       path: paths.forgotPassword,
-      async get(visit) {
-        await requireAllowed(visit);
-        if (!visit.hasFlow) await visit.save({});
-        return showForgot(visit);
+      async get(context) {
+        await requireAllowed(context);
+        if (!context.hasFlow) await context.save({});
+        return showForgot(context);
       },
-      async post(visit) {
-        await requireAllowed(visit);
-        const loginName = valueOf(visit, "login_name");
+      async post(context) {
+        await requireAllowed(context);
+        const loginName = valueOf(context, "login_name");
         if (loginName === "") {
           const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-          return visit.again({ problems });
+          return context.again({ problems });
         }
-        await always(() => send(visit, loginName));
-        return visit.go(paths.resetPassword, { login_name: loginName });
+        await always(() => send(context, loginName));
+        return context.go(paths.resetPassword, { login_name: loginName });
       },
     },
     {
       path: paths.resetPassword,
-      async get(visit) {
-        await requireAllowed(visit);
-        if (!visit.hasFlow) await visit.save({});
-        return showReset(visit);
+      async get(context) {
+        await requireAllowed(context);
+        if (!context.hasFlow) await context.save({});
+        return showReset(context);
       },
-      async post(visit) {
-        await requireAllowed(visit);
-        if (valueOf(visit, "resend") !== "") {
-          await always(() => send(visit, valueOf(visit, "login_name")));
-          return visit.again({ notice: "CODE_SENT" });
+      async post(context) {
+        await requireAllowed(context);
+        if (valueOf(context, "resend") !== "") {
+          await always(() => send(context, valueOf(context, "login_name")));
+          return context.again({ notice: "CODE_SENT" });
         }
-        const problems = await always(() => reset(visit));
-        if (problems.length > 0) return visit.again({ problems });
+        const problems = await always(() => reset(context));
+        if (problems.length > 0) return context.again({ problems });
         // Every session of his has ended with the old password.
-        await visit.renew(visit.agent.sessionIds);
-        const { sessionId: _, mustChangePassword: __, ...rest } = visit.flow.data;
-        const loginName = valueOf(visit, "login_name");
-        const userId = await people.find(
-          visit.at.instanceId,
+        await context.renew(context.agent.sessionIds);
+        const { sessionId: _, mustChangePassword: __, ...rest } = context.flow.data;
+        const loginName = valueOf(context, "login_name");
+        const userId = await users.find(
+          context.at.instanceId,
           loginName,
-          visit.place.organizationId,
+          context.tenant.organizationId,
         );
-        await visit.save({ ...rest, loginName, ...(userId === undefined ? {} : { userId }) });
-        return advance.next(visit, "PASSWORD_CHANGED");
+        await context.save({ ...rest, loginName, ...(userId === undefined ? {} : { userId }) });
+        return advance.next(context, "PASSWORD_CHANGED");
       },
     },
   ];

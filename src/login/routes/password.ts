@@ -3,44 +3,45 @@ import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
-import { PageRefused, type Shown, type Visit } from "../visit.ts";
+import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 /** The password. Unknown, locked, without a password, wrong: one answer in one time (D49). */
 export function passwordRoute(parts: RouteParts): Route {
   const { refusals } = constantTime(250);
-  const { advance, people, policyOf } = parts;
+  const { advance, users, policyOf } = parts;
 
-  async function show(visit: Visit, shown: Shown) {
-    const { data } = visit.flow;
-    const session = await advance.sessionOf(visit);
-    if (session === undefined && data.loginName === undefined) return advance.next(visit);
-    const policy = await policyOf(visit.place);
+  async function show(context: PageContext, shown: Shown) {
+    const { data } = context.flow;
+    const session = await advance.sessionOf(context);
+    if (session === undefined && data.loginName === undefined) return advance.next(context);
+    const policy = await policyOf(context.tenant);
     // Of nobody and of somebody the page shows what was typed.
     const account =
       session === undefined
         ? { loginName: data.loginName ?? "" }
-        : await people.account(visit.at.instanceId, session.user.id);
+        : await users.account(context.at.instanceId, session.user.id);
     const view = { account, allowsReset: !policy.hidePasswordReset };
-    return visit.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
+    return context.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
   }
 
   return {
     path: paths.password,
-    get: (visit) => show(visit, { ...problemsOf(visit), ...noticeOf(visit) }),
-    async post(visit) {
-      const { data } = visit.flow;
-      if (data.sessionId === undefined && data.loginName === undefined) return advance.next(visit);
-      const { allowUsernamePassword } = await policyOf(visit.place);
+    get: (context) => show(context, { ...problemsOf(context), ...noticeOf(context) }),
+    async post(context) {
+      const { data } = context.flow;
+      if (data.sessionId === undefined && data.loginName === undefined)
+        return advance.next(context);
+      const { allowUsernamePassword } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
-      const password = visit.form.get("password") ?? "";
-      const proved = await refusals(() => provePassword(parts, visit, password));
+      const password = context.form.get("password") ?? "";
+      const proved = await refusals(() => provePassword(parts, context, password));
       if (!proved.isRight) {
-        return visit.again({ problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
+        return context.again({ problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
       }
       if (proved.mustChangePassword) {
-        await visit.save({ ...visit.flow.data, mustChangePassword: true });
+        await context.save({ ...context.flow.data, mustChangePassword: true });
       }
-      return advance.next(visit);
+      return advance.next(context);
     },
   };
 }

@@ -5,7 +5,7 @@ import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import { type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import { PageRefused, type Visit } from "../visit.ts";
+import { PageRefused, type PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import type { Idp } from "../../resources/idp/index.ts";
 
@@ -20,27 +20,27 @@ export function providerRoutes(parts: RouteParts): Route[] {
   const login = createProviderLogin(parts);
 
   /** @throws PageRefused PROVIDER_OFF */
-  async function activeIdp(visit: Visit, id: string): Promise<Idp> {
-    const { instanceId } = visit.at;
-    const { organizationId } = visit.place;
+  async function activeIdp(context: PageContext, id: string): Promise<Idp> {
+    const { instanceId } = context.at;
+    const { organizationId } = context.tenant;
     if (id === "" || id.length > longestId) throw new PageRefused("NOT_FOUND", 404);
     try {
       return (await intents.requireIdp(instanceId, organizationId, id)).idp;
     } catch (error) {
-      throw providerRefusal(error, visit);
+      throw providerRefusal(error, context);
     }
   }
 
-  async function start(visit: Visit, id: string): Promise<LoginAnswer> {
-    const idp = await activeIdp(visit, id);
-    if (idp.type === "ldap") return visit.go(paths.providerPassword, { idp: id });
-    const flow = await visit.kept();
+  async function start(context: PageContext, id: string): Promise<LoginAnswer> {
+    const idp = await activeIdp(context, id);
+    if (idp.type === "ldap") return context.go(paths.providerPassword, { idp: id });
+    const flow = await context.kept();
     const { freshSince, request } = flow.data;
-    const at = { ...writing(visit, "system:login"), issuer: visit.at.issuer };
+    const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
     try {
       const { way } = await intents.begin(at, {
         idpId: id,
-        organizationId: visit.place.organizationId,
+        organizationId: context.tenant.organizationId,
         goesOn: { flowId: flow.id },
         isFresh: freshSince !== undefined,
         loginHint: request?.loginHint,
@@ -50,59 +50,59 @@ export function providerRoutes(parts: RouteParts): Route[] {
       if (way.kind === "form") {
         const { fields } = way;
         const targets = { formTargets: [url] };
-        return await visit.show((page) => providerGoPage(page, { ...view, fields }), targets);
+        return await context.show((page) => providerGoPage(page, { ...view, fields }), targets);
       }
-      const shown = await visit.show((page) => providerGoPage(page, view), { hasForms: false });
+      const shown = await context.show((page) => providerGoPage(page, view), { hasForms: false });
       return { ...shown, headers: { ...shown.headers, refresh: `0; url=${url}` } };
     } catch (error) {
-      throw providerRefusal(error, visit);
+      throw providerRefusal(error, context);
     }
   }
 
-  async function showPassword(visit: Visit): Promise<LoginAnswer> {
-    const id = valueOf(visit, "idp") || (visit.query.get("idp") ?? "");
-    const { name } = await activeIdp(visit, id);
-    if (!visit.hasFlow) await visit.save({});
-    const loginName = valueOf(visit, "login_name") || visit.flow.data.loginName;
+  async function showPassword(context: PageContext): Promise<LoginAnswer> {
+    const id = valueOf(context, "idp") || (context.query.get("idp") ?? "");
+    const { name } = await activeIdp(context, id);
+    if (!context.hasFlow) await context.save({});
+    const loginName = valueOf(context, "login_name") || context.flow.data.loginName;
     const view = { idpId: id, provider: name, ...(loginName ? { loginName } : {}) };
     const self = `${paths.providerPassword}?${new URLSearchParams({ idp: id })}`;
-    return visit.show((page) => providerPasswordPage(page, view), { self });
+    return context.show((page) => providerPasswordPage(page, view), { self });
   }
 
-  async function tryPassword(visit: Visit, id: string): Promise<LoginAnswer> {
-    await activeIdp(visit, id);
-    const flow = await visit.kept();
+  async function tryPassword(context: PageContext, id: string): Promise<LoginAnswer> {
+    await activeIdp(context, id);
+    const flow = await context.kept();
     const tried = {
-      username: valueOf(visit, "login_name").slice(0, longestId),
-      password: visit.form.get("password") ?? "",
+      username: valueOf(context, "login_name").slice(0, longestId),
+      password: context.form.get("password") ?? "",
     };
-    const at = { ...writing(visit, "system:login"), issuer: visit.at.issuer };
-    const { organizationId } = visit.place;
+    const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
+    const { organizationId } = context.tenant;
     const wanted = { idpId: id, organizationId, goesOn: { flowId: flow.id } };
     let told;
     try {
       told = await intents.lookUp(at, wanted, tried);
     } catch (error) {
-      throw providerRefusal(error, visit);
+      throw providerRefusal(error, context);
     }
-    if (told !== undefined) return login.arrived(visit, told);
+    if (told !== undefined) return login.arrived(context, told);
     const problems = [{ code: "INVALID_CREDENTIALS", field: "password" }] as const;
-    return visit.again({ problems });
+    return context.again({ problems });
   }
 
   return [
     {
       path: paths.provider,
-      get: (visit) => start(visit, visit.query.get("idp") ?? ""),
-      async post(visit) {
-        const { id } = await activeIdp(visit, valueOf(visit, "idp"));
-        return visit.go(paths.provider, { idp: id });
+      get: (context) => start(context, context.query.get("idp") ?? ""),
+      async post(context) {
+        const { id } = await activeIdp(context, valueOf(context, "idp"));
+        return context.go(paths.provider, { idp: id });
       },
     },
     {
       path: paths.providerPassword,
       get: showPassword,
-      post: (visit) => tryPassword(visit, valueOf(visit, "idp")),
+      post: (context) => tryPassword(context, valueOf(context, "idp")),
     },
   ];
 }

@@ -6,7 +6,7 @@ import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import type { Visit } from "../visit.ts";
+import type { PageContext } from "../page-context.ts";
 
 // As for all codes: nobody's answer takes as long.
 
@@ -16,25 +16,25 @@ import type { Visit } from "../visit.ts";
  */
 export function recoverRoute(parts: RouteParts): Route {
   const { always } = constantTime(300);
-  const { advance, people, passwordRulesOf } = parts;
+  const { advance, users, passwordRulesOf } = parts;
   const links = recoveryLinks(parts.deps);
 
-  const given = (visit: Visit, name: string) =>
-    valueOf(visit, name) || (visit.query.get(name) ?? "");
+  const given = (context: PageContext, name: string) =>
+    valueOf(context, name) || (context.query.get(name) ?? "");
 
-  async function show(visit: Visit) {
-    const rules = await passwordRulesOf(visit.place);
-    const view = { userId: given(visit, "user_id"), code: given(visit, "code"), rules };
-    return visit.show((page) => recoverPage(page, view));
+  async function show(context: PageContext) {
+    const rules = await passwordRulesOf(context.tenant);
+    const view = { userId: given(context, "user_id"), code: given(context, "code"), rules };
+    return context.show((page) => recoverPage(page, view));
   }
 
   /** What is wrong; nothing when it is done. */
-  async function follow(visit: Visit, userId: string): Promise<readonly Problem[]> {
-    const code = valueOf(visit, "code");
-    const password = visit.form.get("new_password") ?? "";
+  async function follow(context: PageContext, userId: string): Promise<readonly Problem[]> {
+    const code = valueOf(context, "code");
+    const password = context.form.get("new_password") ?? "";
     if (userId === "" || code === "") return [{ code: "CODE_INVALID", field: "code" }];
     try {
-      await links.follow(writing(visit, userId), { userId, code, password });
+      await links.follow(writing(context, userId), { userId, code, password });
       return [];
     } catch (error) {
       return toProblems(error);
@@ -43,20 +43,20 @@ export function recoverRoute(parts: RouteParts): Route {
 
   return {
     path: paths.recover,
-    async get(visit) {
-      if (!visit.hasFlow) await visit.save({});
-      return show(visit);
+    async get(context) {
+      if (!context.hasFlow) await context.save({});
+      return show(context);
     },
-    async post(visit) {
-      const userId = valueOf(visit, "user_id");
-      const problems = await always(() => follow(visit, userId));
-      if (problems.length > 0) return visit.again({ problems });
-      await visit.renew(visit.agent.sessionIds);
+    async post(context) {
+      const userId = valueOf(context, "user_id");
+      const problems = await always(() => follow(context, userId));
+      if (problems.length > 0) return context.again({ problems });
+      await context.renew(context.agent.sessionIds);
       // Whatever this browser was in the middle of was not this account's.
-      const { loginName } = await people.account(visit.at.instanceId, userId);
-      await visit.save({ loginName, userId });
-      await provePassword(parts, visit, visit.form.get("new_password") ?? "");
-      return advance.next(visit, "PASSWORD_CHANGED");
+      const { loginName } = await users.account(context.at.instanceId, userId);
+      await context.save({ loginName, userId });
+      await provePassword(parts, context, context.form.get("new_password") ?? "");
+      return advance.next(context, "PASSWORD_CHANGED");
     },
   };
 }

@@ -10,7 +10,7 @@ import { paths } from "../paths.ts";
 import { createRegistration, isAddress } from "../registration.ts";
 import { noticeOf, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import type { Shown, Visit } from "../visit.ts";
+import type { Shown, PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 
 const wrongCode = [{ code: "CODE_INVALID", field: "code" }] as const;
@@ -27,152 +27,159 @@ export function registerRoutes(parts: RouteParts): Route[] {
   const { homeOf, requireAllowed } = createRegistration(parts);
   const newcomers = createNewcomers(deps);
 
-  const typedIn = (visit: Visit) => ({
-    givenName: valueOf(visit, "given_name"),
-    familyName: valueOf(visit, "family_name"),
-    email: valueOf(visit, "email"),
+  const typedIn = (context: PageContext) => ({
+    givenName: valueOf(context, "given_name"),
+    familyName: valueOf(context, "family_name"),
+    email: valueOf(context, "email"),
   });
 
-  async function show(visit: Visit): Promise<LoginAnswer> {
-    const { request, newcomer } = visit.flow.data;
-    const app = request && (await appOf(visit.at.instanceId, request.clientId));
+  async function show(context: PageContext): Promise<LoginAnswer> {
+    const { request, newcomer } = context.flow.data;
+    const app = request && (await appOf(context.at.instanceId, request.clientId));
     const view = {
       ...(app === undefined ? {} : { app: app.name }),
-      values: visit.form.has("email") ? typedIn(visit) : (newcomer ?? typedIn(visit)),
+      values: context.form.has("email") ? typedIn(context) : (newcomer ?? typedIn(context)),
     };
-    return visit.show((page) => registerPage(page, view), { self: paths.register });
+    return context.show((page) => registerPage(page, view), { self: paths.register });
   }
 
   /** The address of whoever registers has the code sent; nothing is proven of another one any more. */
-  async function ask(visit: Visit, newcomer: Omit<Newcomer, "id">): Promise<void> {
-    const id = visit.flow.data.newcomer?.id ?? deps.newId();
+  async function ask(context: PageContext, newcomer: Omit<Newcomer, "id">): Promise<void> {
+    const id = context.flow.data.newcomer?.id ?? deps.newId();
     const { email: address } = newcomer;
-    const organizationId = await homeOf(visit);
-    const { language } = visit;
-    const at = writing(visit, "system:login");
+    const organizationId = await homeOf(context);
+    const { language } = context;
+    const at = writing(context, "system:login");
     await newcomers.ask(at, { id, address, organizationId, language });
-    await visit.save({ ...visit.flow.data, newcomer: { ...newcomer, id } });
+    await context.save({ ...context.flow.data, newcomer: { ...newcomer, id } });
   }
 
-  async function showVerify(visit: Visit, shown: Shown): Promise<LoginAnswer> {
-    const { mustVerifyEmail, email = "" } = visit.flow.data;
-    const newcomer = newcomerOf(visit);
-    if (newcomer?.isProven === true) return visit.go(paths.registerAccount);
-    if (newcomer === undefined && mustVerifyEmail !== true) return advance.next(visit);
-    const code = visit.query.get("code");
+  async function showVerify(context: PageContext, shown: Shown): Promise<LoginAnswer> {
+    const { mustVerifyEmail, email = "" } = context.flow.data;
+    const newcomer = newcomerOf(context);
+    if (newcomer?.isProven === true) return context.go(paths.registerAccount);
+    if (newcomer === undefined && mustVerifyEmail !== true) return advance.next(context);
+    const code = context.query.get("code");
     const view = {
       address: newcomer?.email ?? email,
       ...(code === undefined ? {} : { code }),
-      ...(newcomer === undefined ? {} : { other: valueOf(visit, "email") || newcomer.email }),
+      ...(newcomer === undefined ? {} : { other: valueOf(context, "email") || newcomer.email }),
     };
-    return visit.show((page) => verifyEmailPage(page, view), { ...shown, self: paths.verifyEmail });
+    return context.show((page) => verifyEmailPage(page, view), {
+      ...shown,
+      self: paths.verifyEmail,
+    });
   }
 
   /** A new code, where an address waits for one. */
-  async function resend(visit: Visit): Promise<Shown> {
+  async function resend(context: PageContext): Promise<Shown> {
     const sent = { notice: "CODE_SENT" } as const;
-    const newcomer = newcomerOf(visit);
-    const user = newcomer ?? (await advance.sessionOf(visit))?.user;
+    const newcomer = newcomerOf(context);
+    const user = newcomer ?? (await advance.sessionOf(context))?.user;
     if (user === undefined) return sent;
-    const { instanceId } = visit.at;
+    const { instanceId } = context.at;
     const message = newcomer === undefined ? "email.verification" : "registration";
     if (!(await mayTell({ instanceId, userId: user.id }, message))) {
       return { problems: [{ code: "RATE_LIMITED" }] };
     }
     if (newcomer === undefined) {
       const request = { id: user.id, code: { delivery: { case: "sendCode", value: {} } } } as const;
-      await call(UserService.method.resendContactEmailCode, request, visit.asService());
-    } else await ask(visit, newcomer);
+      await call(UserService.method.resendContactEmailCode, request, context.asService());
+    } else await ask(context, newcomer);
     return sent;
   }
 
   /** The address was mistyped: another one takes its place, with a code of its own. */
-  async function correct(visit: Visit, newcomer: Newcomer, email: string): Promise<LoginAnswer> {
+  async function correct(
+    context: PageContext,
+    newcomer: Newcomer,
+    email: string,
+  ): Promise<LoginAnswer> {
     if (!isAddress(email)) {
-      return visit.again({ problems: [{ code: "FIELD_INVALID", field: "email" }] });
+      return context.again({ problems: [{ code: "FIELD_INVALID", field: "email" }] });
     }
     const { givenName, familyName } = newcomer;
-    await always(() => ask(visit, { givenName, familyName, email }));
-    return visit.go(paths.verifyEmail, { notice: "CODE_SENT" });
+    await always(() => ask(context, { givenName, familyName, email }));
+    return context.go(paths.verifyEmail, { notice: "CODE_SENT" });
   }
 
-  async function verify(visit: Visit): Promise<readonly Problem[]> {
-    const code = valueOf(visit, "code");
+  async function verify(context: PageContext): Promise<readonly Problem[]> {
+    const code = valueOf(context, "code");
     if (code === "") return wrongCode;
-    const newcomer = newcomerOf(visit);
+    const newcomer = newcomerOf(context);
     return newcomer === undefined
-      ? verifyOfUser(visit, code)
-      : verifyNewcomer(visit, newcomer, code);
+      ? verifyOfUser(context, code)
+      : verifyNewcomer(context, newcomer, code);
   }
 
-  async function verifyNewcomer(visit: Visit, newcomer: Newcomer, code: string) {
+  async function verifyNewcomer(context: PageContext, newcomer: Newcomer, code: string) {
     const tried = { id: newcomer.id, address: newcomer.email, code };
-    if (!(await newcomers.prove(writing(visit, "system:login"), tried))) return wrongCode;
-    await visit.save({ ...visit.flow.data, newcomer: { ...newcomer, isProven: true } });
+    if (!(await newcomers.prove(writing(context, "system:login"), tried))) return wrongCode;
+    await context.save({ ...context.flow.data, newcomer: { ...newcomer, isProven: true } });
     return [];
   }
 
-  async function verifyOfUser(visit: Visit, verificationCode: string) {
-    const { user } = (await advance.sessionOf(visit)) ?? {};
+  async function verifyOfUser(context: PageContext, verificationCode: string) {
+    const { user } = (await advance.sessionOf(context)) ?? {};
     if (user === undefined) return wrongCode;
     try {
       const request = { id: user.id, verificationCode };
-      await call(UserService.method.verifyContactEmail, request, asUser(visit, user));
+      await call(UserService.method.verifyContactEmail, request, asUser(context, user));
     } catch (error) {
       toProblems(error);
       return wrongCode;
     }
-    const { mustVerifyEmail: _, ...rest } = visit.flow.data;
-    await visit.save(rest);
+    const { mustVerifyEmail: _, ...rest } = context.flow.data;
+    await context.save(rest);
     return [];
   }
 
   return [
     {
       path: paths.register,
-      async get(visit) {
-        if (!visit.hasFlow) await visit.save({ begin: "create" });
-        await requireAllowed(visit);
-        return show(visit);
+      async get(context) {
+        if (!context.hasFlow) await context.save({ begin: "create" });
+        await requireAllowed(context);
+        return show(context);
       },
-      async post(visit) {
-        await requireAllowed(visit);
-        const typed = typedIn(visit);
-        const problems = problemsIn(visit, typed.email);
-        if (problems.length > 0) return visit.again({ problems });
+      async post(context) {
+        await requireAllowed(context);
+        const typed = typedIn(context);
+        const problems = problemsIn(context, typed.email);
+        if (problems.length > 0) return context.again({ problems });
         // Whoever was about to log in here registers instead.
-        const { sessionId: _, ...rest } = visit.flow.data;
-        await visit.save(rest);
-        await always(() => ask(visit, typed));
-        return visit.go(paths.verifyEmail);
+        const { sessionId: _, ...rest } = context.flow.data;
+        await context.save(rest);
+        await always(() => ask(context, typed));
+        return context.go(paths.verifyEmail);
       },
     },
     {
       path: paths.verifyEmail,
-      get: (visit) => showVerify(visit, noticeOf(visit)),
-      async post(visit) {
-        const newcomer = newcomerOf(visit);
-        if (newcomer !== undefined) await requireAllowed(visit);
-        if (valueOf(visit, "resend") !== "") {
-          return visit.again(await always(() => resend(visit)));
+      get: (context) => showVerify(context, noticeOf(context)),
+      async post(context) {
+        const newcomer = newcomerOf(context);
+        if (newcomer !== undefined) await requireAllowed(context);
+        if (valueOf(context, "resend") !== "") {
+          return context.again(await always(() => resend(context)));
         }
-        const email = valueOf(visit, "email");
-        if (newcomer !== undefined && email !== "") return correct(visit, newcomer, email);
-        const problems = await always(() => verify(visit));
-        if (problems.length > 0) return visit.again({ problems });
-        return newcomer === undefined ? advance.next(visit) : visit.go(paths.registerAccount);
+        const email = valueOf(context, "email");
+        if (newcomer !== undefined && email !== "") return correct(context, newcomer, email);
+        const problems = await always(() => verify(context));
+        if (problems.length > 0) return context.again({ problems });
+        return newcomer === undefined ? advance.next(context) : context.go(paths.registerAccount);
       },
     },
   ];
 }
 
 /** Who is registering in the flow; whoever has logged in meanwhile is not. */
-export const newcomerOf = ({ flow: { data } }: Visit): Newcomer | undefined =>
+export const newcomerOf = ({ flow: { data } }: PageContext): Newcomer | undefined =>
   data.sessionId === undefined ? data.newcomer : undefined;
 
-function problemsIn(visit: Visit, email: string): readonly Problem[] {
+function problemsIn(context: PageContext, email: string): readonly Problem[] {
   const missing = ["given_name", "family_name", "email"].filter(
-    (name) => valueOf(visit, name) === "",
+    (name) => valueOf(context, name) === "",
   );
   if (missing.length > 0) return missing.map((field) => ({ code: "FIELD_MISSING", field }));
   return isAddress(email) ? [] : [{ code: "FIELD_INVALID", field: "email" }];

@@ -10,8 +10,8 @@ import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
 import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type Visit } from "../visit.ts";
-import { masked } from "../people.ts";
+import { PageRefused, type PageContext } from "../page-context.ts";
+import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
 type OfferedFactors = { factors: readonly Factor[]; isPasskeyAsked: boolean };
@@ -28,55 +28,55 @@ const pathOf: Readonly<Record<Factor, string>> = {
 /** The second factors: which one, and a page for each that is a code. */
 export function secondFactorRoutes(parts: RouteParts): Route[] {
   const { refusals } = constantTime(50);
-  const { advance, people } = parts;
+  const { advance, users } = parts;
 
   /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
   async function begin(
-    visit: Visit,
+    context: PageContext,
     { id }: LoginSession,
     factor: Factor,
     isPasskeyDue = false,
   ): Promise<void> {
-    if (factor === "email") await challengeIn(parts, visit, id, { otpEmail: {} });
-    if (factor === "sms") await challengeIn(parts, visit, id, { otpSms: {} });
+    if (factor === "email") await challengeIn(parts, context, id, { otpEmail: {} });
+    if (factor === "sms") await challengeIn(parts, context, id, { otpSms: {} });
     if (factor !== "passkey") return;
-    const domain = hostName(new URL(visit.at.issuer).host);
+    const domain = hostName(new URL(context.at.issuer).host);
     // What asks for a passkey wants it to verify its user.
     const { REQUIRED, UNSPECIFIED } = UserVerificationRequirement;
     const userVerificationRequirement = isPasskeyDue ? REQUIRED : UNSPECIFIED;
     const webAuthN = { domain, userVerificationRequirement };
-    const asked = await challengeIn(parts, visit, id, { webAuthN });
+    const asked = await challengeIn(parts, context, id, { webAuthN });
     const options = asked?.webAuthN?.publicKeyCredentialRequestOptions ?? {};
-    await visit.save({ ...visit.flow.data, key: { options } });
+    await context.save({ ...context.flow.data, key: { options } });
   }
 
   /** What the page offers: the passkey alone where the application asks for one. */
-  async function offered(visit: Visit): Promise<OfferedFactors> {
-    const isPasskeyAsked = (await advance.dueOf(visit)) === "passkey";
-    return { factors: isPasskeyAsked ? ["passkey"] : await factorsOf(visit), isPasskeyAsked };
+  async function offered(context: PageContext): Promise<OfferedFactors> {
+    const isPasskeyAsked = (await advance.dueOf(context)) === "passkey";
+    return { factors: isPasskeyAsked ? ["passkey"] : await factorsOf(context), isPasskeyAsked };
   }
 
-  async function factorsOf(visit: Visit): Promise<readonly Factor[]> {
-    return (await advance.progressOf(visit)).factors;
+  async function factorsOf(context: PageContext): Promise<readonly Factor[]> {
+    return (await advance.progressOf(context)).factors;
   }
 
-  async function choose(visit: Visit, factor: Factor): Promise<LoginAnswer> {
-    const session = await requireSession(parts, visit);
-    const { factors, isPasskeyAsked } = await offered(visit);
+  async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
+    const session = await requireSession(parts, context);
+    const { factors, isPasskeyAsked } = await offered(context);
     if (!factors.includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    await begin(visit, session, factor, isPasskeyAsked);
-    return visit.go(pathOf[factor]);
+    await begin(context, session, factor, isPasskeyAsked);
+    return context.go(pathOf[factor]);
   }
 
-  async function showCode(visit: Visit, factor: CodeFactor): Promise<LoginAnswer> {
-    const { user } = await requireSession(parts, visit);
-    const account = await people.account(visit.at.instanceId, user.id);
-    const hasOthers = (await factorsOf(visit)).length > 1;
+  async function showCode(context: PageContext, factor: CodeFactor): Promise<LoginAnswer> {
+    const { user } = await requireSession(parts, context);
+    const account = await users.account(context.at.instanceId, user.id);
+    const hasOthers = (await factorsOf(context)).length > 1;
     const channel = factor === "sms" ? factor : "email";
-    const sentTo = await people.otpAddress(visit.at.instanceId, user.id, channel);
+    const sentTo = await users.otpAddress(context.at.instanceId, user.id, channel);
     const address = masked(sentTo ?? "");
     const view = { account, hasOthers };
-    return visit.show(
+    return context.show(
       (page) => {
         if (factor === "totp") return totpPage(page, view);
         if (factor === "email") return emailCodePage(page, { ...view, address });
@@ -89,16 +89,16 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
 
   const codeRoute = (factor: CodeFactor): Route => ({
     path: pathOf[factor],
-    get: (visit) => showCode(visit, factor),
-    async post(visit) {
-      const session = await requireSession(parts, visit);
-      if (valueOf(visit, "resend") !== "") {
-        await begin(visit, session, factor);
-        return visit.again({ notice: "CODE_SENT" });
+    get: (context) => showCode(context, factor),
+    async post(context) {
+      const session = await requireSession(parts, context);
+      if (valueOf(context, "resend") !== "") {
+        await begin(context, session, factor);
+        return context.again({ notice: "CODE_SENT" });
       }
-      const code = valueOf(visit, "code").replaceAll(" ", "");
+      const code = valueOf(context, "code").replaceAll(" ", "");
       if (code === "") {
-        return visit.again({ problems: [{ code: "FIELD_MISSING", field: "code" }] });
+        return context.again({ problems: [{ code: "FIELD_MISSING", field: "code" }] });
       }
       const check = {
         totp: { totp: { code } },
@@ -106,37 +106,37 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         sms: { otpSms: { code } },
         recovery: { recoveryCode: { code } },
       }[factor];
-      const proved = await refusals(() => proveInSession(parts, visit, session.id, check));
-      if (proved.isRight) return advance.next(visit);
-      return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
+      const proved = await refusals(() => proveInSession(parts, context, session.id, check));
+      if (proved.isRight) return advance.next(context);
+      return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
     },
   });
 
   return [
     {
       path: paths.mfa,
-      async get(visit) {
-        const { user } = await requireSession(parts, visit);
-        const { factors, isPasskeyAsked } = await offered(visit);
+      async get(context) {
+        const { user } = await requireSession(parts, context);
+        const { factors, isPasskeyAsked } = await offered(context);
         const [only, ...others] = factors;
         // Codes that are sent are asked for by a form alone.
         if (only === "totp" && others.every((factor) => factor === "recovery")) {
-          return visit.go(paths.totp);
+          return context.go(paths.totp);
         }
-        const account = await people.account(visit.at.instanceId, user.id);
-        return visit.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
-          ...problemsOf(visit),
+        const account = await users.account(context.at.instanceId, user.id);
+        return context.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
+          ...problemsOf(context),
           self: paths.mfa,
         });
       },
-      async post(visit) {
-        if (valueOf(visit, "without") === "passkey") {
-          await visit.save({ ...visit.flow.data, isWithoutPasskey: true });
-          return advance.next(visit);
+      async post(context) {
+        if (valueOf(context, "without") === "passkey") {
+          await context.save({ ...context.flow.data, isWithoutPasskey: true });
+          return advance.next(context);
         }
-        const wanted = valueOf(visit, "factor");
-        const factor = (await offered(visit)).factors.find((one) => one === wanted);
-        return factor === undefined ? visit.go(paths.mfa) : choose(visit, factor);
+        const wanted = valueOf(context, "factor");
+        const factor = (await offered(context)).factors.find((one) => one === wanted);
+        return factor === undefined ? context.go(paths.mfa) : choose(context, factor);
       },
     },
     codeRoute("totp"),

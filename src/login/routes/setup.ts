@@ -13,7 +13,7 @@ import { requireSession, type Route, type RouteParts, toProblems, valueOf } from
 import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
-import { PageRefused, type Visit } from "../visit.ts";
+import { PageRefused, type PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { credentialOf } from "./passkey.ts";
 
@@ -21,18 +21,18 @@ const usualName = "login";
 
 /** A second factor for who must have one and has none: an app with codes, or a passkey; recovery codes after it. */
 export function setupRoutes(parts: RouteParts): Route[] {
-  const { advance, people, call } = parts;
+  const { advance, users, call } = parts;
   const totps = createTotpStore(parts.secrets);
 
   /** Only somebody whose first factor is proven, and who has no second one, sets one up here. */
-  async function requireDue(visit: Visit): Promise<LoginSession> {
-    const session = await requireSession(parts, visit);
-    if (missingProof(await advance.progressOf(visit)) === "setup") return session;
+  async function requireDue(context: PageContext): Promise<LoginSession> {
+    const session = await requireSession(parts, context);
+    if (missingProof(await advance.progressOf(context)) === "setup") return session;
     throw new PageRefused("FLOW_NOT_FOUND", 400);
   }
 
-  async function offered(visit: Visit): Promise<readonly ("totp" | "passkey")[]> {
-    const { policy } = await advance.progressOf(visit);
+  async function offered(context: PageContext): Promise<readonly ("totp" | "passkey")[]> {
+    const { policy } = await advance.progressOf(context);
     const { secondFactors } = policy;
     return [
       ...(secondFactors.includes("totp") ? (["totp"] as const) : []),
@@ -40,61 +40,65 @@ export function setupRoutes(parts: RouteParts): Route[] {
     ];
   }
 
-  async function begin(visit: Visit, kind: "totp" | "passkey"): Promise<LoginAnswer> {
-    const { user } = await requireDue(visit);
-    const caller = asUser(visit, user);
+  async function begin(context: PageContext, kind: "totp" | "passkey"): Promise<LoginAnswer> {
+    const { user } = await requireDue(context);
+    const caller = asUser(context, user);
     if (kind === "totp") {
       const made = await call(UserService.method.startTOTPRegistration, { id: user.id }, caller);
       const { totpId } = made;
       const uri = new URL(made.uri);
       uri.searchParams.delete("secret");
-      await visit.save({ ...visit.flow.data, setup: { kind, totpId, uri: uri.href } });
-      return visit.go(paths.setupTotp);
+      await context.save({ ...context.flow.data, setup: { kind, totpId, uri: uri.href } });
+      return context.go(paths.setupTotp);
     }
-    const domain = hostName(new URL(visit.at.issuer).host);
+    const domain = hostName(new URL(context.at.issuer).host);
     const { webAuthNId, publicKeyCredentialCreationOptions: options = {} } = await call(
       UserService.method.startWebAuthNRegistration,
       { id: user.id, registration: { domain } },
       caller,
     );
-    await visit.save({ ...visit.flow.data, setup: { kind, webAuthNId, options } });
-    return visit.go(paths.setupPasskey);
+    await context.save({ ...context.flow.data, setup: { kind, webAuthNId, options } });
+    return context.go(paths.setupPasskey);
   }
 
   /** The new factor is proven in this session as well. */
-  async function done(visit: Visit, session: LoginSession, proof: Proof): Promise<LoginAnswer> {
-    const { setup: _, ...rest } = visit.flow.data;
-    await recordProof(parts, writing(visit, session.user.id), { sessionId: session.id, proof });
-    await visit.save(rest);
+  async function done(
+    context: PageContext,
+    session: LoginSession,
+    proof: Proof,
+  ): Promise<LoginAnswer> {
+    const { setup: _, ...rest } = context.flow.data;
+    await recordProof(parts, writing(context, session.user.id), { sessionId: session.id, proof });
+    await context.save(rest);
     const { recoveryCodes: codes } = await call(
       UserService.method.generateRecoveryCodes,
       { id: session.user.id },
-      asUser(visit, session.user),
+      asUser(context, session.user),
     );
     // What is seen once stands in no address: the one form that is answered with a page.
-    return visit.show((page) => setupRecoveryCodesPage(page, { codes }));
+    return context.show((page) => setupRecoveryCodesPage(page, { codes }));
   }
 
-  async function showTotp(visit: Visit): Promise<LoginAnswer> {
-    const { user } = await requireDue(visit);
-    const { setup } = visit.flow.data;
-    if (setup?.kind !== "totp") return visit.go(paths.setup);
-    const at = { instanceId: visit.at.instanceId, userId: user.id };
+  async function showTotp(context: PageContext): Promise<LoginAnswer> {
+    const { user } = await requireDue(context);
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "totp") return context.go(paths.setup);
+    const at = { instanceId: context.at.instanceId, userId: user.id };
     const secret = await totps.read(at, setup.totpId);
-    if (secret === undefined) return visit.go(paths.setup);
+    if (secret === undefined) return context.go(paths.setup);
     const uri = new URL(setup.uri);
     uri.searchParams.set("secret", secret);
     const view = { uri: uri.href, secret };
-    return visit.show((page) => setupTotpPage(page, view), { self: paths.setupTotp });
+    return context.show((page) => setupTotpPage(page, view), { self: paths.setupTotp });
   }
 
-  async function showPasskey(visit: Visit): Promise<LoginAnswer> {
-    const { user } = await requireDue(visit);
-    const { setup } = visit.flow.data;
-    if (setup?.kind !== "passkey") return visit.go(paths.setup);
-    const account = await people.account(visit.at.instanceId, user.id);
+  async function showPasskey(context: PageContext): Promise<LoginAnswer> {
+    const { user } = await requireDue(context);
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "passkey") return context.go(paths.setup);
+    const account = await users.account(context.at.instanceId, user.id);
     const view = { account, options: setup.options };
-    return visit.show((page) => setupPasskeyPage(page, view), {
+    return context.show((page) => setupPasskeyPage(page, view), {
       self: paths.setupPasskey,
     });
   }
@@ -102,69 +106,69 @@ export function setupRoutes(parts: RouteParts): Route[] {
   return [
     {
       path: paths.setup,
-      async get(visit) {
-        const { user } = await requireDue(visit);
-        const account = await people.account(visit.at.instanceId, user.id);
-        const held = await parts.deps.memberships.ofUser(visit.at.instanceId, user.id);
+      async get(context) {
+        const { user } = await requireDue(context);
+        const account = await users.account(context.at.instanceId, user.id);
+        const held = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
         const isOwner = held.some(({ roles }) => roles.includes("IAM_OWNER"));
-        const view = { account, factors: await offered(visit), isOwner, canSkip: false };
-        return visit.show((page) => setupPage(page, view), { self: paths.setup });
+        const view = { account, factors: await offered(context), isOwner, canSkip: false };
+        return context.show((page) => setupPage(page, view), { self: paths.setup });
       },
-      async post(visit) {
-        const wanted = valueOf(visit, "factor");
-        const kind = (await offered(visit)).find((one) => one === wanted);
-        return kind === undefined ? visit.go(paths.setup) : begin(visit, kind);
+      async post(context) {
+        const wanted = valueOf(context, "factor");
+        const kind = (await offered(context)).find((one) => one === wanted);
+        return kind === undefined ? context.go(paths.setup) : begin(context, kind);
       },
     },
     {
       path: paths.setupTotp,
       get: showTotp,
-      async post(visit) {
-        const session = await requireDue(visit);
-        const { setup } = visit.flow.data;
-        if (setup?.kind !== "totp") return visit.go(paths.setup);
+      async post(context) {
+        const session = await requireDue(context);
+        const { setup } = context.flow.data;
+        if (setup?.kind !== "totp") return context.go(paths.setup);
         const { id } = session.user;
-        const code = valueOf(visit, "code").replaceAll(" ", "");
+        const code = valueOf(context, "code").replaceAll(" ", "");
         const request = { id, totpId: setup.totpId, code };
         try {
-          const caller = asUser(visit, session.user);
+          const caller = asUser(context, session.user);
           await call(UserService.method.verifyTOTPRegistration, request, caller);
         } catch (error) {
           toProblems(error);
-          return visit.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
+          return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
         }
-        return done(visit, session, { kind: "totp" });
+        return done(context, session, { kind: "totp" });
       },
     },
     {
       path: paths.setupPasskey,
       get: showPasskey,
-      async post(visit) {
-        const session = await requireDue(visit);
-        const { setup } = visit.flow.data;
-        if (setup?.kind !== "passkey") return visit.go(paths.setup);
+      async post(context) {
+        const session = await requireDue(context);
+        const { setup } = context.flow.data;
+        if (setup?.kind !== "passkey") return context.go(paths.setup);
         const { id } = session.user;
         const { webAuthNId } = setup;
-        const publicKeyCredential: JsonObject = (await credentialOf(parts, visit)) ?? {};
+        const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
         const verify = { publicKeyCredential, webAuthNName: usualName };
         try {
           const request = { id, webAuthNId, verify };
-          const caller = asUser(visit, session.user);
+          const caller = asUser(context, session.user);
           await call(UserService.method.verifyWebAuthNRegistration, request, caller);
         } catch (error) {
           const problems = toProblems(error);
           const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
           const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-          return visit.again({ problems: [{ code }] });
+          return context.again({ problems: [{ code }] });
         }
-        return done(visit, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
+        return done(context, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
       },
     },
     // The codes are shown only once: there is nothing to come back to.
     {
       path: paths.setupRecoveryCodes,
-      get: (visit) => advance.next(visit),
-      post: (visit) => advance.next(visit),
+      get: (context) => advance.next(context),
+      post: (context) => advance.next(context),
     },
   ];
 }

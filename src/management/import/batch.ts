@@ -6,8 +6,8 @@ import { type ClaimChange, ClaimTaken } from "../../storage/database.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { requireStorable } from "../../storage/texts.ts";
-import { createBreath } from "./breath.ts";
-import type { Kind, Made, Place, Write } from "./kind.ts";
+import { createYielder } from "./yield.ts";
+import type { Kind, Made, ImportContext, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
 import { type RankedKind, whyUnsupported } from "./kinds.ts";
 import { payloadId, payloadRef, type Received, unpackRecords } from "./payload.ts";
@@ -22,7 +22,7 @@ export type Batch = Pick<
 /** A batch that was read, and what is costly about its records done once, however often a unit is tried. */
 export type ReadyBatch = {
   batch: Batch;
-  places: Places;
+  contexts: ImportContexts;
   begun: readonly Begun[];
   /** What became of those that are done. */
   outcomes: readonly RecordOutcome[];
@@ -34,7 +34,7 @@ export type ReadyBatch = {
  */
 export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
   const { events, secrets } = deps;
-  const breath = createBreath();
+  const yielder = createYielder();
 
   async function recordsOf({ instanceId, importId, ...batch }: Batch): Promise<Received[]> {
     const packed = await secrets.open(payloadRef(instanceId, importId, payloadId(batch)));
@@ -44,10 +44,10 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
 
   async function decide(
     tx: Transaction,
-    { places, part }: { places: Places; part: readonly Begun[] },
+    { contexts, part }: { contexts: ImportContexts; part: readonly Begun[] },
     isHasty: boolean,
   ): Promise<RecordOutcome[]> {
-    const memory = (places.memory = places.create());
+    const memory = (contexts.memory = contexts.create());
     await memory.prepare(
       tx,
       part.flatMap(({ refs }) => refs),
@@ -55,7 +55,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
     const outcomes: RecordOutcome[] = [];
     for (const each of part) {
       outcomes.push(await settle(tx, each, memory, isHasty));
-      await breath.take();
+      await yielder.yieldIfDue();
     }
     return outcomes;
   }
@@ -63,13 +63,13 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
   return {
     async prepare(isDryRun: boolean, batch: Batch): Promise<ReadyBatch> {
       const { instanceId, importId, kind } = batch;
-      const places = createPlaces(deps, { instanceId, importId, isDryRun });
+      const contexts = createImportContexts(deps, { instanceId, importId, isDryRun });
       const begun: Begun[] = [];
       for (const record of await recordsOf(batch)) {
-        begun.push(await begin(deps, kinds.get(kind) ?? kind, record, places.place));
-        await breath.take();
+        begun.push(await begin(deps, kinds.get(kind) ?? kind, record, contexts.ofOrganization));
+        await yielder.yieldIfDue();
       }
-      return { batch, places, begun, outcomes: batch.outcomes };
+      return { batch, contexts, begun, outcomes: batch.outcomes };
     },
 
     /** Works on so many of those that are left, and gives what is left then; nothing when that is none. */
@@ -80,7 +80,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       mostRecords: number,
     ): Promise<ReadyBatch | undefined> {
       const { instanceId, id: importId } = of;
-      const { places, begun, batch } = ready;
+      const { contexts, begun, batch } = ready;
       const { rank, number } = batch;
       const from = ready.outcomes.length;
       const part = begun.slice(from, from + mostRecords);
@@ -99,7 +99,7 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
         const outcomes = [...ready.outcomes, ...made];
         const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
         tx.write(
-          ...places.memory.rows(),
+          ...contexts.memory.rows(),
           updateRows(importBatches, { instanceId, importId, rank, number }, done),
           updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
         );
@@ -109,11 +109,11 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       const attempt = async (isHasty: boolean) => {
         if (!of.isDryRun) {
           return events.transact(at, async (tx) =>
-            write(tx, await decide(tx, { places, part }, isHasty)),
+            write(tx, await decide(tx, { contexts, part }, isHasty)),
           );
         }
         const foreseen = await events.rehearse(at, async (tx) => {
-          const made = await decide(tx, { places, part }, isHasty);
+          const made = await decide(tx, { contexts, part }, isHasty);
           if (isHasty) await tx.requireClaims();
           return made;
         });
@@ -134,13 +134,13 @@ type Begun = { received: Received; id: string; refs: ReturnType<Kind["refs"]> } 
   | { refusal: DomainError }
 );
 
-type Places = ReturnType<typeof createPlaces>;
+type ImportContexts = ReturnType<typeof createImportContexts>;
 
-/** Where records belong: the memory there is another one with each try of a unit, while what was prepared stays. */
-function createPlaces(deps: Deps, known: Parameters<typeof createMemory>[1]) {
+/** The contexts of records by organization: the memory there is another one with each try of a unit, while what was prepared stays. */
+function createImportContexts(deps: Deps, known: Parameters<typeof createMemory>[1]) {
   const create = () => createMemory(deps, known);
   const held = { memory: create() };
-  const place = (orgId: string): Place => ({
+  const ofOrganization = (orgId: string): ImportContext => ({
     instanceId: known.instanceId,
     orgId,
     known: {
@@ -149,7 +149,7 @@ function createPlaces(deps: Deps, known: Parameters<typeof createMemory>[1]) {
       roleKeys: (...asked) => held.memory.roleKeys(...asked),
     },
   });
-  return Object.assign(held, { create, place });
+  return Object.assign(held, { create, ofOrganization });
 }
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */
@@ -157,7 +157,7 @@ async function begin(
   { readMessage }: Pick<Deps, "readMessage">,
   kind: Kind | string,
   received: Received,
-  placeOf: (orgId: string) => Place,
+  contextOf: (orgId: string) => ImportContext,
 ): Promise<Begun> {
   let id = "";
   try {
@@ -167,7 +167,7 @@ async function begin(
     requireStorable(record);
     id = kind.idOf(record);
     const refs = kind.refs(record, received.orgId);
-    return { received, id, refs, write: kind.begin(record, placeOf(received.orgId)) };
+    return { received, id, refs, write: kind.begin(record, contextOf(received.orgId)) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { received, id, refs: [], refusal: error };

@@ -13,7 +13,7 @@ import {
 import { requireOrganization } from "../../resources/org/index.ts";
 import { projectNotFound, projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
-import { created, existed, kind, type Kind, type Place } from "./kind.ts";
+import { created, existed, kind, type Kind, type ImportContext } from "./kind.ts";
 import { requireOwnProject } from "./projects.ts";
 
 /** Roles that the organization grants to users, of its own projects or of those that were granted to it. */
@@ -27,8 +27,8 @@ export const grantKinds = ({ newId }: Deps): Kind[] => [
       { type: "project", id: projectId },
       { type: "projectGrant", id: projectGrantId },
     ],
-    begin: (record, place) => async (tx) =>
-      (await grantRoles(tx, place, newId, record)) ? created() : existed,
+    begin: (record, importContext) => async (tx) =>
+      (await grantRoles(tx, importContext, newId, record)) ? created() : existed,
   }),
 ];
 
@@ -48,16 +48,16 @@ type Wanted = {
  */
 export async function grantRoles(
   tx: Transaction,
-  place: Place,
+  importContext: ImportContext,
   newId: () => string,
   { userId, projectId, projectGrantId, roleKeys, inactive = false }: Wanted,
 ): Promise<boolean> {
-  const { orgId, known } = place;
+  const { orgId, known } = importContext;
   await requireUser(tx, userId);
   const available =
     projectGrantId === ""
-      ? await keysOfOwn(tx, place, projectId, roleKeys)
-      : await keysOfGranted(tx, place, projectId, projectGrantId);
+      ? await keysOfOwn(tx, importContext, projectId, roleKeys)
+      : await keysOfGranted(tx, importContext, projectId, projectGrantId);
   const where = projectGrantId === "" ? "the project" : "the project grant";
   requireKeys(roleKeys, available, "role_keys", where);
   const claim = `${userId}/${projectId}/${projectGrantId}`;
@@ -69,12 +69,22 @@ export async function grantRoles(
   return true;
 }
 
-async function keysOfOwn(tx: Transaction, place: Place, projectId: string, keys: string[]) {
-  await requireOwnProject(tx, projectId, place);
-  return place.known.roleKeys(projectId, keys);
+async function keysOfOwn(
+  tx: Transaction,
+  importContext: ImportContext,
+  projectId: string,
+  keys: string[],
+) {
+  await requireOwnProject(tx, projectId, importContext);
+  return importContext.known.roleKeys(projectId, keys);
 }
 
-async function keysOfGranted(tx: Transaction, { orgId }: Place, projectId: string, id: string) {
+async function keysOfGranted(
+  tx: Transaction,
+  { orgId }: ImportContext,
+  projectId: string,
+  id: string,
+) {
   await requireOrganization(tx, orgId);
   if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projectNotFound();
   const { state } = await tx.load(projectGrant, id);

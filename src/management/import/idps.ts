@@ -17,7 +17,7 @@ import {
   kind,
   type Kind,
   note,
-  type Place,
+  type ImportContext,
   type Ref,
   type Write,
 } from "./kind.ts";
@@ -34,7 +34,7 @@ export function idpKinds(deps: Deps): Kind[] {
     { idpId, inactive }: { idpId: string; inactive: boolean },
     { name, options, autoRegister = false }: Data,
     config: Message,
-    { instanceId, orgId, known }: Place,
+    { instanceId, orgId, known }: ImportContext,
   ): Write {
     const byItself = { isCreationAllowed: autoRegister, isAutoCreation: autoRegister };
     const add = prepare(type, {
@@ -62,25 +62,25 @@ export function idpKinds(deps: Deps): Kind[] {
       type: ImportedOidcIdpSchema,
       idOf: ({ idpId }) => idpId,
       refs: ({ idpId }, orgId) => refsOf(idpId, orgId),
-      begin: (record, place) => {
+      begin: (record, importContext) => {
         const data = given(record.idp);
         const { issuer, clientId, clientSecret, scopes, usePkce, isIdTokenMapping } = data;
         const config = create(OIDCConfigSchema, {
           ...{ issuer, clientId, scopes, usePkce, isIdTokenMapping },
           ...(clientSecret === "" ? {} : { clientSecret }),
         });
-        return begin("oidc", record, data, config, place);
+        return begin("oidc", record, data, config, importContext);
       },
     }),
     kind("jwtIdps", {
       type: ImportedJwtIdpSchema,
       idOf: ({ idpId }) => idpId,
       refs: ({ idpId }, orgId) => refsOf(idpId, orgId),
-      begin: (record, place) => {
+      begin: (record, importContext) => {
         const data = given(record.idp);
         const { issuer, jwtEndpoint, keysEndpoint, headerName } = data;
         const config = create(JWTConfigSchema, { issuer, jwtEndpoint, keysEndpoint, headerName });
-        return begin("jwt", record, data, config, place);
+        return begin("jwt", record, data, config, importContext);
       },
     }),
   ];

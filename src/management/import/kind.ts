@@ -34,7 +34,7 @@ export type Known = {
   roleKeys(projectId: string, keys: readonly string[]): Promise<string[]>;
 };
 
-export type Place = { instanceId: string; orgId: string; known: Known };
+export type ImportContext = { instanceId: string; orgId: string; known: Known };
 
 /** What writes one record within a unit, as often as the unit is tried. It throws to refuse the record. */
 export type Write = (tx: Transaction) => Promise<Made>;
@@ -46,7 +46,7 @@ export type Kind = {
   idOf(record: object): string;
   /** What a record refers to, itself included: what of it only a dry run knows is laid into the unit first. */
   refs(record: object, orgId: string): Ref[];
-  begin(record: object, place: Place): Write;
+  begin(record: object, importContext: ImportContext): Write;
   type: DescMessage;
 };
 
@@ -54,7 +54,7 @@ type Of<D extends DescMessage> = {
   type: D;
   idOf(record: MessageShape<D>): string;
   refs(record: MessageShape<D>, orgId: string): Ref[];
-  begin(record: MessageShape<D>, place: Place): Write;
+  begin(record: MessageShape<D>, importContext: ImportContext): Write;
 };
 
 /** The pairing of a kind with its message is checked here, once; whoever reads a record reads it by `type`. */

@@ -17,7 +17,15 @@ import {
 } from "../../resources/membership/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
-import { created, existed, kind, type Kind, type Made, type Place, type Ref } from "./kind.ts";
+import {
+  created,
+  existed,
+  kind,
+  type Kind,
+  type Made,
+  type ImportContext,
+  type Ref,
+} from "./kind.ts";
 import { requireOwnProject } from "./projects.ts";
 
 type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
@@ -27,10 +35,14 @@ export const memberKinds = (deps: Deps): Kind[] => {
   const { newId } = deps;
   const meet = newPower(deps);
   /** A user who was there before comes to power (J20). */
-  const give = async (tx: Transaction, place: Place, member: Given): Promise<Made> => {
-    const given = await addMemberOf(tx, place, newId, member);
+  const give = async (
+    tx: Transaction,
+    importContext: ImportContext,
+    member: Given,
+  ): Promise<Made> => {
+    const given = await addMemberOf(tx, importContext, newId, member);
     if (given === undefined) return existed;
-    await meet(tx, place.instanceId, given, []);
+    await meet(tx, importContext.instanceId, given, []);
     return created();
   };
   return [
@@ -39,11 +51,11 @@ export const memberKinds = (deps: Deps): Kind[] => {
       idOf: ({ userId }) => userId,
       refs: ({ userId }, orgId) => refsOf(userId, orgId),
       begin:
-        ({ userId, roles }, place) =>
+        ({ userId, roles }, importContext) =>
         async (tx) => {
-          await requireOrganization(tx, place.orgId);
-          const context = { type: "organization", organizationId: place.orgId } as const;
-          return give(tx, place, { userId, roles, context });
+          await requireOrganization(tx, importContext.orgId);
+          const context = { type: "organization", organizationId: importContext.orgId } as const;
+          return give(tx, importContext, { userId, roles, context });
         },
     }),
     kind("projectMembers", {
@@ -54,11 +66,15 @@ export const memberKinds = (deps: Deps): Kind[] => {
         { type: "project", id: projectId },
       ],
       begin:
-        ({ projectId, userId, roles }, place) =>
+        ({ projectId, userId, roles }, importContext) =>
         async (tx) => {
-          await requireOwnProject(tx, projectId, place);
-          const context = { type: "project", projectId, organizationId: place.orgId } as const;
-          return give(tx, place, { userId, roles, context });
+          await requireOwnProject(tx, projectId, importContext);
+          const context = {
+            type: "project",
+            projectId,
+            organizationId: importContext.orgId,
+          } as const;
+          return give(tx, importContext, { userId, roles, context });
         },
     }),
     kind("projectGrantMembers", {
@@ -70,20 +86,23 @@ export const memberKinds = (deps: Deps): Kind[] => {
         { type: "projectGrant", id: grantId },
       ],
       begin:
-        ({ projectId, grantId, userId, roles }, place) =>
+        ({ projectId, grantId, userId, roles }, importContext) =>
         async (tx) => {
-          await requireOrganization(tx, place.orgId);
+          await requireOrganization(tx, importContext.orgId);
           const { state } = await tx.load(projectGrant, grantId);
-          if (state?.projectId !== projectId || state.grantedOrganizationId !== place.orgId) {
+          if (
+            state?.projectId !== projectId ||
+            state.grantedOrganizationId !== importContext.orgId
+          ) {
             throw projectGrantNotFound();
           }
           const context = {
             type: "projectGrant",
             grantId,
             projectId,
-            organizationId: place.orgId,
+            organizationId: importContext.orgId,
           } as const;
-          return give(tx, place, { userId, roles, context });
+          return give(tx, importContext, { userId, roles, context });
         },
     }),
   ];
@@ -103,7 +122,7 @@ type Given = { userId: string; roles: string[]; context: Below };
  */
 export async function addMemberOf(
   tx: Transaction,
-  { orgId, known }: Place,
+  { orgId, known }: ImportContext,
   newId: () => string,
   member: Given,
   field = "roles",
@@ -112,7 +131,7 @@ export async function addMemberOf(
   await requireUser(tx, member.userId);
   const loaded = tx.begin(membership, newId());
   const added = addMember(loaded.state, member);
-  if (await known.isClaimed(membershipClaim, `${placeOf(member.context)}/${member.userId}`)) {
+  if (await known.isClaimed(membershipClaim, `${claimPrefixOf(member.context)}/${member.userId}`)) {
     return undefined;
   }
   tx.record(membership, loaded, added, { type: "org", id: orgId });
@@ -120,7 +139,7 @@ export async function addMemberOf(
 }
 
 // As the claims of memberships spell it.
-function placeOf(context: Below): string {
+function claimPrefixOf(context: Below): string {
   if (context.type === "organization") return `org/${context.organizationId}`;
   return context.type === "project" ? `project/${context.projectId}` : `grant/${context.grantId}`;
 }

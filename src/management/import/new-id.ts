@@ -3,7 +3,7 @@ import { alreadyExists } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { clientIdIsId, idGuard } from "../../resources/user/index.ts";
-import type { NoteType, Place } from "./kind.ts";
+import type { NoteType, ImportContext } from "./kind.ts";
 
 const named: readonly NoteType[] = ["organization", "project", "app", "user"];
 
@@ -17,7 +17,7 @@ export function newIdGuard(deps: Deps) {
 
   async function requireNewId(
     tx: Transaction,
-    { instanceId, known }: Place,
+    { instanceId, known }: ImportContext,
     id: string,
     { field, taken }: { field: string; taken: string },
   ): Promise<void> {
@@ -29,7 +29,11 @@ export function newIdGuard(deps: Deps) {
   }
 
   /** The same for the client id of an app. @throws FAILED_PRECONDITION CLIENT_ID_IS_ID */
-  async function ofClient(tx: Transaction, { known }: Place, clientId: string): Promise<void> {
+  async function ofClient(
+    tx: Transaction,
+    { known }: ImportContext,
+    clientId: string,
+  ): Promise<void> {
     requireChosenId(clientId, "app.client_id", { allDigits: true });
     await ids.requireNoId(tx, clientId);
     for (const type of named) {

@@ -47,12 +47,15 @@ export function organizationKinds(deps: Deps): Kind[] {
       idOf: ({ name }) => name,
       refs: (_, id) => [{ type: "organization", id }],
       begin:
-        ({ name, domain: wanted, inactive }, place) =>
+        ({ name, domain: wanted, inactive }, importContext) =>
         async (tx) => {
-          const { instanceId, orgId } = place;
+          const { instanceId, orgId } = importContext;
           const loaded = await tx.load(organization, orgId);
           if (loaded.state !== undefined) return existed;
-          await requireNewId(tx, place, orgId, { field: "org_id", taken: "ORGANIZATION_ID_TAKEN" });
+          await requireNewId(tx, importContext, orgId, {
+            field: "org_id",
+            taken: "ORGANIZATION_ID_TAKEN",
+          });
           const made = await create(tx, instanceId, {
             id: orgId,
             name,

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
 
-/** One record as it was received: its place among all, its organization, and its JSON. */
+/** One record as it was received: its position among all, its organization, and its JSON. */
 export type Received = { at: number; orgId: string; json: Uint8Array };
 
 /** Where a batch that waits is kept: it may hold hashes of passwords. */

@@ -43,7 +43,7 @@ import {
   type Known,
   note,
   type NoteType,
-  type Place,
+  type ImportContext,
   type Write,
 } from "./kind.ts";
 import { newIdGuard } from "./new-id.ts";
@@ -57,9 +57,9 @@ export function projectKinds(deps: Deps): Kind[] {
     appId: string,
     wanted: OidcAppData | ApiAppData | undefined,
     inactive: boolean,
-    place: Place,
+    importContext: ImportContext,
   ): Write {
-    const { orgId, known } = place;
+    const { orgId, known } = importContext;
     if (wanted === undefined) throw new Error("validation requires what the app is");
     const config = toConfig(wanted);
     if (config.kind === "oidc" && config.oidc.backChannelLogoutUri !== "") {
@@ -68,7 +68,7 @@ export function projectKinds(deps: Deps): Kind[] {
     const { projectId, name } = wanted;
     const clientId = wanted.clientId || newId();
     return async (tx) => {
-      await requireOwnProject(tx, projectId, place);
+      await requireOwnProject(tx, projectId, importContext);
       const loaded = await tx.load(app, appId);
       if (loaded.state !== undefined) {
         const owner = await ownerOf(known, "app", loaded);
@@ -77,8 +77,8 @@ export function projectKinds(deps: Deps): Kind[] {
         return existed;
       }
       if (loaded.version > 0n) throw idTaken("APP_ID_TAKEN", "an app");
-      await requireNewId(tx, place, appId, { field: "app_id", taken: "APP_ID_TAKEN" });
-      if (wanted.clientId !== "") await requireNewId.ofClient(tx, place, clientId);
+      await requireNewId(tx, importContext, appId, { field: "app_id", taken: "APP_ID_TAKEN" });
+      if (wanted.clientId !== "") await requireNewId.ofClient(tx, importContext, clientId);
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
       if (inactive) tx.record(app, loaded, deactivateApp(loaded.state));
@@ -95,9 +95,9 @@ export function projectKinds(deps: Deps): Kind[] {
         { type: "project", id: projectId },
       ],
       begin:
-        ({ projectId, project: wanted, inactive }, place) =>
+        ({ projectId, project: wanted, inactive }, importContext) =>
         async (tx) => {
-          const { orgId, known } = place;
+          const { orgId, known } = importContext;
           await requireOrganization(tx, orgId);
           const loaded = await tx.load(projects.aggregate, projectId);
           if (
@@ -109,7 +109,7 @@ export function projectKinds(deps: Deps): Kind[] {
           }
           if (loaded.state !== undefined) return existed;
           const named = { field: "project_id", taken: "PROJECT_ID_TAKEN" };
-          await requireNewId(tx, place, projectId, named);
+          await requireNewId(tx, importContext, projectId, named);
           const added = projects.add(loaded.state, {
             name: wanted?.name ?? "",
             roleAssertion: wanted?.projectRoleAssertion ?? false,
@@ -130,10 +130,10 @@ export function projectKinds(deps: Deps): Kind[] {
         { type: "project", id: projectId },
       ],
       begin:
-        ({ projectId, roleKey: key, displayName, group }, place) =>
+        ({ projectId, roleKey: key, displayName, group }, importContext) =>
         async (tx) => {
-          const { orgId, known } = place;
-          await requireOwnProject(tx, projectId, place);
+          const { orgId, known } = importContext;
+          await requireOwnProject(tx, projectId, importContext);
           if ((await known.roleKeys(projectId, [key])).length > 0) return existed;
           const loaded = tx.begin(roles.aggregate, newId());
           const added = roles.add(loaded.state, { projectId, key, displayName, group });
@@ -145,13 +145,15 @@ export function projectKinds(deps: Deps): Kind[] {
       type: ImportedOidcAppSchema,
       idOf: ({ appId }) => appId,
       refs: ({ appId, app: of }, orgId) => refsOfApp(appId, of, orgId),
-      begin: ({ appId, app: of, inactive }, place) => newApp(appId, of, inactive, place),
+      begin: ({ appId, app: of, inactive }, importContext) =>
+        newApp(appId, of, inactive, importContext),
     }),
     kind("apiApps", {
       type: ImportedApiAppSchema,
       idOf: ({ appId }) => appId,
       refs: ({ appId, app: of }, orgId) => refsOfApp(appId, of, orgId),
-      begin: ({ appId, app: of, inactive }, place) => newApp(appId, of, inactive, place),
+      begin: ({ appId, app: of, inactive }, importContext) =>
+        newApp(appId, of, inactive, importContext),
     }),
     kind("appKeys", {
       type: ImportedAppKeySchema,
@@ -188,12 +190,12 @@ export function projectKinds(deps: Deps): Kind[] {
         { type: "projectGrant", id: grantId },
       ],
       begin:
-        ({ grantId, projectGrant: wanted, inactive }, place) =>
+        ({ grantId, projectGrant: wanted, inactive }, importContext) =>
         async (tx) => {
-          const { orgId, known } = place;
+          const { orgId, known } = importContext;
           if (wanted === undefined) throw new Error("validation requires what is granted");
           const { projectId, grantedOrgId: grantedOrganizationId, roleKeys } = wanted;
-          await requireOwnProject(tx, projectId, place);
+          await requireOwnProject(tx, projectId, importContext);
           await requireOrganization(tx, grantedOrganizationId);
           const loaded = await tx.load(projectGrant, grantId);
           if (loaded.state !== undefined) {
@@ -227,7 +229,7 @@ const refsOfApp = (id: string, of: { projectId: string } | undefined, orgId: str
 export async function requireOwnProject(
   tx: Transaction,
   projectId: string,
-  { orgId, known }: Place,
+  { orgId, known }: ImportContext,
 ): Promise<void> {
   await requireOrganization(tx, orgId);
   const loaded = await tx.load(projects.aggregate, projectId);

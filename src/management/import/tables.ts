@@ -33,7 +33,7 @@ export const imports = table(
 
 /** What became of one record; members are short, since there may be millions. */
 export type RecordOutcome = {
-  /** Its place in what was received. */
+  /** Its position in what was received. */
   at: number;
   org: string;
   id: string;

@@ -53,22 +53,23 @@ export function userKinds(deps: Deps): Kind[] {
           { type: "projectGrant", id: projectGrantId },
         ]),
       ],
-      begin(record, place) {
-        const { instanceId, orgId } = place;
+      begin(record, importContext) {
+        const { instanceId, orgId } = importContext;
         const { userId, inactive, metadata: kept, grants, orgRoles } = record;
         const add = humans(instanceId, toHuman(record));
         return async (tx) => {
           if (await isThere(tx, userId, orgId)) return existed;
-          await requireNewId(tx, place, userId, named);
+          await requireNewId(tx, importContext, userId, named);
           const loaded = await add(tx, orgId);
           for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
-          const at = { instanceId, organizationId: orgId, known: place.known };
+          const at = { instanceId, organizationId: orgId, known: importContext.known };
           for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
-          for (const grant of grants) await grantRoles(tx, place, newId, { ...grant, userId });
+          for (const grant of grants)
+            await grantRoles(tx, importContext, newId, { ...grant, userId });
           if (orgRoles.length > 0) {
             const context = { type: "organization", organizationId: orgId } as const;
             const member = { userId, roles: orgRoles, context };
-            await addMemberOf(tx, place, newId, member, "org_roles");
+            await addMemberOf(tx, importContext, newId, member, "org_roles");
           }
           if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
           const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
@@ -84,13 +85,13 @@ export function userKinds(deps: Deps): Kind[] {
         { type: "user", id: userId },
       ],
       begin:
-        ({ userId, user: wanted, inactive }, place) =>
+        ({ userId, user: wanted, inactive }, importContext) =>
         async (tx) => {
-          const { orgId } = place;
+          const { orgId } = importContext;
           if (wanted === undefined) throw new Error("validation requires what the program is");
           await requireOrganization(tx, orgId);
           if (await isThere(tx, userId, orgId)) return existed;
-          await requireNewId(tx, place, userId, named);
+          await requireNewId(tx, importContext, userId, named);
           const loaded = await tx.load(user, userId);
           const { userName: username, name, description, accessTokenType } = wanted;
           const all = {

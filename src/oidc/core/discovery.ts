@@ -57,7 +57,7 @@ export function discoveryEndpoint(
     const body = document(at.issuer, endpoints(), {
       algs: [...new Set(["RS256", ...published])],
       languages: await settings.uiLocales(at),
-      grantNames: grants.filter((_, place) => on[place]).map(({ name }) => name),
+      grantNames: grants.filter((_, index) => on[index]).map(({ name }) => name),
       acrValues: parts.acrValues,
     });
     const headers = { "content-type": "application/json", "cache-control": cached };

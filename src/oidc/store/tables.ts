@@ -1,4 +1,4 @@
-import type { Dependency } from "../../storage/stamps.ts";
+import type { Dependency } from "../../storage/cache-versions.ts";
 import {
   type AnyTable,
   bool,

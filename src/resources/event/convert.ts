@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { EventSchema, OriginSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
-import type { TellEvent } from "../../texts/event-texts.ts";
+import type { FormatEvent } from "../../texts/event-texts.ts";
 
 const ownerTypes = {
   system: OwnerType.SYSTEM,
@@ -14,7 +14,7 @@ const ownerTypes = {
 /** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (C7). */
 export const toEvent = (
   event: LoggedEvent & { isPayloadOmitted?: boolean },
-  tell: TellEvent,
+  format: FormatEvent,
   origin?: MessageInitShape<typeof OriginSchema>,
 ): MessageInitShape<typeof EventSchema> => ({
   sequence: event.sequence,
@@ -34,7 +34,7 @@ export const toEvent = (
     ...(origin && { origin }),
   },
   revision: event.revision,
-  localizedMessage: tell(event.type),
+  localizedMessage: format(event.type),
   ...(event.isPayloadOmitted === true
     ? { payloadOmitted: true }
     : { payload: event.payload as JsonObject }),

@@ -5,23 +5,23 @@ import { toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { toEvent } from "./convert.ts";
 import { originIn, refusalQueries, toRefusal } from "./refusals/queries.ts";
-import { type HomesOf, originShower, originTeller } from "./origins.ts";
+import { type HomesOf, originShower, originFormatter } from "./origins.ts";
 import { eventQueries, logOf } from "./queries.ts";
-import { eventTeller } from "./teller.ts";
+import { eventFormatter } from "./event-formatter.ts";
 import { watch } from "./watch.ts";
 
 export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof EventService> {
   const queries = eventQueries(deps);
-  const tellerFor = eventTeller(deps.db);
-  const originsFor = originTeller(deps, homesOf);
+  const formatterFor = eventFormatter(deps.db);
+  const originsFor = originFormatter(deps, homesOf);
   const show = originShower(homesOf);
   const refused = refusalQueries(deps);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));
-      const tell = await tellerFor(scope);
+      const format = await formatterFor(scope);
       const originOf = await originsFor(scope, logOf(scope), found.rows);
-      const result = found.rows.map((row) => toEvent(row, tell, originOf(row)));
+      const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
       return { details: toListDetails(found), sortingColumn, result };
     },
 
@@ -37,8 +37,8 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
     },
 
     async *watchEvents(request, scope) {
-      const tell = await tellerFor(scope);
-      yield* watch({ db: deps.db, queries, tell, originsFor }, request, scope);
+      const format = await formatterFor(scope);
+      yield* watch({ db: deps.db, queries, format, originsFor }, request, scope);
     },
   };
 }

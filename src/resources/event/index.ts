@@ -11,8 +11,8 @@ import type { HomesOf } from "./origins.ts";
 export { toEvent } from "./convert.ts";
 export { forgetOriginKeyLater } from "./origin-keys.ts";
 export { createRefusals } from "./refusals/recorder.ts";
-export { originTeller } from "./origins.ts";
-export { eventTeller } from "./teller.ts";
+export { originFormatter } from "./origins.ts";
+export { eventFormatter } from "./event-formatter.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed, and what was refused. It records no event. */

@@ -16,7 +16,7 @@ export type HomesOf = (
 ) => Promise<ReadonlyMap<string, string>>;
 
 /** Tells where an event was done from, as much as its reader may see. */
-export type TellOrigin = (event: LoggedEvent) => Shown | undefined;
+export type FormatOrigin = (event: LoggedEvent) => Shown | undefined;
 
 const permissions = [eventReading, sessionReading];
 
@@ -46,10 +46,10 @@ export const originShower =
   };
 
 /** The same for events. */
-export function originTeller(
+export function originFormatter(
   { events, now }: Pick<Deps, "events" | "now">,
   homesOf: HomesOf,
-): (reader: Caller, log: string, page: readonly LoggedEvent[]) => Promise<TellOrigin> {
+): (reader: Caller, log: string, page: readonly LoggedEvent[]) => Promise<FormatOrigin> {
   const show = originShower(homesOf);
   return async (reader, log, page) => {
     const ids = [...new Set(page.flatMap(({ originId }) => originId ?? []))];

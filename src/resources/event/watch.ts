@@ -6,10 +6,10 @@ import type {
 } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Database } from "../../storage/database.ts";
-import type { TellEvent } from "../../texts/event-texts.ts";
+import type { FormatEvent } from "../../texts/event-texts.ts";
 import { position } from "./conditions.ts";
 import { toEvent } from "./convert.ts";
-import type { originTeller } from "./origins.ts";
+import type { originFormatter } from "./origins.ts";
 import { type eventQueries, logOf } from "./queries.ts";
 
 // Commits wake a watcher; polling is the truth, for other processes.
@@ -23,8 +23,8 @@ const signOfLifeMs = 30_000;
 type Parts = {
   db: Database;
   queries: ReturnType<typeof eventQueries>;
-  tell: TellEvent;
-  originsFor: ReturnType<typeof originTeller>;
+  format: FormatEvent;
+  originsFor: ReturnType<typeof originFormatter>;
 };
 type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
 
@@ -34,7 +34,7 @@ type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
  * step that is older than half a second, or than his permissions, is thrown away and read again.
  */
 export async function* watch(
-  { db, queries, tell, originsFor }: Parts,
+  { db, queries, format, originsFor }: Parts,
   { afterSequence, filters }: WatchEventsRequest,
   scope: Scope,
 ): AsyncGenerator<Message> {
@@ -55,7 +55,7 @@ export async function* watch(
       for (const event of events) {
         isCurrent = scope.permissions === permissions && performance.now() - readAt < freshMs;
         if (!isCurrent) break;
-        yield { sequence: event.sequence, event: toEvent(event, tell, originOf(event)) };
+        yield { sequence: event.sequence, event: toEvent(event, format, originOf(event)) };
         after = event.sequence;
         quietSince = performance.now();
       }

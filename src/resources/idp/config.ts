@@ -44,12 +44,12 @@ export function patchedConfig(
 }
 
 /** The field by which the secret would be sent elsewhere, or less protected, than before. */
-export const changesPlace = (
-  { places }: ProviderType,
+export const changedSecretBound = (
+  { secretBoundFields }: ProviderType,
   before: JsonObject,
   after: JsonObject,
 ): string | undefined =>
-  places.find((place) => JSON.stringify(before[place]) !== JSON.stringify(after[place]));
+  secretBoundFields.find((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
 
 /** A stored configuration with its fields in the order of the schema: a database may have turned them round. */
 export const orderedConfig = (type: IdpType, stored: JsonObject): JsonObject =>

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
 import type { StatePolicy } from "../reuse/index.ts";
-import { changesPlace, orderedConfig } from "./config.ts";
+import { changedSecretBound, orderedConfig } from "./config.ts";
 import {
   type IdpEvent,
   type IdpFacts,
@@ -68,8 +68,8 @@ export function patchIdp(state: State, patch: IdpPatch): IdpEvent[] {
   const changes = changedFields(facts, wanted);
   const { secretChanged } = patch;
   if (hasSecret && !secretChanged && changes.config !== undefined) {
-    const place = changesPlace(providerTypes[type], facts.config, changes.config);
-    if (place !== undefined) throw secretRequired(type, place);
+    const changed = changedSecretBound(providerTypes[type], facts.config, changes.config);
+    if (changed !== undefined) throw secretRequired(type, changed);
   }
   if (isEmpty(changes) && !secretChanged) return [];
   const payload = secretChanged ? { ...changes, secretChanged } : changes;
@@ -83,10 +83,10 @@ export function removeIdp(state: State): IdpEvent[] {
 
 export const idpNotFound = () => notFound("IDP_NOT_FOUND", "the identity provider does not exist");
 
-const secretRequired = (type: IdpType, place: string) => {
+const secretRequired = (type: IdpType, changed: string) => {
   const { secret: name }: ProviderType = providerTypes[type];
   const secret = `idp.config.${name}`;
-  const field = `idp.config.${place}`;
+  const field = `idp.config.${changed}`;
   return failedPrecondition(
     "IDP_SECRET_REQUIRED",
     `the stored secret would go elsewhere with another ${field}: send ${secret} as well`,

@@ -16,7 +16,7 @@ export type ProviderType<C extends DescMessage = DescMessage> = {
    * Fields that say where the secret is sent, or how it is protected there: to change one takes a new secret
    * (E1, D64).
    */
-  places: readonly string[];
+  secretBoundFields: readonly string[];
   /** Fields that hold http URLs which the service calls: they must be allowed (X13). */
   urls: readonly string[];
   /** What counts where a field is empty on create. */

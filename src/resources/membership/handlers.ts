@@ -10,7 +10,7 @@ import { writesOwnAccount } from "../../authz/limited.ts";
 import { coversEverybody } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { memberPermission, rolesOf } from "../../authz/roles.ts";
-import { keptAnswer } from "../../authz/kept-answer.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
@@ -32,7 +32,7 @@ import {
   membership,
   membershipNotFound,
   newRoles,
-  placeOf,
+  resourceScopeOf,
   removeMember,
   requireMayGive,
   requireMayTake,
@@ -45,7 +45,7 @@ type Service = typeof MembershipService;
 
 /** Who may do this to the members of a context. */
 const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "delete") =>
-  scope.permissions.holds(memberPermission(context.type, verb), placeOf(context));
+  scope.permissions.holds(memberPermission(context.type, verb), resourceScopeOf(context));
 
 export function membershipAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
@@ -99,7 +99,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const queries = membershipQueries(deps, contexts.keyOf);
   const powers = powerReader(deps.db);
   const meet = newPower(deps);
-  const told = keptAnswer((row: MembershipRow) => ({
+  const told = cachedResponse((row: MembershipRow) => ({
     membership: toGetMembership(row),
   }));
 

@@ -1,4 +1,8 @@
-import type { Membership as HeldRoles, Permissions, Place } from "../../authz/permissions.ts";
+import type {
+  Membership as HeldRoles,
+  Permissions,
+  ResourceScope,
+} from "../../authz/permissions.ts";
 import { requireRoles } from "../../authz/roles.ts";
 import { failedPrecondition, notFound, permissionDenied } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
@@ -147,7 +151,7 @@ export const lostRoles = (state: State, roles: readonly string[]): string[] =>
 const sameRoles = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((role) => b.includes(role));
 
-export const placeOf = (context: MemberContext): Place => {
+export const resourceScopeOf = (context: MemberContext): ResourceScope => {
   switch (context.type) {
     case "organization":
       return { type: "organization", id: context.organizationId };

@@ -1,5 +1,5 @@
 import type { Power } from "../../authz/holds.ts";
-import type { Membership, Place } from "../../authz/permissions.ts";
+import type { Membership, ResourceScope } from "../../authz/permissions.ts";
 import type { PowerReader } from "../../authz/ports.ts";
 import type { RoleContext } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -98,17 +98,20 @@ export function powerReader(db: Database): PowerReader {
   }
 
   /** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
-  async function counting(organizationId: string, rows: readonly GrantRow[]): Promise<Place[][]> {
-    const places: Place[][] = [];
+  async function counting(
+    organizationId: string,
+    rows: readonly GrantRow[],
+  ): Promise<ResourceScope[][]> {
+    const resourceScopes: ResourceScope[][] = [];
     for (const row of rows) {
       if (row.organizationId !== organizationId) continue;
       if (row.projectGrantId !== "") {
         const grant = await grantById(row.instanceId, row.projectGrantId);
         if (grant === undefined || !(await isAcceptedGrant(grant))) continue;
       }
-      places.push(placesOf(row));
+      resourceScopes.push(resourceScopesOf(row));
     }
-    return places;
+    return resourceScopes;
   }
 
   async function usersIn(
@@ -150,7 +153,11 @@ const toMembership = (row: Row<typeof memberships>): Membership => ({
 });
 
 /** Where a user grant of the user's own organization could be given. */
-const placesOf = ({ organizationId, projectId, projectGrantId }: GrantRow): Place[] => [
+const resourceScopesOf = ({
+  organizationId,
+  projectId,
+  projectGrantId,
+}: GrantRow): ResourceScope[] => [
   { type: "organization", id: organizationId },
   projectGrantId === ""
     ? { type: "project", id: projectId, organizationId }

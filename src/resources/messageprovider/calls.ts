@@ -15,7 +15,7 @@ import {
 } from "../reuse/index.ts";
 import type { ProviderFacts } from "./events.ts";
 import { type ProviderConfig, providerFixed } from "./kind.ts";
-import { isReusable, logOf, ownerOf, type ProviderPlace, systemLog } from "./place.ts";
+import { isReusable, logOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";
 import {
   createProvider,
@@ -43,12 +43,12 @@ type WithKey = { written: Written; signingKey?: string };
 /** What the services of all kinds of providers do: at most one provider of a kind is active in a context. */
 export function providerCalls<C extends ProviderConfig>(
   parts: ProviderParts,
-  place: ProviderPlace<C>,
+  storage: ProviderStorage<C>,
 ) {
   const { db, events, newId, secrets } = parts;
-  const { kind, policies, providers } = place;
+  const { kind, policies, providers } = storage;
   const aggregate = providerAggregate(kind);
-  const queries = providerQueries(parts, place);
+  const queries = providerQueries(parts, storage);
   const reuse = createReuse(db, policies);
   const refOf = (log: string, id: string) => providerSecretRef(kind, log, id);
 

@@ -4,13 +4,13 @@ import type { Database } from "../../storage/database.ts";
 import { and, asc, eq } from "../../storage/drizzle.ts";
 import type { StatePolicy } from "../reuse/index.ts";
 import type { ProviderConfig } from "./kind.ts";
-import { type ProviderPlace, isReusable, logOf, logsOf } from "./place.ts";
+import { type ProviderStorage, isReusable, logOf, logsOf } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";
 
 /** Gives the provider that sends for a context, if there is one. */
 export function inForceReader<C extends ProviderConfig>(
   db: Database,
-  { kind, policies, providers }: ProviderPlace<C>,
+  { kind, policies, providers }: ProviderStorage<C>,
 ): (context: OwnerRef) => Promise<ProviderRow<C> | undefined> {
   const t = db.table(providers);
   const p = db.table(policies.table);

@@ -1,7 +1,7 @@
 import { providerEvents } from "./events.ts";
 import type { MessageProviderKind, ProviderConfig } from "./kind.ts";
 import { providerProjection, providerTable } from "./projection.ts";
-import { isReusable, type ProviderPlace } from "./place.ts";
+import { isReusable, type ProviderStorage } from "./storage.ts";
 import { defineStatePolicies } from "../reuse/index.ts";
 
 export { providerCalls, type ProviderParts } from "./calls.ts";
@@ -19,10 +19,10 @@ export function defineMessageProviders<C extends ProviderConfig>(kind: MessagePr
   const providers = providerTable(kind);
   const policies = defineStatePolicies(`instance.${kind.name}`, `${kind.name}_state_policies`);
   const levels = kind.levels.map((level) => [level, providerEvents(level, kind)] as const);
-  const place: ProviderPlace<C> = { kind, providers, policies };
+  const storage: ProviderStorage<C> = { kind, providers, policies };
   const ofPolicies = isReusable(kind) ? [policies] : [];
   return {
-    place,
+    storage,
     events: [...levels.map(([, events]) => events), ...ofPolicies.map(({ events }) => events)],
     projections: [
       providerProjection(kind, providers, levels),

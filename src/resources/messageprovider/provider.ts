@@ -83,8 +83,8 @@ export function patchProvider<C extends ProviderConfig>(
   const { config: before, description, hasSecret, level } = state;
   const config = patch.config(before);
   if (kind.usesSecret(config) && !patch.bringsSecret) {
-    const place = hasSecret ? kind.moves(before, config) : "user";
-    if (place !== undefined) throw secretRequired(kind, place);
+    const movedBy = hasSecret ? kind.moves(before, config) : "user";
+    if (movedBy !== undefined) throw secretRequired(kind, movedBy);
   }
   const changes: ProviderChange<C> = {
     ...changedFields({ description }, { description: patch.description }),

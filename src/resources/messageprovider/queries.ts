@@ -15,7 +15,7 @@ import {
 import { inForceReader } from "./in-force.ts";
 import type { ProviderSearch } from "./search.ts";
 import { type ProviderConfig, providerNotFound } from "./kind.ts";
-import { isReusable, logOf, logsOf, ownerOf, type ProviderPlace, systemLog } from "./place.ts";
+import { isReusable, logOf, logsOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";
 
 /** A provider, and how a context sees it. */
@@ -23,13 +23,13 @@ export type SeenProvider<C extends ProviderConfig> = { row: ProviderRow<C>; seen
 
 export function providerQueries<C extends ProviderConfig>(
   { db, limits }: Pick<Deps, "db" | "limits">,
-  place: ProviderPlace<C>,
+  storage: ProviderStorage<C>,
 ) {
-  const { kind, providers } = place;
+  const { kind, providers } = storage;
   const t = db.table(providers);
   const byId = rowById(db, providers);
-  const reuse = createReuse(db, place.policies);
-  const inForce = inForceReader(db, place);
+  const reuse = createReuse(db, storage.policies);
+  const inForce = inForceReader(db, storage);
 
   async function see(rows: ProviderRow<C>[], context: OwnerRef): Promise<SeenProvider<C>[]> {
     const chosen = await inForce(context);

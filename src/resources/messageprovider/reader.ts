@@ -2,7 +2,7 @@ import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import type { ProviderConfig } from "./kind.ts";
 import { inForceReader } from "./in-force.ts";
-import type { ProviderPlace } from "./place.ts";
+import type { ProviderStorage } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";
 import { providerSecretRef } from "./secret.ts";
 
@@ -18,13 +18,13 @@ export type ProviderReader<C extends ProviderConfig> = {
 /** Reads providers as they are: sending is rare and slow beside it, so nothing is cached. */
 export function providerReader<C extends ProviderConfig>(
   { db, secrets }: { db: Database; secrets: SecretStore },
-  place: ProviderPlace<C>,
+  storage: ProviderStorage<C>,
 ): ProviderReader<C> {
-  const inForce = inForceReader(db, place);
+  const inForce = inForceReader(db, storage);
   const nothing = new Uint8Array();
 
   async function use({ id, instanceId, config }: ProviderRow<C>): Promise<UsableProvider<C>> {
-    const secret = await secrets.open(providerSecretRef(place.kind, instanceId, id));
+    const secret = await secrets.open(providerSecretRef(storage.kind, instanceId, id));
     return { id, config, secret: secret ?? nothing };
   }
 

@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Scope, writeContext } from "../../authz/context.ts";
-import { keptAnswer } from "../../authz/kept-answer.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
 import { execute, type Transaction, type Written } from "../../eventstore/transaction.ts";
@@ -56,7 +56,7 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
   const { events, newId } = deps;
   const { name, aggregate } = resource;
   const toResult = toMessage(resource);
-  const told = keptAnswer((row: PlainRow) => ({ [name]: toResult(row) }));
+  const responseOf = cachedResponse((row: PlainRow) => ({ [name]: toResult(row) }));
   const written = (it: Written) => ({ details: toDetails(it) });
   const change =
     (decide: (state: unknown, wanted: ByName) => NewEvent[]) =>
@@ -87,7 +87,7 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
     activate: change((state) => resource.activate(state)),
     delete: change((state) => resource.remove(state)),
     get: async ({ id }: { id: string }, { instanceId }: Scope) =>
-      told(await parts.queries.get(instanceId, id)),
+      responseOf(await parts.queries.get(instanceId, id)),
     search: listing(parts.queries.search, toResult),
   };
   const handlers = parts.methods.map((method) => {

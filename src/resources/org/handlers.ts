@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import type { GetOrganizationSchema } from "#gen/idsvc/resources/org/v3alpha/organization_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
-import { keptAnswer } from "../../authz/kept-answer.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { execute } from "../../eventstore/transaction.ts";
@@ -43,7 +43,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const { tenancy } = deps;
   const queries = organizationQueries(deps);
-  const told = keptAnswer((row: OrganizationRow) => ({
+  const told = cachedResponse((row: OrganizationRow) => ({
     organization: toGetOrganization(row),
   }));
   const create = organizationCreator(deps);

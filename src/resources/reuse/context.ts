@@ -1,5 +1,5 @@
 import type { Scope } from "../../authz/context.ts";
-import { permissionMissing, type Place } from "../../authz/permissions.ts";
+import { permissionMissing, type ResourceScope } from "../../authz/permissions.ts";
 import { type DomainError, failedPrecondition, permissionDenied } from "../../errors.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 
@@ -40,13 +40,13 @@ export function requireIn(
   context: OwnerRef,
   missing: () => DomainError,
 ): void {
-  const place = placeOf(context);
-  if (permissions.holds(policy.act, place)) return;
-  if (!permissions.holds(policy.read, place)) throw missing();
+  const resourceScope = resourceScopeOf(context);
+  if (permissions.holds(policy.act, resourceScope)) return;
+  if (!permissions.holds(policy.read, resourceScope)) throw missing();
   throw permissionMissing(policy.act);
 }
 
-export const placeOf = ({ type, id }: OwnerRef): Place =>
+export const resourceScopeOf = ({ type, id }: OwnerRef): ResourceScope =>
   type === "org" ? { type: "organization", id } : { type };
 
 /** A context that inherits a resource changes nothing of it but its own state policy (E3). */

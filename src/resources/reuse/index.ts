@@ -3,7 +3,7 @@ export {
   inheritedNotDeletable,
   inheritedReadOnly,
   inherits,
-  placeOf,
+  resourceScopeOf,
   requireIn,
 } from "./context.ts";
 export { fromState, fromStatePolicy, toSeen, toStatePolicy } from "./convert.ts";

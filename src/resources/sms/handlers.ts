@@ -11,11 +11,11 @@ import { providerCalls, toSearch, type SeenProvider } from "../messageprovider/i
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { newConfig, patchedConfig, type SmsConfig } from "./config.ts";
-import { sms } from "./place.ts";
+import { sms } from "./storage.ts";
 
 export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
   const { db, checkUrl } = deps;
-  const calls = providerCalls(deps, sms.place);
+  const calls = providerCalls(deps, sms.storage);
   const { queries } = calls;
   const requireAllowed = (wanted: Pick<PatchSMSProvider, "http" | "gatewayUrl">) => {
     const { http, gatewayUrl = "" } = wanted;

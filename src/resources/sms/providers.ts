@@ -1,6 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
 import { providerReader } from "../messageprovider/index.ts";
-import { sms } from "./place.ts";
+import { sms } from "./storage.ts";
 
 /** A service that gets each message as JSON, signed as calls of targets are (X6). */
 export type HttpProvider = { kind: "http"; id: string; url: string; signingKey: Uint8Array };
@@ -23,7 +23,7 @@ const publicGateway = "https://api.twilio.com/2010-04-01";
 export function smsProviderOf(
   parts: Pick<Deps, "db" | "secrets">,
 ): (instanceId: string) => Promise<SmsProvider | undefined> {
-  const reader = providerReader(parts, sms.place);
+  const reader = providerReader(parts, sms.storage);
   return async (instanceId) => {
     const found = await reader.inForce(instanceId);
     if (found === undefined) return undefined;

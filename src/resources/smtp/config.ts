@@ -73,8 +73,8 @@ export function patchedConfig(before: MailConfig, patch: PatchSMTPProvider): Mai
   if (patch.http !== undefined) throw providerFixed(smtpKind, "http");
   const { tls = before.tls, user = before.user } = patch;
   if (patch.password !== undefined && user === "") throw userRequired();
-  const place = patch.host === undefined ? before : splitHost(patch.host);
-  return { kind: "smtp", ...sender, host: place.host, port: place.port, tls, user };
+  const address = patch.host === undefined ? before : splitHost(patch.host);
+  return { kind: "smtp", ...sender, host: address.host, port: address.port, tls, user };
 }
 
 // The schema lets only `host:port` pass, IPv6 addresses in brackets.

@@ -7,7 +7,7 @@ import { providerCalls, toSearch } from "../messageprovider/index.ts";
 import { fromStatePolicy } from "../reuse/index.ts";
 import { newConfig, patchedConfig } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
-import { smtp } from "./place.ts";
+import { smtp } from "./storage.ts";
 import { type MailProvider, mailProviders } from "./providers.ts";
 
 /** Sends a test message by a provider, whether or not it is in force. @throws what keeps it from being taken */
@@ -18,7 +18,7 @@ export type SendTest = (
 
 export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SMTPProviderService> {
   const { db, checkUrl } = deps;
-  const calls = providerCalls(deps, smtp.place);
+  const calls = providerCalls(deps, smtp.storage);
   const { queries } = calls;
   const usable = mailProviders(deps);
   const requireAllowed = (http: { url: string } | undefined) => {

@@ -5,7 +5,7 @@ import {
   type UsableProvider,
 } from "../messageprovider/index.ts";
 import type { MailConfig } from "./config.ts";
-import { smtp } from "./place.ts";
+import { smtp } from "./storage.ts";
 
 /** A mail server. `tls`: over TLS only. Empty `user`: nobody is told. Empty `replyTo`: answers go to the sender. */
 export type SmtpProvider = {
@@ -38,7 +38,7 @@ export type MailProvider = SmtpProvider | HttpProvider;
 export function mailProviderOf(
   parts: Pick<Deps, "db" | "secrets">,
 ): (instanceId: string, organizationId?: string) => Promise<MailProvider | undefined> {
-  const reader = providerReader(parts, smtp.place);
+  const reader = providerReader(parts, smtp.storage);
   return async (instanceId) => {
     const found = await reader.inForce(instanceId);
     return found && toMailProvider(found);
@@ -49,7 +49,7 @@ export function mailProviderOf(
 export function mailProviders(parts: Pick<Deps, "db" | "secrets">): {
   of(row: SeenProvider<MailConfig>["row"]): Promise<MailProvider>;
 } {
-  const reader = providerReader(parts, smtp.place);
+  const reader = providerReader(parts, smtp.storage);
   return { of: async (row) => toMailProvider(await reader.use(row)) };
 }
 

@@ -93,7 +93,7 @@ export type CodesParts = {
 export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesParts): Codes {
   const t = db.table(oneTimeCodes);
   const messages = budgets && createMessageBudget({ db, secrets, budgets });
-  const place = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
+  const codeRef = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
     instanceId,
     userId,
     kind: name,
@@ -103,7 +103,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
     secrets.digest(user.instanceId, `${name}:${code}`);
 
   async function find(user: UserRef, kind: CodeKind) {
-    const where = place(user, kind);
+    const where = codeRef(user, kind);
     const [row] = await db.read
       .select()
       .from(t)
@@ -133,7 +133,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       const lifeMs = delivery === "returned" ? kind.lifeMs : mostWaitingMs;
       tx.write(
         putRow(oneTimeCodes, {
-          ...place(user, kind),
+          ...codeRef(user, kind),
           subject,
           digest: await digestOf(user, kind, code),
           attempts: 0,
@@ -155,7 +155,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       if (row?.subject !== subject || row.createdAt.getTime() !== askedAt.getTime()) {
         return undefined;
       }
-      const where = place(user, kind);
+      const where = codeRef(user, kind);
       tx.expectRows(oneTimeCodes, { ...where, digest: row.digest }, 1);
       const code = newCode(kind);
       tx.write(
@@ -171,7 +171,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
     async spend(tx, user, kind, { code, subject, isCounted }) {
       const guesses = isCounted ? undefined : budgets;
       guesses?.spend("guesses", tx.at.source);
-      const where = place(user, kind);
+      const where = codeRef(user, kind);
       const row = await find(user, kind);
       if (row === undefined || row.expiresAt <= tx.now || row.attempts >= mostAttempts)
         return false;

@@ -10,7 +10,7 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { eventTeller, objectHistory, originTeller, toEvent } from "../event/index.ts";
+import { eventFormatter, objectHistory, originFormatter, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { lastUses } from "../object/credential-uses.ts";
@@ -99,8 +99,8 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const domainsOf = verifiedDomains(db);
   const chosen = idGuard(deps);
   const history = objectHistory(deps);
-  const tellerFor = eventTeller(db);
-  const originsFor = originTeller(deps, homesReader(db));
+  const formatterFor = eventFormatter(db);
+  const originsFor = originFormatter(deps, homesReader(db));
 
   return {
     async createUser({ user: wanted }, scope) {
@@ -209,9 +209,9 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const { instanceId } = scope;
       const types = withChecks ? [user.type, checks.type] : [user.type];
       const found = await history({ instanceId, types, id }, toPage(query));
-      const tell = await tellerFor(scope);
+      const format = await formatterFor(scope);
       const originOf = await originsFor(scope, instanceId, found.rows);
-      const result = found.rows.map((row) => toEvent(row, tell, originOf(row)));
+      const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
       return { details: toListDetails(found), result };
     },
   };

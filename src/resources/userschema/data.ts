@@ -4,7 +4,7 @@ import type { UserSchema } from "./built-in.ts";
 import { type CompiledSchema, compileDocument } from "./document.ts";
 import { copyOf, type Flaw } from "./json.ts";
 import { type Actor, readable, unwritable } from "./permission.ts";
-import { surelyFits } from "./surely-fits.ts";
+import { compilePrecheck } from "./precheck.ts";
 import { fits, flawsOf } from "./validator.ts";
 
 /** How many values the data of a user holds at most, those inside others included. */
@@ -12,7 +12,7 @@ const maxValues = 4_096;
 const root = "user.data";
 
 const capacity = 200;
-type Compiled = CompiledSchema & { isSure: (data: JsonObject) => boolean };
+type Compiled = CompiledSchema & { passesPrecheck: (data: JsonObject) => boolean };
 const compiled = new Map<string, Compiled>();
 // Built-in ones are the same object always.
 const byObject = new WeakMap<JsonObject, Compiled>();
@@ -28,7 +28,7 @@ function compileByText(schema: JsonObject): Compiled {
   const text = JSON.stringify(schema);
   let known = compiled.get(text);
   if (known === undefined) {
-    known = { ...compileDocument(schema, "schema"), isSure: surelyFits(schema) };
+    known = { ...compileDocument(schema, "schema"), passesPrecheck: compilePrecheck(schema) };
     const [oldest] = compiled.keys();
     if (compiled.size >= capacity && oldest !== undefined) compiled.delete(oldest);
     compiled.set(text, known);
@@ -54,7 +54,7 @@ export function requireData(
 ): void {
   const rules = compile(schema);
   const { permissions } = rules;
-  if (!rules.isSure(data)) requireFit(rules, data);
+  if (!rules.passesPrecheck(data)) requireFit(rules, data);
   const path = unwritable(permissions, [previous, data], as, root);
   if (path !== undefined) {
     throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {

@@ -1,6 +1,6 @@
 import type { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
-import { keptAnswer } from "../../authz/kept-answer.ts";
+import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -29,7 +29,7 @@ export function userSchemaHandlers(
 ): Handlers<typeof UserSchemaService> {
   const { db, events, newId } = deps;
   const queries = userSchemaQueries(deps);
-  const told = keptAnswer((row: UserSchemaRow) => ({
+  const told = cachedResponse((row: UserSchemaRow) => ({
     userSchema: toGetUserSchema(row),
   }));
 

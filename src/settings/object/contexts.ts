@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
-import { keepAnswer } from "../../authz/kept-answer.ts";
+import { cacheResponse } from "../../authz/response-cache.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import { invalidField } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -95,7 +95,7 @@ export function resolvedSettings<T extends object>(
   const chainOf = settingsChain(db, group);
   const load = async (instanceId: string, key: string) => {
     const [organizationId = "", issuer = ""] = key.split(" ");
-    return keepAnswer(make(await chainOf(instanceId, organizationId), issuer));
+    return cacheResponse(make(await chainOf(instanceId, organizationId), issuer));
   };
   const answers = cachedRead(db, [settingValues, settingContexts], load, mostAnswers);
   // Also what is not held here is made of cached reads, which may lag.

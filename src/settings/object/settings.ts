@@ -114,11 +114,11 @@ export function defineSettings(
 ): SettingsGroup {
   const has = (level: OwnerRef["type"], property: string): boolean =>
     level !== "org" || !ofInstance.includes(property) || onceOfOrganizations.includes(property);
-  const places = levels.flatMap((level) =>
+  const prefixes = levels.flatMap((level) =>
     properties.filter((property) => has(level, property)).map((each) => `${level}.${each}`),
   );
   const group = { name, levels, properties, ofInstance, floors };
-  return settingsGroup(group, places, (level, property) => ({
+  return settingsGroup(group, prefixes, (level, property) => ({
     type: `${name}.${level}.${property}`,
     about: {},
   }));
@@ -141,17 +141,17 @@ export const defineManySettings = (
 
 function settingsGroup(
   group: Pick<SettingsGroup, "name" | "levels" | "properties" | "ofInstance" | "floors">,
-  places: readonly string[],
-  placeOf: (
+  prefixes: readonly string[],
+  eventOf: (
     level: OwnerRef["type"],
     property: string,
   ) => { type: string; about: { property?: string } },
 ): SettingsGroup {
   const { name } = group;
   const payloads: Record<string, Payload<SettingPayload>> = Object.fromEntries(
-    places.flatMap((place) => [
-      [`${place}.set`, payload()],
-      [`${place}.reset`, payload()],
+    prefixes.flatMap((prefix) => [
+      [`${prefix}.set`, payload()],
+      [`${prefix}.reset`, payload()],
     ]),
   );
   const events: AnyEvents<SettingEvent> = defineEvents(name, payloads);
@@ -171,7 +171,7 @@ function settingsGroup(
     decide(level, current, wished, demanded) {
       if (level === "org") requireOwn(group, wished, demanded);
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
-        const { type, about } = placeOf(level, property);
+        const { type, about } = eventOf(level, property);
         if ("reset" in change) {
           return property in current ? [{ type: `${type}.reset`, payload: about }] : [];
         }

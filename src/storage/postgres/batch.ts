@@ -2,7 +2,7 @@ import { ClaimTaken, type Committed, Conflict, type Unit } from "../database.ts"
 import { PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, type ColumnKind, columnName } from "../table.ts";
 import { claimTakenState, conflictStates } from "./append-function.ts";
-import { partsOf } from "../stamps.ts";
+import { partsOf } from "../cache-versions.ts";
 import { quote } from "./ddl.ts";
 import { grouped } from "./groups.ts";
 
@@ -19,7 +19,7 @@ const same: Rename = (table) => table;
 /** Row changes as statements over `$1` values, `$2` where, `$3` the first sequence; equal statements stand once. */
 export class Shapes {
   readonly texts: string[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
   readonly #rename: Rename;
 
   constructor(rename = same) {
@@ -27,10 +27,10 @@ export class Shapes {
   }
 
   /** The number of the statement, from 1 as arrays of PostgreSQL count. */
-  #place(text: string): number {
-    let place = this.#places.get(text);
-    if (place === undefined) this.#places.set(text, (place = this.texts.push(text)));
-    return place;
+  #indexOf(text: string): number {
+    let index = this.#indexes.get(text);
+    if (index === undefined) this.#indexes.set(text, (index = this.texts.push(text)));
+    return index;
   }
 
   /** Changes that do to the tables what these do one after the other (groups.ts), a statement for each group. */
@@ -45,14 +45,14 @@ export class Shapes {
     const where = "where" in row ? plain(table, row.where) : null;
     if (row.op === "delete") {
       const text = `DELETE FROM ${this.#name(table)} WHERE ${conditions(table, row.where)}`;
-      return [this.#place(text), null, where];
+      return [this.#indexOf(text), null, where];
     }
     const values = plain(table, row.values);
     if (row.op === "update") {
       const text = `UPDATE ${this.#name(table)} SET ${assignments(row, "$1")} WHERE ${conditions(table, row.where)}`;
-      return [this.#place(text), values, where];
+      return [this.#indexOf(text), values, where];
     }
-    return [this.#place(this.#insertion(row, "$1", "")), values, null];
+    return [this.#indexOf(this.#insertion(row, "$1", "")), values, null];
   }
 
   /** Changes of one shape in one statement: a row of `$1` holds the values of one, and then what it is about. */
@@ -65,7 +65,7 @@ export class Shapes {
       ...("where" in row ? plain(table, row.where) : []),
     ]);
     if (first.op === "insert" || first.op === "put") {
-      return [this.#place(this.#insertion(first, "r.v", ` FROM ${each}`)), values, null];
+      return [this.#indexOf(this.#insertion(first, "r.v", ` FROM ${each}`)), values, null];
     }
     const from = first.op === "update" ? Object.keys(first.values).length : 0;
     const where = conditions(table, first.where, { of: "t.", from: "r.v", at: from });
@@ -74,7 +74,7 @@ export class Shapes {
       first.op === "update"
         ? `UPDATE ${name} SET ${assignments(first, "r.v")} FROM ${each} WHERE ${where}`
         : `DELETE FROM ${name} USING ${each} WHERE ${where}`;
-    return [this.#place(text), values, null];
+    return [this.#indexOf(text), values, null];
   }
 
   #insertion(row: RowChange & { op: "insert" | "put" }, from: string, rows: string): string {
@@ -98,7 +98,7 @@ export class Shapes {
   count(table: AnyTable, where: Values): number {
     const rows = `FROM ${quote(table.name)} WHERE ${conditions(table, where)}`;
     // Units of one instance follow one another; rows of no instance must be held until the commit.
-    return this.#place(
+    return this.#indexOf(
       "instanceId" in table.columns
         ? `SELECT count(*) ${rows}`
         : `SELECT count(*) FROM (SELECT 1 ${rows} FOR SHARE) AS held`,

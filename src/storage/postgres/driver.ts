@@ -2,7 +2,7 @@ import type { MigratableDatabase, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
 import { createListeners } from "../listeners.ts";
-import { createStamps } from "../stamps.ts";
+import { createCacheVersions } from "../cache-versions.ts";
 import { checkServer, createPool } from "./connect.ts";
 import { storeError } from "./errors.ts";
 import { rewriteTables } from "./rewrite.ts";
@@ -31,7 +31,7 @@ export async function openPostgres(options: {
   const reading = createPool(url, "read", connections.read, true);
   const writing = createPool(url, "write", connections.write);
   const read = createReader(reading);
-  const stamps = createStamps();
+  const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   let monitor: Monitor | undefined;
   let closed: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export async function openPostgres(options: {
     pool: writing,
     connections: connections.write,
     onCommitted(unit, firstSequence) {
-      stamps.touch(unit);
+      cacheVersions.touch(unit);
       listeners.committed(unit, firstSequence);
     },
     onCounted: (instanceId, before, ours) => monitor?.counted(instanceId, before, ours),
@@ -62,8 +62,8 @@ export async function openPostgres(options: {
     snapshot: async (build) => (await readSnapshot(reading, build)) as never,
     commit: (unit) => writer.commit(unit),
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
-    stamp: (instanceId, dependencies) =>
-      monitor?.isFresh() === true ? stamps.read(instanceId, dependencies) : Number.NaN,
+    cacheVersion: (instanceId, dependencies) =>
+      monitor?.isFresh() === true ? cacheVersions.read(instanceId, dependencies) : Number.NaN,
     async catchUp() {
       await monitor?.catchUp();
     },
@@ -82,7 +82,7 @@ export async function openPostgres(options: {
       const stale = await migrate(url, schema);
       monitor ??= createMonitor({
         url,
-        stamps,
+        cacheVersions,
         onForeign: listeners.tell,
       });
       await monitor.catchUp();

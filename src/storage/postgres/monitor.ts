@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { sequences } from "../kernel-tables.ts";
-import type { createStamps } from "../stamps.ts";
+import type { createCacheVersions } from "../cache-versions.ts";
 import { connect } from "./connect.ts";
 import { commitCounters, commitParts } from "./ddl.ts";
 import { storeError } from "./errors.ts";
@@ -17,7 +17,7 @@ const channel = "idsvc_commits";
 export type Monitor = AsyncDisposable & {
   /** Whether commits of other replicas have been looked for lately: what is cached may be trusted. */
   isFresh(): boolean;
-  /** Resolves when every commit that was acknowledged before the call, by any replica, counts in the stamps. */
+  /** Resolves when every commit that was acknowledged before the call, by any replica, counts in the cache versions. */
   catchUp(): Promise<void>;
   /** A batch of ours was committed: the instance had seen `before` units, and has seen `ours` more. */
   counted(instanceId: string, before: number, ours: number): void;
@@ -37,11 +37,11 @@ type ToldBatch = { instanceId: string; commits: number; units: number; changes: 
  */
 export function createMonitor(parts: {
   url: string;
-  stamps: ReturnType<typeof createStamps>;
+  cacheVersions: ReturnType<typeof createCacheVersions>;
   /** Another replica has written events of the instance. */
   onForeign: (instanceId: string) => void;
 }): Monitor {
-  const { stamps } = parts;
+  const { cacheVersions } = parts;
   const replica = randomUUID();
   const seen = new Map<string, Seen>();
   let connection: Promise<pg.Client> | undefined;
@@ -58,7 +58,7 @@ export function createMonitor(parts: {
     await client.query(`LISTEN ${channel}`);
     // Nothing is known of what happened meanwhile, not even that it is the same server.
     seen.clear();
-    stamps.touchAll();
+    cacheVersions.touchAll();
     return client;
   }
 
@@ -154,9 +154,9 @@ export function createMonitor(parts: {
     const isWhole = units === now.commits - before.commits;
     seen.set(instanceId, now);
     if (isWhole && missed.every(({ changes }) => changes !== null)) {
-      for (const { changes } of missed) stamps.touchParts(instanceId, changes ?? []);
+      for (const { changes } of missed) cacheVersions.touchParts(instanceId, changes ?? []);
     } else {
-      stamps.touchInstance(instanceId);
+      cacheVersions.touchInstance(instanceId);
     }
     if (now.head > before.head) parts.onForeign(instanceId);
   }

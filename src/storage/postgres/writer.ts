@@ -108,7 +108,7 @@ export function createWriter(parts: {
       [...taken].forEach(([instanceId, entries], at) => {
         const [before, each] = results[at] ?? [0, []];
         parts.onCounted(instanceId, before, entries.length);
-        entries.forEach((entry, place) => settle(entry, each[place]));
+        entries.forEach((entry, index) => settle(entry, each[index]));
       });
     } catch (error) {
       const told = storeError(error);

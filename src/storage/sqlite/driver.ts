@@ -5,7 +5,7 @@ import { unavailable } from "../../errors.ts";
 import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { createListeners } from "../listeners.ts";
-import { createStamps } from "../stamps.ts";
+import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
 import { checkTexts } from "../texts.ts";
 import { createWriter } from "./append.ts";
@@ -57,7 +57,7 @@ export function openSqlite(options: {
   const begin = connection.prepare("BEGIN");
   const commit = connection.prepare("COMMIT");
   const writer = createWriter(connection);
-  const stamps = createStamps();
+  const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const ending = new AbortController();
   let closed = false;
@@ -68,7 +68,7 @@ export function openSqlite(options: {
   let version = dataVersion.get();
   const noticeOthers = (): void => {
     const now = dataVersion.get();
-    if (now !== version) stamps.touchAll();
+    if (now !== version) cacheVersions.touchAll();
     version = now;
   };
   // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
@@ -124,7 +124,7 @@ export function openSqlite(options: {
     explain,
     giveUp,
     committed(unit, firstSequence) {
-      stamps.touch(unit);
+      cacheVersions.touch(unit);
       listeners.committed(unit, firstSequence);
     },
   });
@@ -149,7 +149,7 @@ export function openSqlite(options: {
       checkTexts(unit);
       return writes.commit(unit);
     },
-    stamp: stamps.read,
+    cacheVersion: cacheVersions.read,
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,

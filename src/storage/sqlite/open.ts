@@ -47,7 +47,7 @@ export function open(path: string, alone: boolean): Sqlite.Database {
   }
   const version = String(connection.prepare("SELECT sqlite_version()").pluck().get());
   const parts = version.split(".").map(Number);
-  const at = oldestSqlite.findIndex((part, place) => part !== parts[place]);
+  const at = oldestSqlite.findIndex((part, index) => part !== parts[index]);
   if (at !== -1 && (parts[at] ?? 0) < (oldestSqlite[at] ?? 0)) {
     throw failedPrecondition(
       "SQLITE_TOO_OLD",

@@ -56,7 +56,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
     permission: "authenticated",
     systemPermission: "",
     policy: { act: "", read: "", ownData: false, onInstance: "" },
-    permissionPlace: "anywhere",
+    permissionContext: "anywhere",
     holds: undefined,
     sessionActs: false,
     unfinishedSession: undefined,

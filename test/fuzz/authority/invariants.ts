@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
-import { createPeople } from "../../../src/login/people.ts";
+import { createLoginUsers } from "../../../src/login/users.ts";
 import { canLogInUntil, ownersByInstance } from "../../../src/resources/membership/owners.ts";
 import { user } from "../../../src/resources/user/index.ts";
 import { loginSettingsReader } from "../../../src/settings/login/index.ts";
@@ -97,7 +97,7 @@ async function namesLead(
   const broken = events
     .filter(({ type }) => type === "user.domain.claimed")
     .map(({ aggregateId }) => `J10: ${aggregateId} lost a name to a domain that nobody has proven`);
-  const people = createPeople(service.deps);
+  const people = createLoginUsers(service.deps);
   for (const [name, id] of led) {
     const found = await people.find(instanceId, name, undefined);
     if (found === id || found === undefined) continue;

@@ -1,4 +1,4 @@
-import type { Permissions, Place } from "../../../src/authz/permissions.ts";
+import type { Permissions, ResourceScope } from "../../../src/authz/permissions.ts";
 import {
   permissionsOf,
   permissionsOnInstance,
@@ -7,7 +7,7 @@ import {
 } from "../../../src/authz/roles.ts";
 
 /** A place of the world with a name for reports. */
-export type NamedPlace = { name: string; place: Place };
+export type NamedPlace = { name: string; place: ResourceScope };
 /** Pairs of a permission and a place, as text. */
 export type Power = Set<string>;
 
@@ -78,13 +78,13 @@ function withOwners(power: Power, places: readonly NamedPlace[]): Power {
   return power;
 }
 
-const ownerOf: Readonly<Partial<Record<Place["type"], string>>> = {
+const ownerOf: Readonly<Partial<Record<ResourceScope["type"], string>>> = {
   organization: "ORG_OWNER",
   project: "PROJECT_OWNER",
   projectGrant: "PROJECT_GRANT_OWNER",
 };
 
-function isWithin(place: Place, outer: Place): boolean {
+function isWithin(place: ResourceScope, outer: ResourceScope): boolean {
   if (outer.type === "instance") return true;
   if (place.type === "system" || place.type === "instance") return false;
   if (outer.type !== "organization")
@@ -92,7 +92,7 @@ function isWithin(place: Place, outer: Place): boolean {
   return (place.type === "organization" ? place.id : place.organizationId) === outer.id;
 }
 
-const idOf = (place: Place): string =>
+const idOf = (place: ResourceScope): string =>
   place.type === "system" || place.type === "instance" ? "" : place.id;
 
 export const addAll = (to: Power, more: Iterable<string>): void => {

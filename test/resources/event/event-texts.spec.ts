@@ -4,7 +4,7 @@ import { after, describe, it } from "node:test";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { supportedLanguages } from "../../../src/settings/language/index.ts";
-import { eventTexts, tellEvents } from "../../../src/texts/event-texts.ts";
+import { eventTexts, eventFormatterIn } from "../../../src/texts/event-texts.ts";
 import { until } from "../../jobs/place.ts";
 import { startSettingsPeer } from "../../settings/settings-peer.ts";
 import { bodyOf, uniqueName } from "../../support/peer.ts";
@@ -37,7 +37,7 @@ describe("the texts of events", () => {
   after(() => watching.deregister());
 
   it("are loaded a language at a time, when somebody reads it", async () => {
-    await tellEvents("sv");
+    await eventFormatterIn("sv");
     assert.deepEqual(loaded, ["sv.json"]);
   });
 
@@ -65,9 +65,9 @@ describe("the texts of events", () => {
   });
 
   it("say the name of an event that this release does not know", async () => {
-    const tell = await tellEvents("de");
-    assert.equal(tell("toString"), "toString");
-    assert.equal(tell("target.painted"), "target.painted");
+    const format = await eventFormatterIn("de");
+    assert.equal(format("toString"), "toString");
+    assert.equal(format("target.painted"), "target.painted");
   });
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { waitAfter } from "../../../src/resources/user/check/attempts.ts";
-import { createTurns } from "../../../src/resources/user/check/turns.ts";
+import { createKeyedMutex } from "../../../src/resources/user/check/keyed-mutex.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { goodPassword, startUserPeer, together } from "./user-peer.ts";
 
@@ -117,7 +117,7 @@ describe("the wait after wrong attempts", () => {
 
 describe("turns", () => {
   it("are taken under one key in the order of the calls, whatever becomes of each", async () => {
-    const inTurn = createTurns(3);
+    const inTurn = createKeyedMutex(3);
     const seen: string[] = [];
     const work = (name: string, fails = false) =>
       inTurn("key", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { createPeople } from "../../../src/login/people.ts";
+import { createLoginUsers } from "../../../src/login/users.ts";
 import { userStore } from "../../../src/oidc/store/users.ts";
 import { verifiedContactReader } from "../../../src/resources/user/index.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -13,7 +13,7 @@ const { post, put, deps, addOrganization, addMember, eventsOf } = service;
 after(() => service[Symbol.asyncDispose]());
 const { instance_id: instanceId, organization_id: defaultId } = service.app.made;
 
-const people = createPeople(deps);
+const people = createLoginUsers(deps);
 const byContact = verifiedContactReader(deps.db);
 const store = userStore({ ...deps, settings: { ownProjectId: () => "" } });
 const told = (id: string, to: string | undefined) =>

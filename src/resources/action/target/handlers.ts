@@ -1,6 +1,6 @@
 import type { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { instanceOwner, writeContext } from "../../../authz/context.ts";
-import { keptAnswer } from "../../../authz/kept-answer.ts";
+import { cachedResponse } from "../../../authz/response-cache.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
@@ -21,7 +21,7 @@ type TargetMethods =
 
 export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>, TargetMethods> {
   const queries = targetQueries(deps);
-  const told = keptAnswer((row: TargetRow) => ({
+  const told = cachedResponse((row: TargetRow) => ({
     target: toGetTarget(row),
   }));
   const { events, secrets, newId, checkUrl } = deps;

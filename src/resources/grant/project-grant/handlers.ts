@@ -4,7 +4,7 @@ import type { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/pro
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
 import { userGranting } from "../../../authz/roles.ts";
-import { keptAnswer } from "../../../authz/kept-answer.ts";
+import { cachedResponse } from "../../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -81,7 +81,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
-  const told = keptAnswer((row: ProjectGrantRow) => ({
+  const told = cachedResponse((row: ProjectGrantRow) => ({
     projectGrant: toGetProjectGrant(row, row.accepted),
   }));
 

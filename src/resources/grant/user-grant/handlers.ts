@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetUserGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
 import type { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
-import { keptAnswer } from "../../../authz/kept-answer.ts";
+import { cachedResponse } from "../../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import { execute, type Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -63,7 +63,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = userGrantQueries(deps);
-  const told = keptAnswer((row: UserGrantRow) => ({
+  const told = cachedResponse((row: UserGrantRow) => ({
     userGrant: toGetUserGrant(row),
   }));
   const placeOf = grantPlaces(deps);

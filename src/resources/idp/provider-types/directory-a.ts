@@ -12,7 +12,7 @@ export const directoryA = providerType({
   config: DirectoryAConfigSchema,
   patch: PatchDirectoryAConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["openid", "profile", "email", "User.Read"] },
 });

@@ -12,6 +12,6 @@ export const forgeAEs = providerType({
   config: ForgeAESConfigSchema,
   patch: PatchForgeAESConfigSchema,
   secret: "client_secret",
-  places: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
+  secretBoundFields: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
   urls: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
 });

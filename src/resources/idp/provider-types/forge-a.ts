@@ -12,6 +12,6 @@ export const forgeA = providerType({
   config: ForgeAConfigSchema,
   patch: PatchForgeAConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
 });

@@ -12,7 +12,7 @@ export const forgeBSelfHosted = providerType({
   config: ForgeBSelfHostedConfigSchema,
   patch: PatchForgeBSelfHostedConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["openid", "profile", "email"] },
 });

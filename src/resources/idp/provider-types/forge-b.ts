@@ -12,7 +12,7 @@ export const forgeB = providerType({
   config: ForgeBConfigSchema,
   patch: PatchForgeBConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["openid", "profile", "email"] },
 });

@@ -8,6 +8,6 @@ export const jwt = providerType({
   title: "JWT",
   config: JWTConfigSchema,
   patch: PatchJWTConfigSchema,
-  places: [],
+  secretBoundFields: [],
   urls: ["issuer", "jwt_endpoint", "keys_endpoint"],
 });

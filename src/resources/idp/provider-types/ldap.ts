@@ -13,7 +13,7 @@ export const ldap = providerType({
   patch: PatchLDAPConfigSchema,
   secret: "bind_password",
   // Whom the servers are trusted by counts too: another authority could vouch for another server.
-  places: ["servers", "start_tls", "root_ca"],
+  secretBoundFields: ["servers", "start_tls", "root_ca"],
   urls: [],
   defaults: {
     user_base: "dn",

@@ -12,6 +12,6 @@ export const oauth = providerType({
   config: OAuthConfigSchema,
   patch: PatchOAuthConfigSchema,
   secret: "client_secret",
-  places: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
+  secretBoundFields: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
   urls: ["authorization_endpoint", "token_endpoint", "user_endpoint"],
 });

@@ -12,7 +12,7 @@ export const oidc = providerType({
   config: OIDCConfigSchema,
   patch: PatchOIDCConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["openid", "profile", "email"] },
 });

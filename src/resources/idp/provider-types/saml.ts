@@ -11,6 +11,6 @@ export const saml = providerType({
   title: "SAML",
   config: SAMLConfigSchema,
   patch: PatchSAMLConfigSchema,
-  places: [],
+  secretBoundFields: [],
   urls: ["metadata_url"],
 });

@@ -12,7 +12,7 @@ export const socialA = providerType({
   config: SocialAConfigSchema,
   patch: PatchSocialAConfigSchema,
   secret: "client_secret",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["openid", "profile", "email"] },
 });

@@ -12,7 +12,7 @@ export const socialB = providerType({
   config: SocialBConfigSchema,
   patch: PatchSocialBConfigSchema,
   secret: "private_key",
-  places: ["issuer"],
+  secretBoundFields: ["issuer"],
   urls: ["issuer"],
   defaults: { scopes: ["name", "email"] },
 });

@@ -11,7 +11,7 @@ import { instant, int, int64, type Row, table, text } from "../../../storage/tab
 import { type User, user } from "../user.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
 import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
-import { createTurns } from "./turns.ts";
+import { createKeyedMutex } from "./keyed-mutex.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
@@ -105,7 +105,7 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
   const { db, events, organizations, budgets } = deps;
   const browsers = createKnownBrowsers(deps);
   const rowOf = rowByKey(db, attemptCounts);
-  const inTurn = turnsOf(db);
+  const exclusively = mutexOf(db);
 
   /** The row and the stream, both as they must still be at the commit. */
   async function open(tx: Transaction, ref: UserRef) {
@@ -137,8 +137,8 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     return known;
   }
 
-  /** Strangers who wait keep nobody waiting in a browser that is known. */
-  async function lineOf(at: WriteContext, userId: string): Promise<string> {
+  /** A browser that is known has a key of its own: strangers who wait do not make it wait. */
+  async function mutexKeyOf(at: WriteContext, userId: string): Promise<string> {
     const known = await browsers.find(at, userId);
     return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
   }
@@ -189,11 +189,11 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     async judge(at, userId, counter, judge) {
       // Taken before anything is looked at: neither the answer nor its time tells anything else then.
       if (counter !== undefined) budgets.spend("guesses", at.source);
-      const line = await lineOf(at, userId ?? nobody);
+      const mutexKey = await mutexKeyOf(at, userId ?? nobody);
       const judgement =
         userId === undefined
           ? undefined
-          : await inTurn(line, () => judged(at, userId, counter, judge));
+          : await exclusively(mutexKey, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       else deps.noteRefusal(refusedBy(at, userId, judgement));
       return judgement ?? spend(at);
@@ -226,11 +226,11 @@ const refusedBy = (
 });
 
 // One order for all who check credentials in this process.
-const turns = new WeakMap<Database, ReturnType<typeof createTurns>>();
+const mutexes = new WeakMap<Database, ReturnType<typeof createKeyedMutex>>();
 
-function turnsOf(db: Database): ReturnType<typeof createTurns> {
-  const known = turns.get(db) ?? createTurns(mostWaiting);
-  turns.set(db, known);
+function mutexOf(db: Database): ReturnType<typeof createKeyedMutex> {
+  const known = mutexes.get(db) ?? createKeyedMutex(mostWaiting);
+  mutexes.set(db, known);
   return known;
 }
 

@@ -58,15 +58,15 @@ export async function readParty(
   parts: TokenParts,
   at: At,
   client: Client,
-  place: "subject_token" | "actor_token",
+  parameter: "subject_token" | "actor_token",
   { value, type }: { value: string; type: string },
 ): Promise<Party> {
   const reader = Object.hasOwn(readers, type) ? readers[type] : undefined;
-  if (reader === undefined || (place === "actor_token" && !reader.mayAct)) {
-    throw invalidRequest(`the type of the ${place} is not allowed`);
+  if (reader === undefined || (parameter === "actor_token" && !reader.mayAct)) {
+    throw invalidRequest(`the type of the ${parameter} is not allowed`);
   }
   const found = await reader.read(parts, at, client, value);
-  if (found === undefined) throw invalidRequest(`the ${place} is invalid`);
+  if (found === undefined) throw invalidRequest(`the ${parameter} is invalid`);
   return { ...found, needsActor: reader.needsActor };
 }
 

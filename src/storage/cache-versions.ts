@@ -13,7 +13,7 @@ export type Dependency = AnyTable | { table: AnyTable; part: string };
  * Counts commits by instance and table, so that a cached read knows whether it is still true (B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
  */
-export function createStamps() {
+export function createCacheVersions() {
   const byInstance = new Map<string, Map<string, number>>();
   let everywhere = 0;
 

@@ -2,10 +2,10 @@ import { create, type DescMessage, type Message, type MessageInitShape } from "@
 import { frozen } from "../eventstore/frozen.ts";
 
 type Form = string | Uint8Array;
-type Kept = { message?: Message; forms: Map<string, Form> };
+type Cached = { message?: Message; forms: Map<string, Form> };
 
-const keptInits = new WeakMap<object, Kept>();
-const keptMessages = new WeakMap<Message, Kept>();
+const byInit = new WeakMap<object, Cached>();
+const byMessage = new WeakMap<Message, Cached>();
 
 /**
  * Says of what a handler answers that it will answer the same object again, and that nothing else makes the answer: its
@@ -13,41 +13,41 @@ const keptMessages = new WeakMap<Message, Kept>();
  *
  * The query, and the making and the writing of the answer, are half of what a small read costs.
  */
-export function keepAnswer<I extends object>(init: I): I {
-  keptInits.set(init, { forms: new Map() });
+export function cacheResponse<I extends object>(init: I): I {
+  byInit.set(init, { forms: new Map() });
   return init;
 }
 
-/** The answers that are made of what a cached read gives: the same one for as long as the same is read. */
-export function keptAnswer<S extends object, I extends object>(
+/** The responses that are made of what a cached read gives: the same one for as long as the same is read. */
+export function cachedResponse<S extends object, I extends object>(
   make: (source: S) => I,
 ): (source: S) => I {
-  const answers = new WeakMap<S, I>();
+  const responses = new WeakMap<S, I>();
   return (source) => {
-    let answer = answers.get(source);
-    if (answer === undefined) answers.set(source, (answer = keepAnswer(make(source))));
-    return answer;
+    let response = responses.get(source);
+    if (response === undefined) responses.set(source, (response = cacheResponse(make(source))));
+    return response;
   };
 }
 
 /** The message that a handler's answer stands for. */
 export function messageOf<D extends DescMessage>(type: D, init: MessageInitShape<D>): Message {
-  const kept = keptInits.get(init);
-  if (kept === undefined) return create(type, init);
-  if (kept.message === undefined) {
-    kept.message = frozen(create(type, init));
-    keptMessages.set(kept.message, kept);
+  const cached = byInit.get(init);
+  if (cached === undefined) return create(type, init);
+  if (cached.message === undefined) {
+    cached.message = frozen(create(type, init));
+    byMessage.set(cached.message, cached);
   }
-  return kept.message;
+  return cached.message;
 }
 
-/** A message in a form that is known by its name: of an answer that is kept, the form is kept with it. */
+/** A message in a form that is known by its name: of a cached response, the form is cached with it. */
 export function writtenAs<F extends Form>(
   message: Message,
   form: string,
   write: (message: Message) => F,
 ): F {
-  const forms = keptMessages.get(message)?.forms;
+  const forms = byMessage.get(message)?.forms;
   if (forms === undefined) return write(message);
   let written = forms.get(form);
   if (written === undefined) forms.set(form, (written = write(message)));

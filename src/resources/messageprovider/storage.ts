@@ -4,7 +4,7 @@ import type { MessageProviderKind, ProviderConfig } from "./kind.ts";
 import type { ProviderTable } from "./projection.ts";
 
 /** Where providers of a kind are kept. Instances have policies only on what they can inherit. */
-export type ProviderPlace<C extends ProviderConfig> = {
+export type ProviderStorage<C extends ProviderConfig> = {
   kind: MessageProviderKind<C>;
   providers: ProviderTable;
   policies: StatePolicies;

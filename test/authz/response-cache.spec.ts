@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { GetTargetResponseSchema } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { keepAnswer, keptAnswer, messageOf, writtenAs } from "../../src/authz/kept-answer.ts";
+import {
+  cacheResponse,
+  cachedResponse,
+  messageOf,
+  writtenAs,
+} from "../../src/authz/response-cache.ts";
 
 const init = (name: string) => ({ target: { target: { name } } });
 const nameIn = (message: unknown): string => Object(message).target.target.name;
@@ -10,7 +15,10 @@ const nameIn = (message: unknown): string => Object(message).target.target.name;
 describe("an answer that is kept", () => {
   it("is made once of what it is made of", () => {
     let made = 0;
-    const told = keptAnswer(({ name }: { name: string }) => ({ ...init(name), made: (made += 1) }));
+    const told = cachedResponse(({ name }: { name: string }) => ({
+      ...init(name),
+      made: (made += 1),
+    }));
     const [one, other] = [{ name: "one" }, { name: "other" }];
     assert.equal(told(one), told(one));
     assert.notEqual(told(one), told(other));
@@ -18,7 +26,7 @@ describe("an answer that is kept", () => {
   });
 
   it("stands for one message, which nobody can change", () => {
-    const answer = keepAnswer(init("a"));
+    const answer = cacheResponse(init("a"));
     const message = messageOf(GetTargetResponseSchema, answer);
     assert.equal(messageOf(GetTargetResponseSchema, answer), message);
     const inside = Object(message).target.target;
@@ -28,7 +36,7 @@ describe("an answer that is kept", () => {
   });
 
   it("is written once in each form", () => {
-    const message = messageOf(GetTargetResponseSchema, keepAnswer(init("a")));
+    const message = messageOf(GetTargetResponseSchema, cacheResponse(init("a")));
     let written = 0;
     const write = (form: string) =>
       writtenAs(message, form, (what) => `${form} ${nameIn(what)} ${(written += 1)}`);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Answers that wait for each other at most; under a crowd the first ones need not wait for the last. */
+/** At most so many responses wait for each other. */
 const mostWaiting = 64;
 
 type Ending = { response: ServerResponse; body: Uint8Array | string | undefined; isAscii: boolean };
@@ -8,13 +8,13 @@ type Ending = { response: ServerResponse; body: Uint8Array | string | undefined;
 let waiting: Ending[] = [];
 
 /**
- * Ends a response whose head is written, together with the others of this turn of the event loop.
+ * Response coalescing: ends a response whose head is written together with the others of this turn of the event loop.
  *
  * A lone answer leaves as soon as everything that had arrived with its request was looked at, which is at once. Written
  * one by one, the answers of a busy turn would each wake the client (or its processor) for one of them: on a virtual
  * machine a bare answer took up to twice the time of our processor.
  */
-export function endTogether(ending: Ending): void {
+export function endCoalesced(ending: Ending): void {
   waiting.push(ending);
   if (waiting.length === 1) setImmediate(endAll);
   else if (waiting.length === mostWaiting) endAll();

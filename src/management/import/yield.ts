@@ -8,14 +8,14 @@ const idleTurnMs = 0.3;
 const courtesy = 1;
 
 /**
- * Lets others have the event loop in the middle of long work. Nothing is waited for while nobody else works; where others
+ * Yields the event loop to others in the middle of long work. Nothing is waited for while nobody else works; where others
  * do, they get the time that they need and as much again.
  */
-export function createBreath() {
+export function createYielder() {
   let from = performance.now();
   return {
     /** Goes on at once until a slice is used up. */
-    async take(): Promise<void> {
+    async yieldIfDue(): Promise<void> {
       const now = performance.now();
       if (now - from < sliceMs) return;
       await turn();

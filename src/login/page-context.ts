@@ -18,10 +18,10 @@ import { pageHeaders } from "./headers.ts";
 import { chooseLanguage, isLanguage, type Language } from "../texts/languages.ts";
 import type { Page, Problem, NoticeCode } from "./page.ts";
 import type { ErrorCode } from "./pages/error.ts";
-import type { LoginPorts, Place } from "./ports.ts";
+import type { LoginPorts, Tenant } from "./ports.ts";
 import { openReturned, type Returned, returnedName, sealReturned } from "./returned.ts";
 import { texts } from "../texts/texts.ts";
-import type { LoginAnswer, LoginPlace, LoginRequest } from "./web.ts";
+import type { LoginAnswer, LoginRequestContext, LoginRequest } from "./web.ts";
 
 // What a browser makes of a passkey is longer than anything that people type. Longer values are cut: to normalise a text takes
 // a time that grows with the square of its length (J17).
@@ -62,15 +62,15 @@ export type Shown = {
   hasForms?: boolean;
 };
 
-/** One request of a browser to the login, with everything that is known of it. */
-export type Visit = {
-  readonly at: LoginPlace;
+/** The request context of a page: one request of a browser to the login, with everything that is known of it. */
+export type PageContext = {
+  readonly at: LoginRequestContext;
   readonly isTls: boolean;
   readonly query: ReadonlyMap<string, string>;
   /** What was sent; of a page that shows a form again, what was typed there before. */
   readonly form: ReadonlyMap<string, string>;
   readonly agent: Agent;
-  readonly place: Place;
+  readonly tenant: Tenant;
   readonly language: Language;
   /** The flow that the page belongs to. @throws PageRefused where there is none */
   readonly flow: Flow;
@@ -98,11 +98,11 @@ type Parts = LoginPorts & { agents: Agents; flows: FlowStore };
  *
  * @throws PageRefused
  */
-export async function openVisit(
+export async function openPageContext(
   parts: Parts,
   request: LoginRequest,
-  at: LoginPlace,
-): Promise<Visit> {
+  at: LoginRequestContext,
+): Promise<PageContext> {
   const isTls = at.issuer.startsWith("https:");
   const cookies = request.headers.get("cookie") ?? "";
   const [path = "", search = ""] = request.url.split("?", 2);
@@ -134,8 +134,8 @@ export async function openVisit(
   const form = returned === undefined ? sent : new Map(Object.entries(returned.values ?? {}));
 
   const organizationId = await organizationOf(parts, at.instanceId, flow?.data);
-  const place: Place = { instanceId: at.instanceId, organizationId };
-  const offered = await parts.languagesOf(place);
+  const tenant: Tenant = { instanceId: at.instanceId, organizationId };
+  const offered = await parts.languagesOf(tenant);
   const wished = query.get("ui_locales");
   const language = chooseLanguage({
     uiLocales: wished ?? flow?.data.language ?? flow?.data.request?.uiLocales.join(" "),
@@ -185,7 +185,7 @@ export async function openVisit(
     isTls,
     query,
     form,
-    place,
+    tenant,
     language,
     get agent() {
       return agent;
@@ -200,7 +200,7 @@ export async function openVisit(
     save: (data) => change(data, request.method === "POST"),
     kept: async () => (flow?.isKept === true ? flow : change(flow?.data ?? {}, true)),
     get presence() {
-      return visitorIn(at, flow);
+      return presenceIn(at, flow);
     },
     async renew(sessionIds) {
       agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
@@ -212,9 +212,9 @@ export async function openVisit(
       const page: Page = {
         language,
         languages: offered.allowed,
-        t: texts(language, await parts.textsOf(place, language)),
+        t: texts(language, await parts.textsOf(tenant, language)),
         nonce,
-        branding: await parts.brandingOf(place),
+        branding: await parts.brandingOf(tenant),
         csrf: csrfTokenOf(agent),
         ...(flow === undefined ? {} : { flow: flow.address }),
         ...(self === undefined ? {} : { self }),
@@ -242,7 +242,7 @@ export async function openVisit(
       issuer: at.issuer,
       requestId: at.requestId,
       source: sourceOf(at.peer),
-      presence: visitorIn(at, flow),
+      presence: presenceIn(at, flow),
       as: { system: "login" },
       browser: agent.id,
       ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
@@ -267,7 +267,7 @@ async function noFlow(
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;
 
-const visitorIn = ({ where }: LoginPlace, flow: Flow | undefined): Presence =>
+const presenceIn = ({ where }: LoginRequestContext, flow: Flow | undefined): Presence =>
   presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
 async function organizationOf(
@@ -288,7 +288,7 @@ async function organizationOf(
 /** @throws PageRefused FORM_REFUSED */
 function requireOwnForm(
   { headers }: LoginRequest,
-  { issuer }: LoginPlace,
+  { issuer }: LoginRequestContext,
   agent: Agent | undefined,
   form: ReadonlyMap<string, string>,
 ): void {

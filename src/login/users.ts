@@ -17,7 +17,7 @@ import type { Factor } from "./pages/mfa.ts";
 import type { Account } from "./parts/account.ts";
 
 /** What the login asks of users and organizations. */
-export type People = {
+export type LoginUsers = {
   /**
    * Who logs in by a name: `<username>@<domain>`; the username alone within the organization that the login is bound to,
    * else within the default organization; a verified e-mail address or phone number that nobody shares.
@@ -69,7 +69,7 @@ const kinds: readonly { setting: SecondFactor; kind: string; factor: Factor }[] 
   { setting: "recovery_code", kind: "recovery_codes", factor: "recovery" },
 ];
 
-export function createPeople(deps: Pick<Deps, "db" | "events" | "organizations">): People {
+export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizations">): LoginUsers {
   const { db, events } = deps;
   const activeUser = activeUserReader(deps);
   const byLoginName = loginNameReader(deps);

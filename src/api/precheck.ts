@@ -25,13 +25,13 @@ import { display_name, http_url } from "#gen/idsvc/options/v1/options_pb.ts";
 type Check = (value: unknown) => boolean;
 
 // Narrower than what the rules allow: whatever else they allow, the validator finds out.
-const surelyName = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
-const surelyUrl = /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?(?:\/[A-Za-z0-9._~/-]*)?$/;
+const plainName = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
+const plainUrl = /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?(?:\/[A-Za-z0-9._~/-]*)?$/;
 
 const label = "[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30})?";
-const surelyEmail = new RegExp(`^[A-Za-z0-9._+-]{1,64}@${label}(?:\\.${label}){1,4}$`);
+const plainEmail = new RegExp(`^[A-Za-z0-9._+-]{1,64}@${label}(?:\\.${label}){1,4}$`);
 // Of these characters a pattern means the same here as to the validator, which reads RE2.
-const plainPattern = /^[A-Za-z0-9 ^$()[\]{}*+?|,=_-]+$/;
+const portablePattern = /^[A-Za-z0-9 ^$()[\]{}*+?|,=_-]+$/;
 const longestMatched = 64;
 
 const ours: ReadonlySet<number> = new Set([display_name.number, http_url.number]);
@@ -41,12 +41,12 @@ const unsure: Check = () => false;
 const compiled = new WeakMap<DescMessage, Check>();
 
 /**
- * A check that is true only for messages that keep every rule of the schema; false means "ask the validator".
+ * A check that is true only for messages that keep every rule of the schema (precheck); false means "ask the validator".
  *
  * It knows the plain rules (required, lengths, constants, defined values, sizes of lists, spans of time), vouches for
  * plain names and addresses, and for nothing else: CEL and rules it has never heard of are always the validator's.
  */
-export function surelyValid(type: DescMessage): (message: Message) => boolean {
+export function compilePrecheck(type: DescMessage): (message: Message) => boolean {
   return compileMessage(type);
 }
 
@@ -162,13 +162,16 @@ function compileString(rules: StringRules): Check {
   ) {
     return unsure;
   }
-  if (rules.pattern !== "" && (!plainPattern.test(rules.pattern) || rules.pattern.includes("(?"))) {
+  if (
+    rules.pattern !== "" &&
+    (!portablePattern.test(rules.pattern) || rules.pattern.includes("(?"))
+  ) {
     return unsure;
   }
   const patterns = [
-    ...(isName ? [surelyName] : []),
-    ...(isUrl ? [surelyUrl] : []),
-    ...(isEmail ? [surelyEmail] : []),
+    ...(isName ? [plainName] : []),
+    ...(isUrl ? [plainUrl] : []),
+    ...(isEmail ? [plainEmail] : []),
   ];
   const own = rules.pattern === "" ? undefined : new RegExp(rules.pattern);
   // Lengths are in code points, of which a text has at most as many as UTF-16 units, and at least half.

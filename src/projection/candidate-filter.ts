@@ -5,17 +5,17 @@ import type { Table } from "../storage/table.ts";
 /** So many matches are sorted rather than met while all rows are walked in their order. */
 const fewMatches = 1_000;
 
-export type Narrowed = { where: SQL | undefined; offset: number };
+export type PageFilter = { where: SQL | undefined; offset: number };
 
 /**
  * The same page by the keys of its rows. Keys stand in indexes, whole rows do not: those that are passed over, and those
  * that do not match, need not be read.
  */
-export function narrowed(
+export function candidateFilter(
   db: Database,
   table: Table,
-  asked: Narrowed & { inOrder: SQL[]; limit: number; isRare: boolean },
-): Narrowed {
+  asked: PageFilter & { inOrder: SQL[]; limit: number; isRare: boolean },
+): PageFilter {
   const { where, inOrder, limit, offset, isRare } = asked;
   if (offset === 0 && !isRare) return { where, offset };
   const t = db.table(table);
@@ -38,7 +38,7 @@ export function narrowed(
 }
 
 /** What is found out here only chooses the way: it may be otherwise a moment later. */
-export async function isMetByFew(
+export async function matchesFew(
   db: Database,
   t: AnyPgTable,
   where: SQL | undefined,

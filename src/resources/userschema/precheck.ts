@@ -22,7 +22,7 @@ const plain = /^[ -~]*$/;
  *
  * @param schema a document that has proven to be one (document.ts)
  */
-export function surelyFits(schema: JsonObject): (data: JsonObject) => boolean {
+export function compilePrecheck(schema: JsonObject): (data: JsonObject) => boolean {
   const { properties } = schema;
   if (!hasOnly(schema, ofRoot) || !isObject(properties)) return () => false;
   const checks = new Map<string, Check>();
