@@ -93,6 +93,7 @@ export class Watch {
     const { caller } = scope;
     if (caller.kind !== "user") return [`${held.name} is a token of a system caller`];
     held.subject = caller.userId;
+    this.#world.subjects.set(held.name, book.nameOf(caller.userId) ?? "");
     const power = powerOf(scope.permissions, places);
     await this.#giveConsented(scope, power);
     const more = beyond(power, allowed);
