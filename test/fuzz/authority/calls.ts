@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { rolesOf } from "../../../src/authz/roles.ts";
+import { permissionsOf, rolesOf } from "../../../src/authz/roles.ts";
 import {
   type Action,
   type Actions,
@@ -67,6 +67,13 @@ const own = (random: Random): string => random.one(["{{user attacker}}", "{{user
 const rolesLike = (role: string | undefined): readonly string[] =>
   role === undefined ? allRoles : rolesOf(contextOf(role));
 
+/** A role of these, mostly one that gives something which the attacker has nowhere. */
+function roleOf(random: Random, { allowed }: World, roles: readonly string[]): string {
+  const held = new Set([...allowed].map((pair) => pair.slice(0, pair.indexOf(" at "))));
+  const lacking = roles.filter((role) => [...permissionsOf(role)].some((each) => !held.has(each)));
+  return random.one(random.chance(0.5) && lacking.length > 0 ? lacking : roles) ?? "";
+}
+
 /** The roads by which power grew before, with words that lead on. */
 export const callActions: Actions = {
   call,
@@ -121,7 +128,7 @@ export const callActions: Actions = {
     };
   }),
   giveRole: rest("giveRole", 5, (random, world, by) => {
-    const role = random.one(random.chance(0.5) ? allRoles : rolesLike(world.role)) ?? "";
+    const role = roleOf(random, world, random.chance(0.5) ? allRoles : rolesLike(world.role));
     return {
       path: "/memberships",
       body: {
@@ -145,7 +152,7 @@ export const callActions: Actions = {
     return {
       path: `/memberships/${membership ?? ""}`,
       method: "PATCH",
-      body: { roles: [...new Set([...kept, random.one(roles) ?? ""])] },
+      body: { roles: [...new Set([...kept, roleOf(random, world, roles)])] },
       of: "membership",
     };
   }),
