@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
-import type { InstanceReader } from "../authz/ports.ts";
-import { type Where, whereOf } from "../authz/presence.ts";
+import type { InstanceReader, NoteRefusal, Refused } from "../authz/ports.ts";
+import { presenceAs, type Where, whereOf } from "../authz/presence.ts";
 import type { ShowAddress } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { type WebLine, webLogger } from "../telemetry/call-line.ts";
@@ -86,8 +86,9 @@ export function webServer(ports: {
   logger: Logger;
   showAddress: ShowAddress;
   budgets: Pick<Budgets, "spend">;
+  noteRefusal: NoteRefusal;
 }): ServeWeb {
-  const { instances, externalUrl, logger, showAddress, budgets } = ports;
+  const { instances, externalUrl, logger, showAddress, budgets, noteRefusal } = ports;
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     const domain = hostName(exchange.host);
@@ -128,6 +129,7 @@ export function webServer(ports: {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
+    let reason: string | undefined;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
@@ -141,6 +143,7 @@ export function webServer(ports: {
       respond(exchange, answer);
     } catch (thrown) {
       const error = toDomainError(thrown, at?.requestId ?? "");
+      ({ reason } = error);
       if (error.reason === "BUDGET_SPENT") {
         // Others of the source need not wait for it.
         place?.leave();
@@ -155,6 +158,9 @@ export function webServer(ports: {
       if (page === undefined) respondRestError(exchange, error);
       else respond(exchange, page);
     }
+    if (status === 429 && at !== undefined && at.instanceId !== "") {
+      noteRefusal(tooOften(endpoint, at, reason));
+    }
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
@@ -163,6 +169,16 @@ export function webServer(ports: {
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
+
+/** What came too often is kept with its source (J15). Who it was is not known before they are let in. */
+const tooOften = (
+  { path, isPage }: WebEndpoint,
+  { instanceId, where }: WebContext,
+  reason = "BUDGET_SPENT",
+): Refused => ({
+  ...{ instanceId, kind: isPage === true ? "login" : "client", reason, operation: path },
+  presence: presenceAs(where, {}),
+});
 
 /** The page of an error, where the endpoint has one that can be shown. */
 async function pageOf(

@@ -14,7 +14,7 @@ export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
   const [u, o, p, a] = [
     db.table(users),
     db.table(organizations),
-    db.table(projects),
+    db.table(projects.table),
     db.table(apps),
   ];
   const s = db.table(userAuthenticators);

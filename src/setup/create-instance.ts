@@ -5,7 +5,7 @@ import type { SigningKey } from "../crypto/signing-key.ts";
 import type { Deps } from "../projection/module.ts";
 import { addMember, membership } from "../resources/membership/index.ts";
 import { addOrganization, generatedDomain, organization } from "../resources/org/index.ts";
-import { addProject, project } from "../resources/project/index.ts";
+import { projects } from "../resources/project/index.ts";
 import {
   addPersonalAccessToken,
   addUser,
@@ -84,14 +84,14 @@ export async function createInstance(
   };
   tx.record(organization, first, addOrganization(first.state, called), ofInstance);
 
-  const own = tx.begin(project, ids.project);
+  const own = tx.begin(projects.aggregate, ids.project);
   const itself = {
     name: "idsvc",
     roleAssertion: false,
     authorizationRequired: false,
     projectAccessRequired: false,
   };
-  tx.record(project, own, addProject(own.state, itself), ofOrganization);
+  tx.record(projects.aggregate, own, projects.add(own.state, itself), ofOrganization);
 
   const login = tx.begin(user, newId());
   const data = builtInData("machine", { name: "Login client" });

@@ -7,7 +7,7 @@ import { rateLimit } from "../../src/api/interceptors/rate-limit.ts";
 import { examine } from "../../src/app/examine.ts";
 import { app as appOf } from "../../src/resources/app/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
-import { project } from "../../src/resources/project/index.ts";
+import { projects } from "../../src/resources/project/index.ts";
 import {
   addPersonalAccessToken,
   addUser,
@@ -123,7 +123,10 @@ describe("an id is never of two things (J7)", () => {
   const by = { instanceId, editorId: "test", service: "test", clientId: "", requestId: "test" };
 
   it("the guard knows the types by their names", () =>
-    assert.deepEqual([...namedTypes], [user.type, project.type, appOf.type, organization.type]));
+    assert.deepEqual(
+      [...namedTypes],
+      [user.type, projects.aggregate.type, appOf.type, organization.type],
+    ));
 
   it("an id that a user, organization, project, app or client has or had is taken", async () => {
     const ids = {

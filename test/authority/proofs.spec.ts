@@ -8,6 +8,7 @@ import { authorizeUrl, password, signIn } from "../support/login.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startOidc } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
+import { messageOf } from "../support/protocols.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { userAgent } from "../support/user-agent.ts";
 
@@ -184,6 +185,56 @@ describe("how far a mark reaches that no code proved (J9)", () => {
     assert.deepEqual(await told(foreign), [address, true, true]);
     bodyOf(await peer.remove(`/users/${other}`));
   });
+
+  for (const protocol of protocols) {
+    it(`over ${protocol}: a code that was told to somebody proves no more than their word`, async () => {
+      const home = await addOrganization();
+      const { token } = await addMember(home, ["ORG_OWNER"]);
+      const project = bodyOf(await post(`/projects?ctx.org_id=${home}`, { name: word("p") }), 201);
+      const own = await peer.addClient({}, { project_id: project.details.id });
+      const foreign = await peer.addClient();
+      const person = {
+        username: word("eve"),
+        data: { given_name: "Eve", family_name: "L" },
+        contact: { email: { address: newAddress() } },
+        authenticators: { password: { password } },
+      };
+      const made = bodyOf(await post(`/users?ctx.org_id=${home}`, person, { token }), 201);
+      const id = String(made.details.id);
+      const told = async (client: typeof own) => {
+        const tokens = await peer.tokensFor(client, id, { scope: ["openid", "email"] });
+        return (await peer.userinfo(tokens.access_token)).body.email_verified;
+      };
+      const answered = async (method: DescMethod, request: JsonObject, by: string) => {
+        const outcome = await call(protocol, method, request, by);
+        return String(Object(messageOf(outcome)).verificationCode ?? "");
+      };
+      // An address of somebody else, whose mail neither of them reads.
+      const address = newAddress();
+      const asked = { id, email: { address, return_code: {} } };
+      const first = await answered(of.setContactEmail, asked, token);
+      // Whoever redeems it, and however many are asked for beside it.
+      const session = bodyOf(
+        await post("/sessions", { checks: { user: { user_id: id }, password: { password } } }),
+        201,
+      );
+      const verify = { id, verification_code: first };
+      await answered(of.verifyContactEmail, verify, String(session.session_token));
+      assert.deepEqual([await told(own), await told(foreign)], [true, false]);
+      const again = await answered(
+        of.resendContactEmailCode,
+        { id, code: { return_code: {} } },
+        token,
+      );
+      await answered(of.verifyContactEmail, { id, verification_code: again }, token);
+      assert.deepEqual([await told(own), await told(foreign)], [true, false]);
+      await answered(of.resendContactEmailCode, { id, code: { send_code: {} } }, token);
+      const { text = "" } = await mails.mailTo(address);
+      const sent = /Code: (\S+)/.exec(text)?.[1] ?? "";
+      await answered(of.verifyContactEmail, { id, verification_code: sent }, token);
+      assert.deepEqual([await told(own), await told(foreign)], [true, true]);
+    });
+  }
 
   it("doctor counts the marks that no code proved", async () => {
     const marked = async () => {

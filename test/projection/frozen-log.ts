@@ -23,7 +23,7 @@ import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership, ownerWarning } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
-import { project } from "../../src/resources/project/index.ts";
+import { projects } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
 import { smtpKind } from "../../src/resources/smtp/config.ts";
@@ -89,7 +89,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
       organization,
       membership,
       ownerWarning,
-      project,
+      projects.aggregate,
       roles.aggregate,
       projectGrant,
       userGrant,

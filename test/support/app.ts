@@ -120,7 +120,7 @@ let names = 0;
 
 /**
  * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. They
- * belongs to the default organization unless told otherwise.
+ * belong to the default organization unless told otherwise.
  */
 export async function addCaller(
   { kernel, made }: Pick<TestApp, "kernel" | "made">,

@@ -1,6 +1,6 @@
 import { editorOf } from "../../authz/context.ts";
 import type { NoteRefusal } from "../../authz/ports.ts";
-import { presenceOf, whereOf } from "../../authz/presence.ts";
+import { presenceAs, presenceOf, whereOf } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callLogger } from "../../telemetry/call-line.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
@@ -27,7 +27,7 @@ export const telemetry =
         clientAddress: showAddress(call.peer),
         reason: failure?.reason,
       };
-      if (failure?.kind === "permissionDenied") note(noteRefusal, path, call, failure);
+      if (failure !== undefined) note(noteRefusal, path, call, failure);
       if (failure?.kind !== "internal") return log(line);
       logger.error({ service, method: method.name, ...line, err: failure.cause }, "call failed");
     };
@@ -44,14 +44,27 @@ export const telemetry =
     };
   };
 
-/** What somebody who is known may not do is kept, with where it came from (J15). */
-function note(noteRefusal: NoteRefusal, operation: string, call: Call, { reason }: DomainError) {
-  const { caller, instanceId } = call;
-  if (caller === undefined) return;
-  const of = caller.kind === "user" ? caller : undefined;
+/**
+ * What somebody who is known may not do is kept, with where it came from (J15); and what came too often, whoever asked.
+ */
+function note(
+  noteRefusal: NoteRefusal,
+  operation: string,
+  { caller, instanceId, peer, headers }: Call,
+  { kind, reason }: DomainError,
+) {
+  const isTooOften = kind === "resourceExhausted" && tooOften.has(reason);
+  if (!isTooOften && (kind !== "permissionDenied" || caller === undefined)) return;
+  if (instanceId === "") return;
+  const of = caller?.kind === "user" ? caller : undefined;
+  const where = whereOf(peer, headers);
   noteRefusal({
-    ...{ instanceId, kind: "call", reason, operation, userId: editorOf(caller) },
+    ...{ instanceId, kind: "call", reason, operation },
+    ...(caller === undefined ? {} : { userId: editorOf(caller) }),
     ...{ clientId: of?.clientId, organizationId: of?.organizationId },
-    presence: presenceOf(whereOf(call.peer, call.headers), caller),
+    presence: caller === undefined ? presenceAs(where, {}) : presenceOf(where, caller),
   });
 }
+
+// Those that are answered with 429.
+const tooOften: ReadonlySet<string> = new Set(["RATE_LIMITED", "BUDGET_SPENT"]);

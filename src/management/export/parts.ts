@@ -26,7 +26,7 @@ export async function* belowProjects(
   const own = <T extends { projectId: string }>(rows: T[]): T[] =>
     rows.filter(({ projectId }) => projectId !== serviceProject);
 
-  for await (const page of pagesOf(db, projects, ["id"], instanceId, mine)) {
+  for await (const page of pagesOf(db, projects.table, ["id"], instanceId, mine)) {
     yield {
       projects: page
         .filter(({ id }) => id !== serviceProject)

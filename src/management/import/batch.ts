@@ -1,4 +1,5 @@
 import { DomainError, invalidArgument } from "../../errors.ts";
+import type { Presence } from "../../eventstore/presence.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -13,7 +14,8 @@ import { type RankedKind, whyUnsupported } from "./kinds.ts";
 import { payloadId, payloadRef, type Received, unpackRecords } from "./payload.ts";
 import { importBatches, imports, type RecordOutcome } from "./tables.ts";
 
-export type Import = Row<typeof imports>;
+/** An import, and who asked for it. */
+export type Import = Row<typeof imports> & { presence?: Presence };
 export type Batch = Pick<
   Row<typeof importBatches>,
   "instanceId" | "importId" | "rank" | "number" | "kind" | "outcomes"
@@ -85,7 +87,9 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       const from = ready.outcomes.length;
       const part = begun.slice(from, from + mostRecords);
       const isLast = from + part.length === begun.length;
-      const at: WriteContext = { ...of.importedBy, instanceId, signal: job.signal };
+      const { presence } = of;
+      const who = { ...of.importedBy, ...(presence === undefined ? {} : { presence }) };
+      const at: WriteContext = { ...who, instanceId, signal: job.signal };
 
       const write = async (tx: Transaction, made: readonly RecordOutcome[]) => {
         await job.fence(tx);

@@ -11,7 +11,7 @@ import {
   userGrantClaim,
 } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { project, projectNotFound } from "../../resources/project/index.ts";
+import { projectNotFound, projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
 import { created, existed, kind, type Kind, type ImportContext } from "./kind.ts";
 import { requireOwnProject } from "./projects.ts";
@@ -86,7 +86,7 @@ async function keysOfGranted(
   id: string,
 ) {
   await requireOrganization(tx, orgId);
-  if ((await tx.load(project, projectId)).state === undefined) throw projectNotFound();
+  if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projectNotFound();
   const { state } = await tx.load(projectGrant, id);
   if (state?.projectId !== projectId || state.grantedOrganizationId !== orgId) {
     throw projectGrantNotFound();

@@ -12,7 +12,7 @@ import {
 } from "../../resources/grant/index.ts";
 import { idp } from "../../resources/idp/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
-import { addProject, project } from "../../resources/project/index.ts";
+import { projects } from "../../resources/project/index.ts";
 import { addUser, builtInData, linkIdp, metadata, user } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
@@ -38,7 +38,7 @@ export type Memory = Known & {
 // Of what others refer to, that which is loaded; the rest stands in tables or only in notes.
 const aggregates = {
   organization,
-  project,
+  project: projects.aggregate,
   app,
   user,
   idp,
@@ -190,14 +190,19 @@ async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Not
       return tx.record(organization, loaded, added, { type: "instance", id: instanceId });
     }
     case "project": {
-      const loaded = await tx.load(project, id);
+      const loaded = await tx.load(projects.aggregate, id);
       if (loaded.state !== undefined) return;
       const off = {
         roleAssertion: false,
         authorizationRequired: false,
         projectAccessRequired: false,
       };
-      return tx.record(project, loaded, addProject(undefined, { name: "", ...off }), owner);
+      return tx.record(
+        projects.aggregate,
+        loaded,
+        projects.add(undefined, { name: "", ...off }),
+        owner,
+      );
     }
     case "app": {
       const loaded = await tx.load(app, id);

@@ -32,12 +32,7 @@ import {
   roles,
 } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import {
-  addProject,
-  deactivateProject,
-  project,
-  projectNotFound,
-} from "../../resources/project/index.ts";
+import { deactivateProject, projectNotFound, projects } from "../../resources/project/index.ts";
 import { textIn } from "../convert.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
 import {
@@ -104,7 +99,7 @@ export function projectKinds(deps: Deps): Kind[] {
         async (tx) => {
           const { orgId, known } = importContext;
           await requireOrganization(tx, orgId);
-          const loaded = await tx.load(project, projectId);
+          const loaded = await tx.load(projects.aggregate, projectId);
           if (
             loaded.state === undefined
               ? loaded.version > 0n
@@ -115,14 +110,15 @@ export function projectKinds(deps: Deps): Kind[] {
           if (loaded.state !== undefined) return existed;
           const named = { field: "project_id", taken: "PROJECT_ID_TAKEN" };
           await requireNewId(tx, importContext, projectId, named);
-          const added = addProject(loaded.state, {
+          const added = projects.add(loaded.state, {
             name: wanted?.name ?? "",
             roleAssertion: wanted?.projectRoleAssertion ?? false,
             authorizationRequired: wanted?.projectRoleCheck ?? false,
             projectAccessRequired: wanted?.hasProjectCheck ?? false,
           });
-          tx.record(project, loaded, added, { type: "org", id: orgId });
-          if (inactive) tx.record(project, loaded, deactivateProject(loaded.state, false));
+          tx.record(projects.aggregate, loaded, added, { type: "org", id: orgId });
+          if (inactive)
+            tx.record(projects.aggregate, loaded, deactivateProject(loaded.state, false));
           return created(note("project", projectId, { orgId }));
         },
     }),
@@ -236,7 +232,7 @@ export async function requireOwnProject(
   { orgId, known }: ImportContext,
 ): Promise<void> {
   await requireOrganization(tx, orgId);
-  const loaded = await tx.load(project, projectId);
+  const loaded = await tx.load(projects.aggregate, projectId);
   if (loaded.state === undefined || (await ownerOf(known, "project", loaded)) !== orgId) {
     throw projectNotFound();
   }

@@ -3,6 +3,7 @@ import type { WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
+import { keepPresence } from "./from.ts";
 import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
 import { packRecords, payloadId, payloadRef, type Received } from "./payload.ts";
@@ -30,7 +31,7 @@ type Open = { kind: string; rank: number; records: Received[]; size: number };
  * IMPORT_ORG_ID_INVALID
  */
 export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
-  const { db, secrets, newId, now } = deps;
+  const { db, events, secrets, newId, now } = deps;
 
   return async (
     by: WriteContext,
@@ -50,7 +51,10 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
     };
     const commit = (...changes: Parameters<typeof db.commit>[0]["changes"]) =>
       db.commit({ instanceId, expect: [], claims: [], events: [], changes });
-    await commit(insertRow(imports, row));
+    await events.transact(by, async (tx) => {
+      const { columns, changes } = await keepPresence(deps, tx, { instanceId, id });
+      tx.write(...changes, insertRow(imports, { ...row, ...columns }));
+    });
 
     const open = new Map<string, Open>();
     const numbers = new Map<number, number>();

@@ -3,6 +3,7 @@ import type { Deps } from "../../projection/module.ts";
 import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
 import { batchWorker, type Batch, type Import } from "./batch.ts";
+import { presenceIn } from "./from.ts";
 import { importJob } from "./job.ts";
 import { createPace } from "./pace.ts";
 import type { RankedKind } from "./kinds.ts";
@@ -54,6 +55,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
 
   /** Says that all is done, if still nobody has stopped it. */
   async function complete(job: RunningJob<unknown>, { instanceId, id, importedBy }: Import) {
+    // It writes no events, and so tells of nobody who was there.
     await events.transact({ ...importedBy, instanceId }, async (tx) => {
       await job.finish(tx);
       tx.expectRows(imports, { instanceId, id, state: "running" }, 1);
@@ -82,6 +84,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
       let of = await read(job.instanceId, job.key);
       if (of === undefined) return "done";
       const { isDryRun } = of;
+      const from = await presenceIn(deps, of);
       const all = waiting(of);
       using pace = paces.measure();
       const next = async () => {
@@ -106,7 +109,7 @@ export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): 
         const left = ready.begun.length - ready.outcomes.length;
         const records = Math.min(pace.records(), left);
         const [rest, following] = await Promise.all([
-          batches.work(job, of, ready, records),
+          batches.work(job, { ...of, ...from }, ready, records),
           records === left ? next() : undefined,
         ]);
         ready = rest ?? following;

@@ -1,5 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { bool, instant, int, json, optionalInstant, table, text } from "../../storage/table.ts";
+import type { Presence, Seen } from "../../eventstore/presence.ts";
+import {
+  bool,
+  instant,
+  int,
+  json,
+  optionalBytes,
+  optionalInstant,
+  optionalJson,
+  optionalText,
+  table,
+  text,
+} from "../../storage/table.ts";
 
 export type ImportState = "receiving" | "running" | "paused" | "cancelled" | "completed" | "failed";
 
@@ -10,6 +22,9 @@ export type ImportedBy = {
   clientId: string;
   requestId: string;
 };
+
+/** Who was there when the import was asked for, but for what was seen of them, which is sealed. */
+export type ImportedFrom = Omit<Presence, keyof Seen | "isVisitor">;
 
 /** Bulk imports, until their reports expire. */
 export const imports = table(
@@ -24,6 +39,11 @@ export const imports = table(
     existed: int(),
     refused: int(),
     importedBy: json<ImportedBy>(),
+    /** The presence that the events of the import carry; what was seen is sealed as in origins (L4). */
+    importedFrom: optionalJson<ImportedFrom>(),
+    keyType: optionalText(),
+    keyId: optionalText(),
+    sealed: optionalBytes(),
     creationDate: instant(),
     changeDate: instant(),
     expiresAt: instant(),

@@ -1,4 +1,4 @@
-import { type AnyDefinition, bool, int, json, text } from "../../storage/table.ts";
+import { type AnyDefinition, bool, int, text } from "../../storage/table.ts";
 
 /** A property of a resource, and how it is stored. */
 export type Field<T, C extends AnyDefinition = AnyDefinition> = {
@@ -29,9 +29,6 @@ export const field = {
   bool: make<boolean, ReturnType<typeof bool>>(bool),
   /** A whole number of 32 bits. */
   int: make<number, ReturnType<typeof int>>(int),
-  /** One of a few words. */
-  word: <T extends string>() => make<T, ReturnType<typeof text>>(text),
-  json: <T>() => make<T, ReturnType<typeof json<T>>>(() => json<T>()),
 };
 
 /** What an object is, by its fields. */

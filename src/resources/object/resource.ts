@@ -160,7 +160,7 @@ export function defineResource<
       undefined as Present | undefined,
       evolve,
     ) as Aggregate<Present | undefined, Event>,
-    projection: projectionOf(declared, events as AnyEvents<NewEvent>, stored),
+    projection: projectionOf(declared, events, stored),
     claimErrors: (unique === undefined
       ? {}
       : { [unique.claim]: () => alreadyExists(unique.taken.reason, unique.taken.text) }) as Record<
@@ -263,7 +263,7 @@ function tableOf(declared: AnyDeclared): Table {
     key: ["instanceId", "id"],
     indexes: declared.indexes as { columns: (keyof typeof columns)[] }[],
     countedBy: "instanceId",
-  }) as unknown as Table;
+  });
 }
 
 function projectionOf(
@@ -276,10 +276,10 @@ function projectionOf(
       Object.entries(fields).flatMap(([key, { as = key, folded }]) => {
         const value: unknown = Reflect.get(given, key);
         if (value === undefined) return [];
-        return folded
+        return folded && typeof value === "string"
           ? [
               [as, value],
-              [`${as}Folded`, caseFold(String(value))],
+              [`${as}Folded`, caseFold(value)],
             ]
           : [[as, value]];
       }),

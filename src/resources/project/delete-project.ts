@@ -1,8 +1,7 @@
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { project, removeProject } from "./project.ts";
-import { projects } from "./projection.ts";
+import { projects, removeProject } from "./project.ts";
 import { isServiceProject } from "./service-project.ts";
 
 /**
@@ -18,7 +17,7 @@ export async function deleteProject(
   id: string,
 ): Promise<Written> {
   const remove = async (tx: Transaction) => {
-    const loaded = await tx.load(project, id);
+    const loaded = await tx.load(projects.aggregate, id);
     const isOfService = await isServiceProject(tx, at.instanceId, id);
     return { loaded, removed: removeProject(loaded.state, isOfService) };
   };
@@ -27,7 +26,7 @@ export async function deleteProject(
   await events.prepare(at, "project.removed", id);
   const written = await events.transact(at, async (tx) => {
     const { loaded, removed } = await remove(tx);
-    tx.record(project, loaded, removed);
+    tx.record(projects.aggregate, loaded, removed);
     return tx.written(loaded);
   });
   return written();
@@ -38,7 +37,7 @@ export const removeContentsOfProjects =
   (deps: Deps) =>
   async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
     const ofOrganization = { instanceId: at.instanceId, organizationId };
-    const ids = await someIds(deps.db, projects, ofOrganization, limit);
+    const ids = await someIds(deps.db, projects.table, ofOrganization, limit);
     for (const id of ids) await deleteProject(deps, at, id);
     return ids.length;
   };

@@ -2,21 +2,13 @@ import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_ser
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { removeContentsOfProjects } from "./delete-project.ts";
-import { projectEvents } from "./events.ts";
 import type { Database } from "../../storage/database.ts";
 import type { GrantsOfProjects } from "./queries.ts";
 import { projectAuthorize, projectHandlers } from "./handlers.ts";
-import { projectProjection } from "./projection.ts";
+import { projects } from "./project.ts";
 import { serviceProjectStays } from "./service-project.ts";
 
-export {
-  addProject,
-  deactivateProject,
-  project,
-  projectNotFound,
-  requireProject,
-} from "./project.ts";
-export { projects } from "./projection.ts";
+export { deactivateProject, projectNotFound, projects, requireProject } from "./project.ts";
 export {
   type FoundProject,
   type GrantsOfProjects,
@@ -28,8 +20,8 @@ export {
 
 /** Projects: what apps and roles belong to. */
 export const projectModule = (grantsIn: (db: Database) => GrantsOfProjects): Module => ({
-  events: [projectEvents],
-  projections: [projectProjection],
+  events: [projects.events],
+  projections: [projects.projection],
   services(deps) {
     const grants = grantsIn(deps.db);
     return [service(ProjectService, projectHandlers(deps, grants), projectAuthorize(deps, grants))];

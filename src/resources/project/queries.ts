@@ -11,11 +11,10 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { type Owned } from "../../authz/tenancy.ts";
 import { isInActiveOrganization } from "../org/index.ts";
-import { projectNotFound } from "./project.ts";
+import { projects } from "./project.ts";
 import { objectQueries } from "../object/queries.ts";
-import { projects } from "./projection.ts";
 
-export type ProjectRow = Row<typeof projects>;
+export type ProjectRow = Row<typeof projects.table>;
 
 /** What other slices ask of a project. */
 export type ProjectReader = {
@@ -48,9 +47,9 @@ export type FoundProject = {
 
 /** Projects, never older than the last write that changed any (B7). */
 export function projectReader(db: Database): ProjectReader {
-  const t = db.table(projects);
+  const t = db.table(projects.table);
   return {
-    byId: cachedRead(db, [projects], async (instanceId, id) => {
+    byId: cachedRead(db, [projects.table], async (instanceId, id) => {
       const [row] = await db.read
         .select({
           id: t.id,
@@ -83,7 +82,7 @@ export function isInActiveProject(
   db: Database,
   row: { instanceId: Column; projectId: Column },
 ): SQL {
-  const t = db.table(projects);
+  const t = db.table(projects.table);
   const active = db.read
     .select({ one: sql`1` })
     .from(t)
@@ -99,11 +98,11 @@ export function isInActiveProject(
 }
 
 export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGranted">) {
-  const t = deps.db.table(projects);
+  const t = deps.db.table(projects.table);
   const { organizationId, id: projectId } = t;
   return objectQueries(
     deps,
-    projects,
+    projects.table,
     {
       filter: ProjectSearchFilterSchema,
       sort: ProjectFieldNameSchema,
@@ -117,6 +116,6 @@ export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGra
           also: (reach) => grants.isGranted(t, reach, true),
         }),
     },
-    projectNotFound,
+    projects.missing,
   );
 }

@@ -2,7 +2,7 @@ import { failedPrecondition } from "../../errors.ts";
 import type { Invariant } from "../../eventstore/settle.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { instance } from "../instance/index.ts";
-import { project } from "./project.ts";
+import { projects } from "./project.ts";
 
 /** Whether the tokens for the API of the service itself are made for this project. */
 export const isServiceProject = async (
@@ -18,7 +18,7 @@ const serviceProject = async (tx: Transaction, instanceId: string): Promise<stri
 export const serviceProjectStays: Invariant = {
   after: ["org.removed"],
   async hold(tx, { instanceId }, happened) {
-    const own = await tx.load(project, (await serviceProject(tx, instanceId)) ?? "");
+    const own = await tx.load(projects.aggregate, (await serviceProject(tx, instanceId)) ?? "");
     const holder = own.last?.owner.id;
     if (!happened.some(({ aggregateId }) => aggregateId === holder)) return;
     throw failedPrecondition(

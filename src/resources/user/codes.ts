@@ -7,8 +7,9 @@ import { enqueue } from "../../jobs/job.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { instant, int, table, text } from "../../storage/table.ts";
+import { instant, int, optionalText, table, text } from "../../storage/table.ts";
 import type { CodeKind } from "./code-kinds.ts";
+import type { Reach } from "./events.ts";
 import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
 
@@ -23,6 +24,8 @@ export const oneTimeCodes = table(
     userId: text(),
     kind: text(),
     subject: text(),
+    /** How far the word of whoever was told the code reaches, where that is not the instance. */
+    reach: optionalText(),
     digest: text(),
     attempts: int(),
     createdAt: instant(),
@@ -47,6 +50,7 @@ export type Codes = {
   /**
    * Makes a code in the place of the one before, and returns it to a caller who asked for it. One that is to be sent is
    * made when it is sent (`renew`), so that none lies about in clear and none arrives dead; until then nothing counts.
+   * One that is returned proves no more than the word of who is told it: `reach` says how far that goes (J9).
    *
    * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the instance or an allowed host
    * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `MessageBudget.take`
@@ -55,7 +59,7 @@ export type Codes = {
     tx: Transaction,
     user: UserRef,
     kind: CodeKind,
-    asked: { subject: string; delivery: Delivery },
+    asked: { subject: string; delivery: Delivery } & Reach,
   ): Promise<string | undefined>;
   /** The code to be sent now, with its whole life before it; nothing where it was spent, or another one was asked for. */
   renew(
@@ -68,6 +72,8 @@ export type Codes = {
    * Spends a code: it counts once, for the subject it was made for, until it expires or was missed ten times. A wrong
    * one is counted by the same unit, so the caller must let the unit commit before they refuse. It is counted against the
    * source of the request too, unless that was done (`isCounted`).
+   *
+   * @returns how far what the code proves reaches; nothing for a wrong one
    * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong ones came from the source
    */
   spend(
@@ -75,7 +81,7 @@ export type Codes = {
     user: UserRef,
     kind: CodeKind,
     tried: { code: string; subject: string; isCounted?: true },
-  ): Promise<boolean>;
+  ): Promise<Reach | undefined>;
   /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
@@ -114,7 +120,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
   }
 
   return {
-    async issue(tx, user, kind, { subject, delivery }) {
+    async issue(tx, user, kind, { subject, delivery, reach }) {
       const template = delivery === "returned" ? undefined : delivery.urlTemplate;
       if (template !== undefined && !(await isLinkHost(user.instanceId, template))) {
         throw invalidField(
@@ -135,6 +141,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
         putRow(oneTimeCodes, {
           ...codeRef(user, kind),
           subject,
+          reach: reach ?? null,
           digest: await digestOf(user, kind, code),
           attempts: 0,
           createdAt: now,
@@ -174,7 +181,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       const where = codeRef(user, kind);
       const row = await find(user, kind);
       if (row === undefined || row.expiresAt <= tx.now || row.attempts >= mostAttempts)
-        return false;
+        return undefined;
       // Who tries at the same time is decided anew after this unit: no try goes uncounted, no code counts twice.
       const { attempts, digest } = row;
       tx.expectRows(oneTimeCodes, { ...where, attempts, digest }, 1);
@@ -186,7 +193,8 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
           ? deleteRows(oneTimeCodes, where)
           : updateRows(oneTimeCodes, where, { attempts: attempts + 1 }),
       );
-      return isRight;
+      if (!isRight) return undefined;
+      return row.reach === null ? {} : { reach: "organization" };
     },
 
     removeAll: ({ instanceId, userId }) => deleteRows(oneTimeCodes, { instanceId, userId }),

@@ -3,7 +3,7 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { emailVerification, initialization, phoneVerification } from "./code-kinds.ts";
 import { type Codes, type Delivery } from "./codes.ts";
-import { userEvents } from "./events.ts";
+import { type MarkProof, type Reach, userEvents } from "./events.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";
 import { type User, user, userNotFound } from "./user.ts";
@@ -26,7 +26,7 @@ export async function setContact(
 ): Promise<string | undefined> {
   const { kind, address, proof, urlTemplate } = wanted;
   if (loaded.state === undefined) throw userNotFound();
-  const reach =
+  const reach: Reach & MarkProof =
     proof === "sent" ? {} : requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
@@ -41,10 +41,19 @@ export async function setContact(
     address,
     delivery,
     instanceId: by.scope.instanceId,
+    reach: reach.reach,
   });
 }
 
 export const channelOf = { email: "email", phone: "sms" } as const;
+
+type Issued = {
+  instanceId: string;
+  address: string;
+  delivery: Delivery;
+  /** How far the word of the caller reaches, where they are told the code. */
+  reach: Reach["reach"] | undefined;
+};
 
 /** Makes another code for a contact; the one before no longer counts. */
 export async function issueCode(
@@ -52,10 +61,13 @@ export async function issueCode(
   tx: Transaction,
   loaded: Loaded<User | undefined>,
   kind: ContactKind,
-  { instanceId, address, delivery }: { instanceId: string; address: string; delivery: Delivery },
+  { instanceId, address, delivery, reach }: Issued,
 ): Promise<string | undefined> {
   const at = { instanceId, userId: loaded.id };
-  const code = await codes.issue(tx, at, codeKinds[kind], { subject: address, delivery });
+  const code = await codes.issue(tx, at, codeKinds[kind], {
+    ...{ subject: address, delivery },
+    ...(reach === undefined ? {} : { reach }),
+  });
   tx.record(user, loaded, announceCode(kind));
   return code;
 }

@@ -62,8 +62,9 @@ export function contactHandlers({
       const at = { instanceId: scope.instanceId, userId: id };
       const subject = addressOf(loaded.state, kind) ?? "";
       const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
-      tx.record(user, loaded, right ? verifyContact(kind) : failContact(kind));
-      return [tx.written(loaded), right];
+      const isProven = right !== undefined;
+      tx.record(user, loaded, isProven ? verifyContact(kind, right) : failContact(kind));
+      return [tx.written(loaded), isProven];
     });
     if (!isRight) throw codeInvalid("verification_code");
     return { details: toDetails(written()) };
@@ -74,11 +75,13 @@ export function contactHandlers({
       const loaded = await tx.load(user, id);
       requireUnproven(loaded.state, kind);
       const delivery = deliveryOf(kind, asked);
-      if (delivery === "returned") requireVouching(scope, { ...loaded.state, userId: id });
+      const about = { ...loaded.state, userId: id };
+      const { reach } = delivery === "returned" ? requireVouching(scope, about) : {};
       const code = await issueCode(codes, tx, loaded, kind, {
         instanceId: scope.instanceId,
         address: addressOf(loaded.state, kind) ?? "",
         delivery,
+        reach,
       });
       return [tx.written(loaded), code];
     });

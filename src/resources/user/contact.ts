@@ -42,8 +42,9 @@ function verified(kind: ContactKind, { reach, proof }: Mark): UserEvent {
     : userEvents["human.phone.verified"](vouched);
 }
 
-export const verifyContact = (kind: ContactKind): UserEvent[] => [
-  verified(kind, { proof: "code" }),
+/** A code proves as much as whoever was told it may vouch for; one that was sent, that the address is theirs. */
+export const verifyContact = (kind: ContactKind, { reach }: Reach): UserEvent[] => [
+  verified(kind, { reach, proof: "code" }),
 ];
 
 export const failContact = (kind: ContactKind): UserEvent[] => [

@@ -38,11 +38,10 @@ export function createNewcomers(deps: Deps): Newcomers {
       );
     },
     prove: (at, { id, address, code }) =>
-      events.transact(at, (tx) =>
-        codes.spend(tx, { instanceId: at.instanceId, userId: id }, registration, {
-          code,
-          subject: address,
-        }),
-      ),
+      events.transact(at, async (tx) => {
+        const user = { instanceId: at.instanceId, userId: id };
+        const right = await codes.spend(tx, user, registration, { code, subject: address });
+        return right !== undefined;
+      }),
   };
 }

@@ -10,7 +10,8 @@ export const passwordSettingsSamples: Record<string, Sample> = ofService(
   PasswordSettingsService.typeName,
   {
     SetPasswordSettings: {
-      valid: (_, turn) => ({ settings: { requires_symbol: { set: turn % 2 === 0 } } }),
+      // The passwords of all samples meet both.
+      valid: (_, turn) => ({ settings: { min_length: { set: String(8 + (turn % 2)) } } }),
       invalid: {
         request: { settings: { min_length: { set: "201" } } },
         field: "settings.min_length",

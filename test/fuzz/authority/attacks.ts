@@ -1,31 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
-import { type Book, nameIn } from "./book.ts";
-import { browserOf } from "./browser.ts";
 import { forgeJwt } from "../../support/forge.ts";
-import {
-  answerIn,
-  askDevice,
-  askToken,
-  authorizeUrl,
-  post,
-  redeem,
-  type Typed,
-  walk,
-} from "./flows.ts";
-import { mailbox } from "./mailbox.ts";
+import { type Action, type Actions, known, optional, text } from "./action.ts";
+import { type Book, nameIn } from "./book.ts";
+import { askDevice, askToken, post, redeem } from "./flows.ts";
+import { everything, told } from "./pages.ts";
 import type { Random } from "./random.ts";
-import { script } from "./service.ts";
 import { attackersUri, ownApi, type World } from "./world.ts";
 
-const consoleUri = "http://localhost/cb";
-const ofOrganization = "urn:idsvc:iam:org:domain:primary:";
-const everything = `openid offline_access ${ownApi}`;
 const exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange";
 const tokenType = (name: string) => `urn:ietf:params:oauth:token-type:${name}`;
-
-const told = (label: string, { status, json }: { status: number; json: unknown }): Outcome =>
-  status === 200 ? { isDone: true, label, told: json as JsonObject } : { isDone: false, label };
 
 /** The client that a secret is of: both were told in one answer, or it is of an app of the world. */
 function clientOf(book: Book, secret: string): string | undefined {
@@ -63,66 +46,6 @@ const formOf = (words: JsonObject): Record<string, string> =>
       .filter(([name]) => name !== "client_id" && name !== "client_secret")
       .map(([name, value]) => [name, String(value)]),
   );
-
-/** Logs in at the console as a person does, and lets it do everything. */
-async function logInAt(
-  world: World,
-  typed: Typed & { organization?: string },
-  browser = browserOf(world.service, world.host),
-): Promise<Outcome> {
-  const { organization } = typed;
-  const clientId = world.book.textOf("client console");
-  const scope =
-    organization === undefined ? everything : `${everything} ${ofOrganization}${organization}`;
-  const asked = { clientId, redirectUri: consoleUri, scope };
-  const start = await browser.open(authorizeUrl(asked));
-  const { page } = await walk(world.service, browser, start, { choice: "everything", ...typed });
-  const { code } = answerIn(page);
-  if (code === undefined) return { isDone: false, label: "logIn" };
-  return told("logIn", await redeem(world, { code, redirectUri: consoleUri }, { clientId }));
-}
-
-const logIn: Action = {
-  weight: 6,
-  draw(random, world) {
-    const login_name = known(random, world, "login_name", "own_mail");
-    const password = known(random, world, "password", "new_password");
-    const totp = random.chance(0.3) ? known(random, world, "totp_secret") : undefined;
-    if (login_name === undefined || password === undefined) return undefined;
-    return { login_name, password, ...(totp === undefined ? {} : { totp }) };
-  },
-  run: (world, words) =>
-    logInAt(world, {
-      loginName: text(words, "login_name"),
-      password: text(words, "password"),
-      totp: optional(words, "totp"),
-    }),
-};
-
-/** Logs in with a provider: the attacker's own says whatever they like, others say that it is not them. */
-const logInByProvider: Action = {
-  weight: 4,
-  draw(random, world) {
-    const idp = known(random, world, "idp");
-    if (idp === undefined) return undefined;
-    const subject = random.one(["subject-linked", "subject-chief", "subject-attacker"]) ?? "";
-    return { idp, subject, email: known(random, world, "mail") ?? "" };
-  },
-  run(world, words) {
-    const { attackers } = world.service;
-    const email = text(words, "email");
-    script(world.service, attackers, { sub: text(words, "subject"), email, email_verified: true });
-    const visit = async (at: URL) => {
-      if (at.origin !== attackers.issuer) return undefined;
-      const answer = await fetch(at, { redirect: "manual" });
-      return URL.parse(answer.headers.get("location") ?? "") ?? undefined;
-    };
-    const loginName = "linked";
-    // The provider is of the organization, which the request has to name.
-    const organization = world.book.textOf("domain alpha");
-    return logInAt(world, { idp: text(words, "idp"), visit, loginName, organization });
-  },
-};
 
 /** The client that a code is for, which stood in the link that led to it. */
 function clientOfCode(book: Book, code: string): string | undefined {
@@ -260,74 +183,6 @@ const poll: Action = {
   },
 };
 
-/** Asks for a link to set another password, on the page for those who forgot theirs. */
-const forgot: Action = {
-  weight: 1,
-  draw(random, world) {
-    const login_name = known(random, world, "login_name", "own_mail");
-    return login_name === undefined ? undefined : { login_name };
-  },
-  async run(world, words) {
-    const browser = browserOf(world.service, world.host);
-    const page = await browser.open("/ui/login/password/forgot");
-    const next = await browser.submit(page, { login_name: text(words, "login_name") });
-    return { isDone: next?.status === 200, label: "forgot" };
-  },
-};
-
-/** Reads the attacker's own mail. */
-const readMail: Action = {
-  weight: 1,
-  draw: () => ({}),
-  async run(world) {
-    const mails = await mailbox(world, (to) => to.endsWith("@attacker.test"));
-    return { isDone: mails.length > 0, label: "readMail", told: mails };
-  },
-};
-
-/** Sets a password by what a mail said. */
-const resetByMail: Action = {
-  weight: 2,
-  draw(random, world) {
-    const login_name = known(random, world, "login_name", "own_mail");
-    const code = known(random, world, "code");
-    return login_name === undefined || code === undefined ? undefined : { login_name, code };
-  },
-  async run(world, words) {
-    const browser = browserOf(world.service, world.host);
-    const query = new URLSearchParams({
-      login_name: text(words, "login_name"),
-      code: text(words, "code"),
-    });
-    const page = await browser.open(`/ui/login/password/reset?${query}`);
-    const fresh = world.book.textOf("password fresh");
-    const fields = { new_password: fresh, new_password_repeated: fresh, repeated: fresh };
-    const next = await browser.submit(page, { ...fields, code: text(words, "code") });
-    return { isDone: next !== undefined && next.path !== page.path, label: "resetByMail" };
-  },
-};
-
-/** Registers an account with an address of the attacker's, as far as the pages go. */
-const register: Action = {
-  weight: 1,
-  draw: (random, world) => ({ email: known(random, world, "mail") ?? "" }),
-  async run(world, words) {
-    const browser = world.browser("attacker's");
-    const clientId = world.book.textOf("client console");
-    await browser.open(authorizeUrl({ clientId, redirectUri: consoleUri, scope: "openid" }));
-    const page = await browser.open("/ui/login/register");
-    const next = await browser.submit(page, { email: text(words, "email") });
-    return { isDone: next?.path === "/ui/login/verify", label: "register" };
-  },
-};
-
-/** Goes to an app in a browser whose cookie was stolen, and redeems what comes back. */
-const useCookie: Action = {
-  weight: 1,
-  draw: () => ({}),
-  run: (world) => logInAt(world, {}, world.browser("stolen")),
-};
-
 /** Proves itself by the key of a machine user (RFC 7523). */
 const useKey: Action = {
   weight: 1,
@@ -358,6 +213,6 @@ const useKey: Action = {
 };
 
 export const attackActions: Actions = {
-  ...{ logIn, logInByProvider, redeemCode, clientCredentials, refresh, exchange, device, poll },
-  ...{ forgot, readMail, resetByMail, register, useCookie, useKey },
+  ...{ redeemCode, clientCredentials, refresh, exchange, device, poll },
+  useKey,
 };

@@ -12,6 +12,7 @@ export type Page = {
 };
 
 export type Browser = {
+  readonly origin: string;
   readonly cookies: Map<string, string>;
   open(target: string): Promise<Page>;
   /** Sends the first form of a page with these values beside its hidden ones; undefined where it has none. */
@@ -75,6 +76,7 @@ export function browserOf(
   }
 
   return {
+    origin,
     cookies,
     async open(target) {
       const url = URL.parse(target, origin);

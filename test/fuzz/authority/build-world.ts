@@ -60,6 +60,7 @@ class Builder {
     await this.#projects();
     this.#places();
     await this.#people();
+    await this.#grants();
     await this.#apps();
     await this.#providers();
     await this.#holders(role);
@@ -114,7 +115,8 @@ class Builder {
       const path = `/projects?ctx.org_id=${this.#id(`organization ${of}`)}`;
       this.#know("project", name, await this.#make(path, { name: `project ${name}` }));
       const project_id = this.#id(`project ${name}`);
-      await this.#make("/project_roles", { project_id, key: "reader", display_name: "Reader" });
+      const role = { project_id, key: "reader", display_name: "Reader" };
+      this.#know("role_object", name, await this.#make("/project_roles", role));
     }
     this.#world.book.add("role key reader", "reader", "role_key", "role_keys", "key");
     for (const [name, project, to] of [
@@ -232,12 +234,25 @@ class Builder {
     book.add("issuer of attacker", issuer, "url");
     book.add("client at attacker", clientId);
     book.add("secret at attacker", own);
+    book.add("domain of host", this.#world.host.replace(/:\d+$/, ""), "domain");
     book.add("domain corp", "corp.test", "domain");
     book.add("password fresh", "a fresh password of the attacker", "new_password", "password");
     book.add("mail attacker", "me@attacker.test", "mail", "own_mail");
     book.add("mail attacker two", "two@attacker.test", "mail", "own_mail");
     book.add("uri attacker", attackersUri, "uri");
     book.add("uri loopback", "http://localhost/cb", "uri");
+  }
+
+  /** What users have in projects, and what organizations are called. */
+  async #grants(): Promise<void> {
+    const [user_id, project_id] = [this.#id("user walter"), this.#id("project alpha")];
+    const granted = { user_id, project_id, role_keys: ["reader"] };
+    this.#know("user_grant", "walter", await this.#make("/user_grants", granted));
+    for (const name of ["alpha", "beta"]) {
+      const path = `/domains/_search?ctx.org_id=${this.#id(`organization ${name}`)}`;
+      const [domain] = Object(await this.#call("POST", path, [])).result ?? [];
+      if (domain !== undefined) this.#know("domain_object", name, String(domain.details.id));
+    }
   }
 
   async #apps(): Promise<void> {
@@ -303,6 +318,7 @@ class Builder {
     const idp = { name: "provider", options: { is_linking_allowed: true } };
     const made = await this.#make(path, { idp, config: { issuer, client_id, client_secret } });
     this.#know("idp", "provider", made);
+    this.#world.book.add("idp provider", made, "idp ForgeB");
     for (const name of ["linked", "chief"]) {
       const link = { idp_id: made, user_id: `subject-${name}` };
       await this.#call("POST", `/users/${this.#id(`user ${name}`)}/idps`, { link });

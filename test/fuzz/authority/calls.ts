@@ -1,92 +1,40 @@
-import { type DescMethod, getOption, type JsonObject } from "@bufbuild/protobuf";
-import { Holds, method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
-import { pathOf } from "../../support/protocols.ts";
-import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { permissionsOf, rolesOf } from "../../../src/authz/roles.ts";
+import {
+  type Action,
+  type Actions,
+  known,
+  matched,
+  optional,
+  type Outcome,
+  reasonIn,
+  text,
+} from "./action.ts";
 import { nameIn } from "./book.ts";
+import { bearer, call } from "./call.ts";
+import { factorActions, noteTaken, userFor } from "./factors.ts";
 import type { Random } from "./random.ts";
-import { callJson, type Service } from "./service.ts";
-import { drawMessage, resourceOf, weightOf } from "./vocabulary.ts";
+import { callJson } from "./service.ts";
 import { allRoles, attackersUri, contextField, contextOf, homeOf, type World } from "./world.ts";
 
 const base = "/resources/v3alpha";
 
-type Methods = {
-  byName: ReadonlyMap<string, DescMethod>;
-  weighted: readonly (readonly [name: string, weight: number])[];
-};
-const ofService = new WeakMap<Service, Methods>();
-
-/** The methods of all services. */
-export function methodsOf({ service }: Pick<World, "service">): Methods {
-  let methods = ofService.get(service);
-  if (methods === undefined) {
-    const all = service.app.app.endpoints
-      .filter(({ kind, rule }) => kind === "unary" && !rule.path.startsWith("/test."))
-      .map(({ rule }) => rule.method);
-    const byName = new Map(all.map((each) => [`${each.parent.name}.${each.name}`, each]));
-    const weighted = [...byName].map(
-      ([name, each]) => [name, weightOf(each, givesHold(each))] as const,
-    );
-    ofService.set(service, (methods = { byName, weighted }));
-  }
-  return methods;
-}
-
-const givesHold = (method: DescMethod): boolean =>
-  getOption(method, methodOptions).holds !== Holds.UNSPECIFIED;
-
-/** A bearer token of the attacker, mostly one that was theirs at first or came last. */
-export const bearer = (random: Random, world: World): string | undefined =>
-  known(random, world, random.chance(0.6) ? "own_bearer" : "bearer", "bearer");
-
-/** Any method with any words. */
-const call: Action = {
-  weight: 40,
-  draw(random, world) {
-    const { byName, weighted } = methodsOf(world);
-    const name = random.weighted(weighted);
-    const method = byName.get(name);
-    if (method === undefined) return undefined;
-    const by = random.chance(0.03) ? undefined : bearer(random, world);
-    return {
-      method: name,
-      ...(by === undefined ? {} : { by }),
-      ...(random.chance(0.02) ? { abroad: true } : {}),
-      body: drawMessage(random, world, method.input, { service: method.parent.typeName }),
-    };
-  },
-  async run(world, words) {
-    const name = text(words, "method");
-    const method = methodsOf(world).byName.get(name);
-    if (method === undefined) throw new Error(`no method ${name}`);
-    const host = words["abroad"] === true ? `localhost:${world.service.port}` : world.host;
-    const body = words["body"] ?? {};
-    const token = optional(words, "by");
-    const path = pathOf(method);
-    const { status, json } = await callJson(world.service, {
-      ...{ host, path, body },
-      ...(token === undefined ? {} : { token }),
-    });
-    const isDone = status === 200;
-    const of = resourceOf(method.parent.typeName);
-    return { isDone, label: name, of, ...(isDone ? { told: json } : {}) };
-  },
-};
-
-type Drawn = { by?: string; path: string; method?: string; body?: JsonObject; of: string };
+type Drawn = { by?: string; path: string; method?: string; body?: JsonValue; of: string };
 
 /** A call whose words fit together, as blind draws seldom do. */
 function rest(
   label: string,
   weight: number,
-  draw: (random: Random, world: World) => Omit<Drawn, "by"> | undefined,
+  draw: (random: Random, world: World, by: string | undefined) => Omit<Drawn, "by"> | undefined,
 ): Action {
   return {
     weight,
     draw(random, world) {
-      const drawn = draw(random, world);
       const by = bearer(random, world);
-      return drawn === undefined ? undefined : { ...drawn, ...(by === undefined ? {} : { by }) };
+      const drawn = draw(random, world, by);
+      // What is not known has no path.
+      if (drawn === undefined || /undefined|\/(?=\/|$)/.test(drawn.path)) return undefined;
+      return { ...drawn, ...(by === undefined ? {} : { by }) };
     },
     async run(world, words): Promise<Outcome> {
       const body = words["body"];
@@ -101,41 +49,56 @@ function rest(
         ...(body === undefined ? {} : { body }),
       });
       const isDone = status < 300;
-      return { isDone, label, of: text(words, "of"), ...(isDone ? { told: json } : {}) };
+      const [, taken] = /^\/users\/([^/]+)\/password$/.exec(text(words, "path")) ?? [];
+      if (isDone && taken !== undefined) noteTaken(world, taken, "taken");
+      const outcome = isDone ? { told: json } : { why: reasonIn(json) };
+      return { isDone, label, of: text(words, "of"), ...outcome };
     },
   };
 }
 
-const user = (random: Random, world: World) => known(random, world, "user");
-const organization = (random: Random, world: World) => known(random, world, "organization");
+const organization = (random: Random, world: World) =>
+  random.chance(0.4) ? nameIn("organization alpha") : known(random, world, "organization");
 
 /** The attacker's own account, of which they are somebody else nowhere. */
 const own = (random: Random): string => random.one(["{{user attacker}}", "{{user robot}}"]) ?? "";
 
+/** Roles of the same kind of place. */
+const rolesLike = (role: string | undefined): readonly string[] =>
+  role === undefined ? allRoles : rolesOf(contextOf(role));
+
+/** A role of these, mostly one that gives something which the attacker has nowhere. */
+function roleOf(random: Random, { allowed }: World, roles: readonly string[]): string {
+  const held = new Set([...allowed].map((pair) => pair.slice(0, pair.indexOf(" at "))));
+  const lacking = roles.filter((role) => [...permissionsOf(role)].some((each) => !held.has(each)));
+  return random.one(random.chance(0.5) && lacking.length > 0 ? lacking : roles) ?? "";
+}
+
 /** The roads by which power grew before, with words that lead on. */
 export const callActions: Actions = {
   call,
-  setPassword: rest("setPassword", 3, (random, world) => ({
-    path: `/users/${user(random, world)}/password`,
+  ...factorActions,
+  setPassword: rest("setPassword", 3, (random, world, by) => ({
+    path: `/users/${userFor(random, world, by)}/password`,
     body: { password: "{{password fresh}}" },
     of: "user",
   })),
-  addToken: rest("addToken", 3, (random, world) => ({
-    path: `/users/${user(random, world)}/personal_access_tokens`,
+  addToken: rest("addToken", 3, (random, world, by) => ({
+    path: `/users/${userFor(random, world, by)}/personal_access_tokens`,
     body: {},
     of: "user",
   })),
-  addSecret: rest("addSecret", 1, (random, world) => ({
-    path: `/users/${user(random, world)}/secret`,
+  addSecret: rest("addSecret", 1, (random, world, by) => ({
+    path: `/users/${userFor(random, world, by)}/secret`,
     of: "user",
   })),
-  addKey: rest("addKey", 1, (random, world) => ({
-    path: `/users/${user(random, world)}/public_keys`,
+  addKey: rest("addKey", 1, (random, world, by) => ({
+    path: `/users/${userFor(random, world, by)}/public_keys`,
     body: {},
     of: "user",
   })),
-  setMail: rest("setMail", 2, (random, world) => ({
-    path: `/users/${random.chance(0.5) ? own(random) : user(random, world)}/email`,
+  setMail: rest("setMail", 2, (random, world, by) => ({
+    path: `/users/${random.chance(0.5) ? own(random) : userFor(random, world, by)}/email`,
     method: "PUT",
     body: {
       address: known(random, world, "mail") ?? "",
@@ -143,42 +106,56 @@ export const callActions: Actions = {
     },
     of: "user",
   })),
-  verifyMail: rest("verifyMail", 1, (random, world) => ({
-    path: `/users/${random.chance(0.5) ? own(random) : user(random, world)}/email/_verify`,
-    body: { verification_code: known(random, world, "code") ?? "" },
-    of: "user",
-  })),
-  resetCode: rest("resetCode", 2, (random, world) => ({
-    path: `/users/${user(random, world)}/password/_reset`,
+  verifyMail: rest("verifyMail", 1, (random, world, by) => {
+    const code = known(random, world, "code") ?? "";
+    const user = random.chance(0.3) ? own(random) : userFor(random, world, by);
+    const { id } = matched(random, world, { id: user ?? "", code });
+    return { path: `/users/${String(id)}/email/_verify`, body: code, of: "user" };
+  }),
+  resetCode: rest("resetCode", 2, (random, world, by) => ({
+    path: `/users/${userFor(random, world, by)}/password/_reset`,
     body: random.one<JsonObject>([{ return_code: {} }, { send_email: {} }]) ?? {},
     of: "user",
   })),
-  passwordByCode: rest("passwordByCode", 2, (random, world) => ({
-    path: `/users/${user(random, world)}/password`,
-    body: {
-      password: "{{password fresh}}",
-      verification_code: known(random, world, "code") ?? "",
-    },
-    of: "user",
-  })),
-  giveRole: rest("giveRole", 5, (random, world) => {
-    const role = random.one(allRoles) ?? "";
+  passwordByCode: rest("passwordByCode", 2, (random, world, by) => {
+    const verification_code = known(random, world, "code") ?? "";
+    const user = userFor(random, world, by) ?? "";
+    const { id } = matched(random, world, { id: user, verification_code });
+    return {
+      path: `/users/${String(id)}/password`,
+      body: { password: "{{password fresh}}", verification_code },
+      of: "user",
+    };
+  }),
+  giveRole: rest("giveRole", 5, (random, world, by) => {
+    const role = roleOf(random, world, random.chance(0.5) ? allRoles : rolesLike(world.role));
     return {
       path: "/memberships",
       body: {
         ctx: placeFor(random, world, role),
-        user_id: random.chance(0.6) ? own(random) : (user(random, world) ?? ""),
+        user_id: random.chance(0.6) ? own(random) : (userFor(random, world, by) ?? ""),
         roles: [role],
       },
       of: "membership",
     };
   }),
-  changeRoles: rest("changeRoles", 3, (random, world) => ({
-    path: `/memberships/${known(random, world, "membership") ?? ""}`,
-    method: "PATCH",
-    body: { roles: [random.one(allRoles) ?? "", random.one(allRoles) ?? ""] },
-    of: "membership",
-  })),
+  changeRoles: rest("changeRoles", 3, (random, world) => {
+    const theirs = world.book
+      .of("membership")
+      .filter((each) => /^membership (?:attacker|robot) /.test(each));
+    const name = random.chance(0.5) ? random.one(theirs) : undefined;
+    const membership = name === undefined ? known(random, world, "membership") : nameIn(name);
+    // A membership has roles of its place alone; what the attacker changes is mostly of the place where they are.
+    const [, role] = /^\{\{membership .* (\w+)\}\}$/.exec(membership ?? "") ?? [];
+    const roles = random.chance(0.9) ? rolesLike(role ?? world.role) : allRoles;
+    const kept = role !== undefined && random.chance(0.5) ? [role] : [];
+    return {
+      path: `/memberships/${membership ?? ""}`,
+      method: "PATCH",
+      body: { roles: [...new Set([...kept, roleOf(random, world, roles)])] },
+      of: "membership",
+    };
+  }),
   makeMachine: rest("makeMachine", 2, (random, world) => {
     const id = random.chance(0.4) ? known(random, world, "word", "client", "user") : undefined;
     return {

@@ -1,4 +1,5 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Authenticator } from "../../support/authenticator.ts";
 import type { Browser, Page } from "./browser.ts";
 import type { Service } from "./service.ts";
 import { totpOf } from "./totp.ts";
@@ -15,6 +16,7 @@ export type Typed = {
   loginName?: string | undefined;
   password?: string | undefined;
   totp?: string | undefined;
+  passkey?: Authenticator | undefined;
   /** How far an app may act for them, of what the page offers; the least where it does not. */
   choice?: string | undefined;
   /** Logs in with this provider, whose answer is fetched by whoever is at the browser. */
@@ -95,6 +97,8 @@ async function answer(
     case "/ui/login/password":
       if (idp !== undefined) return throughProvider(browser, page, typed);
       return password === undefined ? undefined : browser.submit(page, { password });
+    case "/ui/login/passkey":
+      return typed.passkey === undefined ? undefined : showPasskey(browser, page, typed.passkey);
     case "/ui/login/mfa/totp":
       return totp === undefined
         ? undefined
@@ -112,6 +116,20 @@ async function answer(
     default:
       return undefined;
   }
+}
+
+/** What a script of the page does with the options that stand at its form. */
+async function showPasskey(
+  browser: Browser,
+  page: Page,
+  passkey: Authenticator,
+): Promise<Page | undefined> {
+  const [, options = ""] = /data-options="([^"]*)"/.exec(page.html) ?? [];
+  const asked = JSON.parse(
+    options.replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+  ) as JsonObject;
+  const credential = passkey.get(asked, { page: { origin: browser.origin } });
+  return browser.submit(page, { credential: JSON.stringify(credential) });
 }
 
 async function throughProvider(

@@ -26,6 +26,8 @@ const kindOf: Readonly<Record<string, string>> = {
   address: "mail",
   role_keys: "role_key",
 };
+/** Of what an id is that stands in an object of its own kind. */
+const kindOfOwner: Readonly<Record<string, string>> = { holds: "hold" };
 const untold = new Set([
   "given_name",
   "family_name",
@@ -34,6 +36,12 @@ const untold = new Set([
   "name",
   "state",
 ]);
+
+/** Providers are of a type each, and what is done to them by methods of their type. */
+const kindsFor = (field: string, value: string): string[] => {
+  if (isKey.test(value)) return ["pem"];
+  return field.startsWith("idp ") ? ["idp", field] : [kindOf[field] ?? field];
+};
 
 const snake = (name: string): string =>
   name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
@@ -59,7 +67,7 @@ export function learn(
       for (const [name, each] of Object.entries(value)) {
         const own = snake(name);
         if (own === "resource_owner" || own === "owner") continue;
-        const inner = own === "id" ? resource : own;
+        const inner = own === "id" ? (kindOfOwner[field] ?? resource) : own;
         take(each, `${path}.${own}`, inner);
       }
     } else if (typeof value === "string" && value !== "" && value.length <= longest) {
@@ -67,8 +75,7 @@ export function learn(
       texts++;
       const isNew = !book.has(value);
       const name = `${at}${path}`;
-      if (!isBearer.test(value))
-        book.add(name, value, isKey.test(value) ? "pem" : (kindOf[field] ?? field));
+      if (!isBearer.test(value)) book.add(name, value, ...kindsFor(field, value));
       else {
         const kinds = field === "access_token" ? ["bearer", "access"] : ["bearer"];
         book.add(name, value, ...(field === "id_token" ? ["id_token"] : kinds));

@@ -39,6 +39,12 @@ export async function makeWorld(service: Service, role: string): Promise<World> 
       clients: new Map(),
       used: new Set(),
       focus: new Map(),
+      subjects: new Map(),
+      passkeys: new Map(),
+      touched: new Map(),
+      about: new Map(),
+      mailOf: new Map(),
+      codeAskedBy: new Map(),
     },
     browser(of) {
       const known = browsers.get(of) ?? browserOf(service, host);

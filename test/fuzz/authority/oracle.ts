@@ -2,7 +2,7 @@ import type { Scope } from "../../../src/authz/context.ts";
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
 import { noticesSent } from "../../support/notices.ts";
 import { invariantsBroken } from "./invariants.ts";
-import { addAll, beyond, powerOf } from "./power.ts";
+import { addAll, beyond, powerOf, withOwners } from "./power.ts";
 import type { World } from "./world.ts";
 
 /** A bearer token that the attacker holds, and whom the service took it for last. */
@@ -93,6 +93,7 @@ export class Watch {
     const { caller } = scope;
     if (caller.kind !== "user") return [`${held.name} is a token of a system caller`];
     held.subject = caller.userId;
+    this.#world.subjects.set(held.name, book.nameOf(caller.userId) ?? "");
     const power = powerOf(scope.permissions, places);
     await this.#giveConsented(scope, power);
     const more = beyond(power, allowed);
@@ -103,7 +104,7 @@ export class Watch {
     ];
   }
 
-  /** Who let an app act for them in their organization gave what they have there. */
+  /** Who let an app act for them in their organization gave what they have there, and so what they may give there. */
   async #giveConsented({ caller }: Scope, power: ReadonlySet<string>): Promise<void> {
     if (caller.kind !== "user" || caller.limit === undefined) return;
     const { service, host, instanceId, people, consents, allowed, places } = this.#world;
@@ -119,10 +120,8 @@ export class Watch {
         : "id" in place && place.id === organizationId,
     );
     const names = new Set(inside.map(({ name }) => name));
-    addAll(
-      allowed,
-      [...power].filter((pair) => names.has(pair.slice(pair.indexOf(" at ") + 4))),
-    );
+    const there = [...power].filter((pair) => names.has(pair.slice(pair.indexOf(" at ") + 4)));
+    addAll(allowed, withOwners(new Set(there), places));
   }
 
   /** Tokens of one instance hold on no other. */

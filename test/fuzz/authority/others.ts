@@ -81,8 +81,10 @@ const visit: Action = {
       scope: random.chance(0.85)
         ? (random.one(scopes) ?? "")
         : `openid urn:idsvc:iam:org:project:id:${beyond}:aud`,
-      choice: random.chance(0.75) ? "own" : "organization",
-      ...(random.chance(0.1) ? { prompt: random.one(["none", "consent", "login"]) ?? "" } : {}),
+      choice: random.chance(0.5) ? "own" : "organization",
+      ...(random.chance(0.2)
+        ? { prompt: random.one(["none", "consent", "consent", "login"]) ?? "" }
+        : {}),
       ...(random.chance(0.1) ? { response_type: "id_token token" } : {}),
     };
   },

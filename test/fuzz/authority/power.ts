@@ -63,7 +63,7 @@ export function coverOf(role: string, at: NamedPlace, places: readonly NamedPlac
  * Whoever may do all that the owner of a place may do covers that owner, and can come to act as them: so they also come to
  * what owners cover beyond what they do.
  */
-function withOwners(power: Power, places: readonly NamedPlace[]): Power {
+export function withOwners(power: Power, places: readonly NamedPlace[]): Power {
   for (const at of places) {
     const owner = ownerOf[at.place.type];
     if (owner === undefined) continue;

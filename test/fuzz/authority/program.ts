@@ -1,6 +1,7 @@
 // The search for power (decision 0089): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { readShapes } from "./call.ts";
 import { type Attack, attack, replay } from "./run.ts";
 import { roads } from "./roads.ts";
 import { randomOf } from "./random.ts";
@@ -17,7 +18,7 @@ const { values: flags } = parseArgs({
     /** Of the roles, these alone. */
     roles: { type: "string", default: "" },
     /** How many steps an attacker takes before the next begins in a new world. */
-    each: { type: "string", default: "250" },
+    each: { type: "string", default: "400" },
     /** A file that says how far the search has come, to go on from there. */
     resume: { type: "string", default: "" },
     /** Prints what was tried and never succeeded. */
@@ -41,11 +42,11 @@ const without = process.env["IDSVC_AUTHORITY_WITHOUT"] ?? "";
 const seed = Number(flags.seed);
 const most = Number(flags.steps);
 const each = Number(flags.each);
-// Those that act on others more often than those that only look on. Owners hold everything at first, so little is left that
-// they could find.
+// Those that act on others more often than those that only look on. Owners of the instance hold everything at first, so
+// little is left that they could find; but much can be called by them alone.
 const roles =
   flags.roles === ""
-    ? ["stranger", "nobody", ...allRoles.filter((role) => role !== "IAM_OWNER"), ...busy, ...busy]
+    ? ["stranger", "nobody", "IAM_OWNER", ...allRoles, ...busy, ...busy]
     : flags.roles.split(",");
 
 const begun: Progress =
@@ -55,6 +56,7 @@ const begun: Progress =
 const began = performance.now();
 const before = begun.steps;
 let service = await startService();
+await readShapes(service);
 if (flags.roads) {
   for (const { ruling, role, steps } of roads) {
     if (without !== "" && ruling !== without) continue;
@@ -65,6 +67,7 @@ if (flags.roads) {
   await service[Symbol.asyncDispose]();
   process.exit();
 }
+const refused = new Map<string, Map<string, number>>();
 const byRole = new Map<string, { steps: number; done: number }>();
 let worlds = 0;
 const until =
@@ -103,7 +106,10 @@ await service[Symbol.asyncDispose]();
 function note({ role, tried }: Attack): void {
   const ofRole = byRole.get(role) ?? { steps: 0, done: 0 };
   byRole.set(role, ofRole);
-  for (const [label, { steps, done }] of tried) {
+  for (const [label, { steps, done, why }] of tried) {
+    const reasons = refused.get(label) ?? new Map<string, number>();
+    refused.set(label, reasons);
+    for (const [reason, times] of why) reasons.set(reason, (reasons.get(reason) ?? 0) + times);
     const [had, hadDone] = begun.tried[label] ?? [0, 0];
     begun.tried[label] = [had + steps, hadDone + done];
     ofRole.steps += steps;
@@ -131,11 +137,11 @@ function table(): void {
   for (const [label, [steps, done]] of all) {
     if (done > 0) console.log(label.padEnd(60), steps, done);
   }
-  console.log(
-    "never:",
-    all
-      .filter(([, [, done]]) => done === 0)
-      .map(([label]) => label)
-      .join(", "),
-  );
+  const never = all.filter(([, [, done]]) => done === 0);
+  console.log(`never, ${never.length} of ${all.length}:`);
+  for (const [label, [steps]] of never) {
+    const reasons = [...(refused.get(label) ?? [])].toSorted(([, one], [, other]) => other - one);
+    const top = reasons.slice(0, 4).map(([reason, times]) => `${reason} ${times}`);
+    console.log(label.padEnd(60), steps, top.join(", "));
+  }
 }

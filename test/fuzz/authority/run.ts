@@ -6,12 +6,13 @@ import { callActions } from "./calls.ts";
 import { learn } from "./learning.ts";
 import { Watch } from "./oracle.ts";
 import { otherActions } from "./others.ts";
+import { pageActions } from "./pages.ts";
 import { randomOf } from "./random.ts";
 import type { Service } from "./service.ts";
 import { makeWorld } from "./make-world.ts";
 import type { World } from "./world.ts";
 
-const actions: Actions = { ...callActions, ...attackActions, ...otherActions };
+const actions: Actions = { ...callActions, ...attackActions, ...pageActions, ...otherActions };
 const drawn = Object.entries(actions).map(([name, { weight }]) => [name, weight] as const);
 
 /** What one attacker tried, and what it came to. */
@@ -20,8 +21,8 @@ export type Attack = {
   steps: Step[];
   /** Those of them that succeeded. */
   done: Step[];
-  /** How often what was tried, and how often it succeeded. */
-  tried: Map<string, { steps: number; done: number }>;
+  /** How often what was tried, how often it succeeded, and what was said otherwise. */
+  tried: Map<string, { steps: number; done: number; why: Map<string, number> }>;
   broken: string[];
 };
 
@@ -45,12 +46,14 @@ export async function attack(
     result.steps.push(step);
     const { outcome, broken } = await take(world, watch, step);
     const label = outcome?.label ?? name;
-    const counted = result.tried.get(label) ?? { steps: 0, done: 0 };
+    const counted = result.tried.get(label) ?? { steps: 0, done: 0, why: new Map() };
     counted.steps++;
     if (outcome?.isDone === true) {
       counted.done++;
       result.done.push(step);
     }
+    const why = outcome?.why ?? "";
+    if (why !== "") counted.why.set(why, (counted.why.get(why) ?? 0) + 1);
     result.tried.set(label, counted);
     result.broken.push(...broken);
   }
@@ -97,11 +100,30 @@ async function take(
   const isOthers = step.do in otherActions;
   const { told, of = "" } = outcome;
   const learned = told === undefined ? [] : learn(world, step.at, told, of);
+  if (outcome.isDone && !isOthers) noteAbout(world, step.at, words, of);
   if (outcome.isDone && !isOthers && !onlyReads.test(outcome.label ?? "")) {
     noteUse(world, watch, words);
   }
   const broken = [...(outcome.broken ?? []), ...(await watch.after(learned, isOthers))];
   return { outcome, broken };
+}
+
+/** Whom or what a step was about, for those after it. */
+function noteAbout(
+  { book, touched, about, mailOf }: World,
+  at: number,
+  words: JsonObject,
+  of: string,
+): void {
+  const { body, path } = words;
+  const named = Object(body ?? {}) as JsonObject;
+  const [, inPath = ""] = /^\/[a-z_]+(?:\/forge_b)?\/([^/?]+)/.exec(String(path ?? "")) ?? [];
+  const name = book.nameOf(String(named["id"] ?? words["user"] ?? inPath));
+  if (name === undefined) return;
+  about.set(String(at), name);
+  if (of !== "") touched.set(of, name);
+  const mail = Object(named["email"] ?? named) as JsonObject;
+  if (of === "user" && mail["address"] !== undefined) mailOf.set(String(mail["address"]), name);
 }
 
 /** As whom the attacker has changed something. */

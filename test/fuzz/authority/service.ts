@@ -11,6 +11,7 @@ import { type FakeProvider, startFakeProvider } from "../../support/fake-provide
 import { freePort } from "../../support/free-port.ts";
 import { systemCaller } from "../../support/system-caller.ts";
 import { exchangeOne, type RawAnswer, type RawRequest } from "../../support/wire.ts";
+import { type GrpcCaller, grpcCaller } from "./grpc.ts";
 import { probeModule, probePath } from "./probe.ts";
 
 /** The service that is searched, in this process. Each world is an instance of it. */
@@ -25,6 +26,7 @@ export type Service = AsyncDisposable & {
   now(): Date;
   pass(ms: number): void;
   systemToken(): Promise<string>;
+  grpc: GrpcCaller;
   send(request: RawRequest): Promise<RawAnswer>;
   /** What the service takes the bearer of a token for; undefined for nobody. */
   whoIs(host: string, token: string): Promise<Scope | undefined>;
@@ -74,9 +76,10 @@ export async function startService(): Promise<Service> {
     features: featureReader(deps.db, app.kernel.featureDefaults),
   });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+  const grpc = grpcCaller(port);
   const send = (request: RawRequest) => exchangeOne(port, agent, request);
   return {
-    ...{ app, port, deps, ports, honest, attackers, now, send },
+    ...{ app, port, deps, ports, honest, attackers, now, grpc, send },
     pass: (ms) => void (shift += ms),
     systemToken: () => operator.tokenFor(app.made.issuer, now()),
     async whoIs(host, token) {
@@ -93,6 +96,7 @@ export async function startService(): Promise<Service> {
     atOf: (instanceId, host) => ({ instanceId, issuer: `http://${host}`, requestId: "search" }),
     async [Symbol.asyncDispose]() {
       agent.destroy();
+      grpc[Symbol.dispose]();
       await app[Symbol.asyncDispose]();
       for (const each of [honest, attackers]) await each[Symbol.asyncDispose]();
     },

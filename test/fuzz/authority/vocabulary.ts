@@ -9,23 +9,40 @@ import {
 } from "@bufbuild/protobuf";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { known } from "./action.ts";
+import { nameIn } from "./book.ts";
 import type { Random } from "./random.ts";
 import type { World } from "./world.ts";
 
 const deepest = 4;
 
-/** The resource that a service is about, as the attacker sorts ids. */
-export const resourceOf = (service: string): string =>
-  service
-    .slice(service.lastIndexOf(".") + 1)
-    .replace(/Service$/, "")
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")
-    .toLowerCase()
-    .replace(/^identity_provider$/, "idp")
-    .replace(/^domain$/, "domain_object");
+/** What a draw is for: the method, how deep in its message, and whom the token is for that it is sent with. */
+export type Drawn = { resource: string; depth: number; subject?: string | undefined };
+
+/** The resource that a method is about, as the attacker sorts ids. */
+export function resourceOf({ parent, name }: DescMethod): string {
+  const service = parent.name.replace(/Service$/, "");
+  switch (service) {
+    case "IdentityProvider": {
+      const [, type] = /^(?:Create|Patch|Get)(\w+)IDP$/.exec(name) ?? [];
+      return type === undefined ? "idp" : `idp ${type}`;
+    }
+    case "Domain":
+      return "domain_object";
+    case "Role":
+      return "role_object";
+    case "Action":
+      return name.includes("Execution") ? "execution" : "target";
+    case "Delivery":
+      return name === "TestTarget" ? "target" : "delivery";
+    case "Management":
+      return name.endsWith("Import") ? "import" : "organization";
+    default:
+      return service.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
+  }
+}
 
 /** Of which kinds a field's text may be; where none is known, it is looked for by its own name. */
-const kindsOf: Readonly<Record<string, readonly string[]>> = {
+export const kindsOf: Readonly<Record<string, readonly string[]>> = {
   user_id: ["user"],
   creator_id: ["user"],
   org_id: ["organization"],
@@ -86,9 +103,9 @@ export function drawMessage(
   random: Random,
   world: World,
   type: DescMessage,
-  by: { service: string; depth?: number },
+  by: Drawn,
 ): JsonObject {
-  const { service, depth = 0 } = by;
+  const { depth } = by;
   const made: JsonObject = {};
   const chosen = new Map<string, string>();
   for (const { oneof, name } of type.fields) {
@@ -100,14 +117,14 @@ export function drawMessage(
     const { name, oneof } = field;
     if (oneof !== undefined && chosen.get(oneof.name) !== name) continue;
     if (!random.chance(shareOf(field, depth))) continue;
-    const value = drawField(random, world, field, { service, depth });
+    const value = drawField(random, world, field, by);
     if (value !== undefined) made[name] = value;
   }
   return made;
 }
 
 /** How often a field is given. Ids of what is to be made are rarely chosen, what a request is about nearly always. */
-function shareOf(of: DescField, depth: number): number {
+export function shareOf(of: DescField, depth: number): number {
   const { name, oneof } = of;
   if (getOption(of, fieldRules).required) return 0.99;
   if (name === "id" || name.endsWith("_id") || name === "ctx") {
@@ -119,11 +136,11 @@ function shareOf(of: DescField, depth: number): number {
   return depth === 0 ? 0.9 : 0.6;
 }
 
-function drawField(
+export function drawField(
   random: Random,
   world: World,
   field: DescField,
-  by: { service: string; depth: number },
+  by: Drawn,
 ): JsonValue | undefined {
   const { name } = field;
   switch (field.fieldKind) {
@@ -152,11 +169,11 @@ function drawInner(
   random: Random,
   world: World,
   type: DescMessage,
-  { service, depth }: { service: string; depth: number },
+  by: Drawn,
 ): JsonValue | undefined {
   switch (type.typeName) {
     case "google.protobuf.Struct":
-      return service.includes("user") ? { given_name: "A", family_name: "B" } : {};
+      return by.resource.startsWith("user") ? { given_name: "A", family_name: "B" } : {};
     case "google.protobuf.Timestamp":
       return new Date(world.service.now().getTime() + 86_400_000).toISOString();
     case "idsvc.object.v3alpha.RequestContext":
@@ -164,17 +181,21 @@ function drawInner(
     case "google.protobuf.Duration":
       return random.one(["1s", "3600s", "86400s", "864000s"]);
     default:
-      return depth >= deepest
+      return by.depth >= deepest
         ? undefined
-        : drawMessage(random, world, type, { service, depth: depth + 1 });
+        : drawMessage(random, world, type, { ...by, depth: by.depth + 1 });
   }
 }
 
-/** Mostly an organization, as most callers may do something in one alone. */
+/** Whether what a field of this name holds is looked for among what is known. */
+export const isNamedKind = (name: string): boolean => kindsOf[name] !== undefined;
+
+/** Mostly the organization of the attacker or another one, as most callers may do something in one alone. */
 function drawContext(random: Random, world: World): JsonObject {
   const drawn = random.next();
-  if (drawn < 0.05) return { system: true };
-  if (drawn < 0.25) return { instance_id: known(random, world, "instance") ?? "" };
+  if (drawn < 0.03) return { system: true };
+  if (drawn < 0.5) return { org_id: nameIn("organization alpha") };
+  if (drawn < 0.65) return { instance_id: known(random, world, "instance") ?? "" };
   return { org_id: known(random, world, "organization") ?? "" };
 }
 
@@ -183,7 +204,7 @@ function drawScalar(
   world: World,
   scalar: ScalarType,
   name: string,
-  { service, depth }: { service: string; depth: number },
+  by: Drawn,
 ): JsonValue | undefined {
   switch (scalar) {
     case ScalarType.BOOL:
@@ -191,30 +212,34 @@ function drawScalar(
     case ScalarType.BYTES:
       return "YQ==";
     case ScalarType.STRING:
-      return drawText(random, world, name, { service, depth });
+      return drawText(random, world, name, by);
     default:
       return random.one([0, 1, 2, 8, 100]);
   }
 }
 
-function drawText(
+export function drawText(
   random: Random,
   world: World,
   name: string,
-  { service, depth }: { service: string; depth: number },
+  { resource, depth, subject }: Drawn,
 ): string | undefined {
   // The id of somebody who is to be made: chosen by whoever makes them.
-  if (name === "user_id" && depth === 1 && service.endsWith("UserService")) {
+  if (name === "user_id" && depth === 1 && resource === "user") {
     return random.chance(0.3) ? known(random, world, "word", "client", "user") : undefined;
   }
   if (random.chance(0.02)) return known(random, world, "word", ...anything);
+  const isOfUser = name === "user_id" || (name === "id" && resource === "user");
+  if (isOfUser && subject !== undefined && random.chance(0.35)) return subject;
   const isUrl = /(?:^|_)(?:url|uri|issuer|endpoint)$/.test(name);
   const kinds =
     name === "id"
-      ? [resourceOf(service)]
+      ? [resource]
       : (kindsOf[name] ?? (isUrl ? ["url", "uri"] : name.includes("address") ? ["mail"] : [name]));
   const found = known(random, world, ...kinds);
   if (found !== undefined) return found;
+  // What an attacker has never heard of they cannot name.
+  if (name === "id" || name.endsWith("_id")) return undefined;
   return random.one(usual[name] ?? names);
 }
 const anything = ["user", "client", "organization", "project", "bearer", "code", "session"];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type RoleContext, rolesOf } from "../../../src/authz/roles.ts";
+import type { Authenticator } from "../../support/authenticator.ts";
 import type { Book } from "./book.ts";
 import type { Browser } from "./browser.ts";
 import type { NamedPlace, Power } from "./power.ts";
@@ -49,6 +50,18 @@ export type World = {
   clients: Map<string, string>;
   /** Of what they know, what the attacker has in mind, by kind. */
   focus: ReadonlyMap<string, readonly string[]>;
+  /** By the names of bearer tokens: the users whom they are for, as far as the service has told. */
+  subjects: Map<string, string>;
+  /** By kind: what the attacker changed last. */
+  touched: Map<string, string>;
+  /** By step: whom or what it was about. */
+  about: Map<string, string>;
+  /** By address: whose it became by a step of the attacker. */
+  mailOf: Map<string, string>;
+  /** By user: who asked for the last code that proves their address. */
+  codeAskedBy: Map<string, string>;
+  /** Passkeys of the attacker's own, by the ids of the users for whom they are set up. */
+  passkeys: Map<string, Authenticator>;
   /** Whose accounts the attacker has changed in their own name. */
   used: Set<string>;
   browser(of: string): Browser;

@@ -86,7 +86,8 @@ export function otpHandlers(
       if (loaded.state === undefined) throw userNotFound();
       requireUnverified(requireHeld(loaded.state.authenticators, otpKinds[channel], subject));
       const at = { instanceId: scope.instanceId, userId: id };
-      const right = await codes.spend(tx, at, otpRegistration(channel), { code, subject });
+      const spent = await codes.spend(tx, at, otpRegistration(channel), { code, subject });
+      const right = spent !== undefined;
       if (right) tx.record(user, loaded, [facts[channel].verified(subject)]);
       return [tx.written(loaded), right];
     });

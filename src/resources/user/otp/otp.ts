@@ -57,7 +57,7 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
           const chosen = choose(state, channel);
           if (chosen === undefined) return undefined;
           const tried = { code, subject: chosen.id, isCounted: true as const };
-          const isRight = await codes.spend(tx, row, otpLogin(channel), tried);
+          const isRight = (await codes.spend(tx, row, otpLogin(channel), tried)) !== undefined;
           return { isRight, happened: [checked(channel, isRight)] };
         },
       );

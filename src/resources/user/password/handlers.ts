@@ -49,10 +49,10 @@ export function passwordHandlers(
     const { email } = loaded.state ?? {};
     if (email === undefined) return false;
     const tried = { code, subject: email.address };
-    const isRight = await codes.spend(tx, at, initialization, tried);
-    if (isRight && (!email.isVerified || email.reach !== undefined))
-      tx.record(user, loaded, verifyContact("email"));
-    return isRight;
+    const right = await codes.spend(tx, at, initialization, tried);
+    if (right !== undefined && (!email.isVerified || email.reach !== undefined))
+      tx.record(user, loaded, verifyContact("email", right));
+    return right !== undefined;
   }
 
   return {
@@ -82,7 +82,7 @@ export function passwordHandlers(
         const hadOne = heldOf(loaded.state.authenticators, "password").length > 0;
         const proven =
           code === undefined ||
-          (await codes.spend(tx, at, passwordReset, { code, subject })) ||
+          (await codes.spend(tx, at, passwordReset, { code, subject })) !== undefined ||
           (!hadOne && (await acceptInvitation(tx, loaded, at, code)));
         if (proven) await setting.set(tx, loaded);
         if (proven && hadOne) tellNews(tx, newId, at, { news: "password.changed" });

@@ -45,7 +45,8 @@ export type Refusal = Message<"idsvc.resources.event.v3alpha.Refusal"> & {
   /**
    * Why, in the words of the service: for a call its reason, for example `PERMISSION_MISSING`. Of a log-in `WRONG`,
    * `CLOSED` where nothing is judged now, after too many wrong attempts, `UNKNOWN` where nobody who may log in was found by
-   * the name, `DIRECTORY_REFUSED` and `DIRECTORY_UNAVAILABLE` for directories; of a client `INVALID_CLIENT`.
+   * the name, `DIRECTORY_REFUSED` and `DIRECTORY_UNAVAILABLE` for directories; of a client `INVALID_CLIENT`. What came too
+   * often (429) is `BUDGET_SPENT` or `RATE_LIMITED`, of whatever kind it is.
    *
    * @generated from field: string reason = 3;
    */
