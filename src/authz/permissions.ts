@@ -78,8 +78,8 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
         else if (contextType === "instance") belowInstance.add(permission);
         else {
           const key = `${contextType}/${contextId}`;
-          const held = byContext.get(key) ?? new Set();
-          byContext.set(key, held.add(permission));
+          const granted = byContext.get(key) ?? new Set();
+          byContext.set(key, granted.add(permission));
         }
       }
       if (contextType !== "instance") continue;
@@ -105,7 +105,7 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
     reach(permission) {
       const holding = (type: string) =>
         [...byContext]
-          .filter(([key, held]) => key.startsWith(`${type}/`) && held.has(permission))
+          .filter(([key, granted]) => key.startsWith(`${type}/`) && granted.has(permission))
           .map(([key]) => key.slice(type.length + 1));
       return {
         everywhere: belowInstance.has(permission),
@@ -141,9 +141,9 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
         continue;
       }
       const key = `${contextType}/${contextId}`;
-      const held = byContext.get(key) ?? new Set();
-      permissionsOf(role).forEach((permission) => held.add(permission));
-      byContext.set(key, held);
+      const granted = byContext.get(key) ?? new Set();
+      permissionsOf(role).forEach((permission) => granted.add(permission));
+      byContext.set(key, granted);
     }
   }
   const coveredOnInstance = withCoverOfOwner("instance", onInstance);
@@ -154,11 +154,11 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
 
   /** What is covered in a resource scope below the instance, or of the system. */
   const coveredAt = ({ contextType, contextId, organizationId }: Membership): Set<string> => {
-    const held = heldAt(contextType, contextId);
-    if (contextType === "system") return withCoverOfOwner(contextType, held);
+    const granted = heldAt(contextType, contextId);
+    if (contextType === "system") return withCoverOfOwner(contextType, granted);
     const ofOrganization = heldAt("organization", organizationId);
     const inOrganization = withCoverOfOwner("organization", [...coveredBelow, ...ofOrganization]);
-    return withCoverOfOwner(contextType, [...inOrganization, ...held]);
+    return withCoverOfOwner(contextType, [...inOrganization, ...granted]);
   };
 
   // Asked for with every change that could act as anybody.

@@ -71,8 +71,10 @@ function socialB(parts: Parts, config: Of<"social_b">, secret: string | undefine
 
 function nameIn(user: string | undefined): Partial<ExternalIdentity> {
   try {
-    const told = JSON.parse(user ?? "{}") as { name?: { firstName?: unknown; lastName?: unknown } };
-    const { firstName, lastName } = told.name ?? {};
+    const parsed = JSON.parse(user ?? "{}") as {
+      name?: { firstName?: unknown; lastName?: unknown };
+    };
+    const { firstName, lastName } = parsed.name ?? {};
     return said({ firstName: textOf(firstName), lastName: textOf(lastName) });
   } catch {
     return {};

@@ -79,7 +79,7 @@ export type Flow = {
   id: string;
   /** What names it in addresses: its id, or all of it, sealed, while nothing of it is stored. */
   address: string;
-  isKept: boolean;
+  isPersisted: boolean;
   agentId: string;
   version: number;
   data: FlowData;

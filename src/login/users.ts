@@ -118,8 +118,8 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
     async otpAddress(instanceId, userId, channel) {
       const { state } = await events.load(user, instanceId, userId);
       const kind = channel === "email" ? "otp_email" : "otp_sms";
-      const held = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
-      return held?.at(-1)?.address;
+      const verified = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
+      return verified?.at(-1)?.address;
     },
 
     async account(instanceId, userId) {
@@ -132,8 +132,8 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
     },
 
     async factors(instanceId, userId, allowed) {
-      const held = await authenticators.ofUser(instanceId, userId);
-      const verified = new Set(held.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
+      const rows = await authenticators.ofUser(instanceId, userId);
+      const verified = new Set(rows.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
       const found = kinds.filter(
         ({ setting, kind }) => allowed.includes(setting) && verified.has(kind),
       );

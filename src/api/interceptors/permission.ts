@@ -28,9 +28,9 @@ function missingPermission(rule: MethodRule, call: Call): string | undefined {
     return permissions.holds(needed, { type: "system" }) ? undefined : needed;
   }
   if (rule.access === "authenticated") return undefined;
-  const held =
+  const isGranted =
     rule.permissionContext === "anywhere"
       ? permissions.holdsAnywhere(rule.permission)
       : permissions.holds(rule.permission, { type: rule.permissionContext });
-  return held ? undefined : rule.permission;
+  return isGranted ? undefined : rule.permission;
 }

@@ -55,13 +55,13 @@ export function userKinds(deps: Deps): Kind[] {
       ],
       begin(record, importContext) {
         const { instanceId, orgId } = importContext;
-        const { userId, inactive, metadata: kept, grants, orgRoles } = record;
+        const { userId, inactive, metadata: metadataEntries, grants, orgRoles } = record;
         const add = humans(instanceId, toHuman(record));
         return async (tx) => {
           if (await isThere(tx, userId, orgId)) return existed;
           await requireNewId(tx, importContext, userId, named);
           const loaded = await add(tx, orgId);
-          for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
+          for (const { key, value } of metadataEntries) await keep(tx, userId, orgId, key, value);
           const at = { instanceId, organizationId: orgId, known: importContext.known };
           for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
           for (const grant of grants)

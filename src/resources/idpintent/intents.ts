@@ -99,9 +99,9 @@ export function createIdpIntents(deps: IntentDeps) {
             Buffer.from(await secrets.digest(instanceId, proof.token)),
           );
     if (!isHis) return undefined;
-    const told = await secrets.open(identityRef(instanceId, proof.id));
-    if (told === undefined) return undefined;
-    const identity = JSON.parse(Buffer.from(told).toString("utf8")) as ExternalIdentity;
+    const bytes = await secrets.open(identityRef(instanceId, proof.id));
+    if (bytes === undefined) return undefined;
+    const identity = JSON.parse(Buffer.from(bytes).toString("utf8")) as ExternalIdentity;
     return { id: row.id, idpId: row.idpId, identity };
   }
 

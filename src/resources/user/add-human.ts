@@ -85,9 +85,9 @@ export function humanAdder(deps: Deps) {
         ]);
       }
       if (recovery.length > 0) {
-        const kept = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
-        tx.write(...kept);
-        const added = { count: kept.length };
+        const rows = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
+        tx.write(...rows);
+        const added = { count: rows.length };
         tx.record(user, loaded, [userEvents["human.mfa.recovery_codes.added"](added)]);
       }
       return loaded;

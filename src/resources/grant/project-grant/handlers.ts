@@ -81,7 +81,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
-  const told = cachedResponse((row: ProjectGrantRow) => ({
+  const responseOf = cachedResponse((row: ProjectGrantRow) => ({
     projectGrant: toGetProjectGrant(row, row.accepted),
   }));
 
@@ -161,7 +161,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw projectGrantNotFound();
-      if (!row.isFormer) return told(row);
+      if (!row.isFormer) return responseOf(row);
       return { projectGrant: toGetProjectGrant(row, await isAccepted(row)) };
     },
 

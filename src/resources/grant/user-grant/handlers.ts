@@ -63,7 +63,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = userGrantQueries(deps);
-  const told = cachedResponse((row: UserGrantRow) => ({
+  const responseOf = cachedResponse((row: UserGrantRow) => ({
     userGrant: toGetUserGrant(row),
   }));
   const placeOf = grantPlaces(deps);
@@ -112,7 +112,7 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
     async getUserGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw userGrantNotFound();
-      return told(row);
+      return responseOf(row);
     },
 
     searchUserGrants: listing(queries.search, toGetUserGrant),

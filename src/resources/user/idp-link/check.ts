@@ -1,7 +1,7 @@
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
-import { heldOf } from "../authenticator/authenticators.ts";
+import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 
@@ -31,7 +31,7 @@ export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentC
       const said = await intents.said(instanceId, proof);
       if (said === undefined || userId === undefined) return undefined;
       const { idpId, identity } = said;
-      const isHis = heldOf(state.authenticators, "idp", "verified").some(
+      const isHis = authenticatorsOf(state.authenticators, "idp", "verified").some(
         ({ id, address }) => id === idpId && address === identity.id,
       );
       if (!isHis || !(await intents.isActive(instanceId, state.organizationId, idpId))) {

@@ -108,8 +108,8 @@ export function createWebAuthNChecks(
     asked: { challenge: string; domain: string; userVerification: UserVerification },
   ) {
     const { challenge, domain, userVerification } = asked;
-    const held = await authenticators.ofKind(user, "web_authn");
-    const one = held.find(({ lookup }) => lookup === json["id"]);
+    const rows = await authenticators.ofKind(user, "web_authn");
+    const one = rows.find(({ lookup }) => lookup === json["id"]);
     if (one === undefined) return undefined;
     const credential = toCredential(one);
     if (credential.domain !== domain) return undefined;
@@ -121,7 +121,7 @@ export function createWebAuthNChecks(
     return { ...outcome, happened: succeeded(one, signCount) };
   }
 
-  const told = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
+  const outcomeOf = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
     if (judgement?.isRight !== true) return { isRight: false };
     const { webAuthNId, isUserVerified } = judgement;
     return { isRight: true, webAuthNId, isUserVerified };
@@ -130,8 +130,8 @@ export function createWebAuthNChecks(
   return {
     async challenge(tx, user, { domain: wanted, field, userVerification }) {
       const domain = await requireDomain(user.instanceId, wanted, field);
-      const held = await authenticators.ofKind(user, "web_authn");
-      const allow = held.map(toCredential).filter((one) => one.domain === domain);
+      const rows = await authenticators.ofKind(user, "web_authn");
+      const allow = rows.map(toCredential).filter((one) => one.domain === domain);
       if (allow.length === 0) return undefined;
       const id = newId();
       const purpose = "login";
@@ -147,12 +147,12 @@ export function createWebAuthNChecks(
         const userVerification = asked.userVerification as UserVerification;
         return judgeAnswer(row, json, { ...asked, userVerification });
       });
-      return told(judgement);
+      return outcomeOf(judgement);
     },
 
     async checkDiscovered(at, userId, { challenge, domain, credential }) {
       const asked = { challenge, domain, userVerification: "required" as const };
-      return told(
+      return outcomeOf(
         await attempts.judge(at, userId, undefined, (_, __, row) =>
           judgeAnswer(row, credential, asked),
         ),
