@@ -55,6 +55,8 @@ export type Tenancy = {
    * @throws PERMISSION_DENIED PERMISSION_MISSING
    */
   requireOnContext(this: void, request: unknown, scope: Scope): Promise<void>;
+  /** Makes sure that an organization is still there when the unit commits. @throws NOT_FOUND ORGANIZATION_NOT_FOUND */
+  requireOrganization(this: void, tx: Transaction, organizationId: string): Promise<void>;
   /**
    * Makes sure that the context of the call is still there when the unit commits.
    *
@@ -71,7 +73,7 @@ export interface TenancyPorts {
   /** The project that stands for the service in an instance. */
   ownProject(instanceId: string): Awaitable<string | undefined>;
   /** @throws NOT_FOUND ORGANIZATION_NOT_FOUND unless the organization is there when the unit commits */
-  requireOrganization(tx: Transaction, organizationId: string): Promise<void>;
+  requireOrganization(this: void, tx: Transaction, organizationId: string): Promise<void>;
 }
 
 export function createTenancy(ports: TenancyPorts): Tenancy {
@@ -111,6 +113,8 @@ export function createTenancy(ports: TenancyPorts): Tenancy {
         throw permissionMissing(policy.onInstance);
       }
     },
+
+    requireOrganization: ports.requireOrganization,
 
     async requireContext(tx, { context }) {
       if (context.type !== "organization") return;

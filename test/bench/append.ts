@@ -9,7 +9,7 @@ import { bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { openKernel } from "../../src/app/kernel.ts";
 import { createIdSource } from "../../src/crypto/ids.ts";
-import { createTarget, target } from "../../src/resources/action/target/target.ts";
+import { targets } from "../../src/resources/action/target/target.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { databaseUrl, type Engine, openArena, type Store } from "../faults/store.ts";
 import { openRaw, rawStore } from "./raw-append.ts";
@@ -57,9 +57,9 @@ async function byTheService({ place, writers, instances }: Work): Promise<Done> 
   return await repeat(writers, async (at) => {
     const instanceId = `bench-${at % instances}`;
     await kernel.events.transact(writer(instanceId), async (tx) => {
-      const loaded = await tx.load(target, newId());
-      const made = createTarget(loaded.state, targetConfig(`made ${newId()}`));
-      tx.record(target, loaded, made, { type: "instance", id: instanceId });
+      const loaded = await tx.load(targets.aggregate, newId());
+      const made = targets.add(loaded.state, targetConfig(`made ${newId()}`));
+      tx.record(targets.aggregate, loaded, made, { type: "instance", id: instanceId });
     });
   });
 }

@@ -1,5 +1,5 @@
 // Row 20, a process of its own: EventStore.transact beside the same statements by hand, every unit on disk.
-import { createTarget, target } from "../../src/resources/action/target/target.ts";
+import { targets } from "../../src/resources/action/target/target.ts";
 import { microRounds, microTiming, printRates } from "./micro.ts";
 import { openRaw, rawStore } from "./raw-append.ts";
 import { newStore, targetConfig, withKernel, writer } from "./store.ts";
@@ -22,9 +22,9 @@ const often = { rounds: rounds * 6, ms: ms / 2 };
 const rates = await withKernel(store.dir, async ({ events, newId }) => {
   const one = () =>
     events.transact(writer(instanceId), async (tx) => {
-      const loaded = await tx.load(target, newId());
-      const happened = createTarget(loaded.state, targetConfig(nextName()));
-      tx.record(target, loaded, happened, owner);
+      const loaded = await tx.load(targets.aggregate, newId());
+      const happened = targets.add(loaded.state, targetConfig(nextName()));
+      tx.record(targets.aggregate, loaded, happened, owner);
     });
   return microRounds(
     {

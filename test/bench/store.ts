@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { bootstrap, type Bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
-import type { TargetConfig } from "../../src/resources/action/target/events.ts";
+import type { TargetConfig } from "../../src/resources/action/target/target.ts";
 import { signingKeyRef } from "../../src/resources/action/target/signing-key.ts";
-import { createTarget, target } from "../../src/resources/action/target/target.ts";
+import { targets } from "../../src/resources/action/target/target.ts";
 import { newSigningKey } from "../../src/resources/object/signing-key.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -34,12 +34,12 @@ export function newFolder(): string {
   return dir;
 }
 
-export async function newStore(targets = 0): Promise<Store> {
+export async function newStore(count = 0): Promise<Store> {
   const dir = newFolder();
   await withKernel(dir, async (kernel) => {
     const made = await bootstrap(kernel);
     if (made === undefined) throw new Error("a new store is empty");
-    await seed(kernel, made.instance_id, targets);
+    await seed(kernel, made.instance_id, count);
   });
   return storeIn(dir);
 }
@@ -92,9 +92,9 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
   for (let from = 0; from < count; from += targetsPerUnit) {
     await events.transact(writer(instanceId), async (tx) => {
       for (let at = from; at < Math.min(count, from + targetsPerUnit); at++) {
-        const loaded = await tx.load(target, newId());
+        const loaded = await tx.load(targets.aggregate, newId());
         const named = targetConfig(`seeded ${String(at).padStart(8, "0")}`);
-        tx.record(target, loaded, createTarget(loaded.state, named), owner);
+        tx.record(targets.aggregate, loaded, targets.add(loaded.state, named), owner);
         const key = await newSigningKey(secrets, signingKeyRef(instanceId, loaded.id), tx.now);
         tx.write(key.change);
       }

@@ -11,7 +11,7 @@ import {
 import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
-import { target } from "../../src/resources/action/target/target.ts";
+import { targets } from "../../src/resources/action/target/target.ts";
 import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
 import { roles } from "../../src/resources/grant/role/role.ts";
@@ -94,7 +94,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
       projectGrant,
       userGrant,
     ],
-    ...[app, userSchema, user, metadata, session, checks, target, execution, webKey],
+    ...[app, userSchema, user, metadata, session, checks, targets.aggregate, execution, webKey],
     ...[
       featureSettings.aggregate,
       passwordSettings.aggregate,

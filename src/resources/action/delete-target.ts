@@ -4,7 +4,7 @@ import { execution, withoutTarget } from "./execution/execution.ts";
 import { executionTargets } from "./execution/projection.ts";
 import { executionsOfTarget } from "./execution/queries.ts";
 import { signingKeyRef } from "./target/signing-key.ts";
-import { deleteTarget, target } from "./target/target.ts";
+import { targets } from "./target/target.ts";
 
 /**
  * Deletes a target and takes it out of every execution that lists it, as one unit (specification 4.1.1). An execution
@@ -16,8 +16,8 @@ export async function removeTarget(
   id: string,
 ): Promise<Written> {
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(target, id);
-    tx.record(target, loaded, deleteTarget(loaded.state));
+    const loaded = await tx.load(targets.aggregate, id);
+    tx.record(targets.aggregate, loaded, targets.remove(loaded.state));
     const users = await executionsOfTarget(db, at.instanceId, id);
     const where = { instanceId: at.instanceId, targetId: id };
     tx.expectAll(executionTargets, where, "executionId", users);

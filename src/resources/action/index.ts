@@ -1,13 +1,11 @@
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
 import { executionEvents } from "./execution/events.ts";
 import { executionHandlers } from "./execution/handlers.ts";
 import { executionProjection } from "./execution/projection.ts";
-import { targetEvents, targetNameClaim } from "./target/events.ts";
 import { targetHandlers } from "./target/handlers.ts";
-import { targetProjection } from "./target/projection.ts";
+import { targets } from "./target/target.ts";
 
 export {
   type Condition,
@@ -29,15 +27,9 @@ export { targetNotFound } from "./target/target.ts";
 
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1 and 4.1.2). */
 export const actionModule: Module = {
-  events: [targetEvents, executionEvents],
-  projections: [targetProjection, executionProjection],
-  claimErrors: {
-    [targetNameClaim]: () =>
-      alreadyExists(
-        "TARGET_NAME_TAKEN",
-        "a target of this name exists, in this or a like spelling",
-      ),
-  },
+  events: [targets.events, executionEvents],
+  projections: [targets.projection, executionProjection],
+  claimErrors: targets.claimErrors,
   services: (deps) => [
     service(ActionService, { ...targetHandlers(deps), ...executionHandlers(deps) }),
   ],

@@ -12,7 +12,7 @@ import {
 } from "./execution/execution.ts";
 import { executionIncludes } from "./execution/projection.ts";
 import { executionsIncluding } from "./execution/queries.ts";
-import { target } from "./target/target.ts";
+import { targets } from "./target/target.ts";
 
 /**
  * Sets an execution: one decision over the execution, its targets, and the executions around it. All of them must be
@@ -46,7 +46,7 @@ export async function setExecution(
 async function unknownTargets(tx: Transaction, ids: readonly string[]): Promise<string[]> {
   const unknown: string[] = [];
   for (const id of new Set(ids)) {
-    if ((await tx.load(target, id)).state === undefined) unknown.push(id);
+    if ((await tx.load(targets.aggregate, id)).state === undefined) unknown.push(id);
   }
   return unknown;
 }

@@ -4,11 +4,10 @@ import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { rowById } from "../../projection/ids.ts";
 import { executions, executionTargets } from "./execution/projection.ts";
-import type { TargetConfig } from "./target/events.ts";
-import { targets } from "./target/projection.ts";
+import { type TargetConfig, type TargetKind, targets } from "./target/target.ts";
 
 /** A target as calls need it. */
-export type StoredTarget = Omit<TargetConfig, "name"> & { id: string };
+export type StoredTarget = Omit<TargetConfig, "name" | "kind"> & { id: string; kind: TargetKind };
 type KeptRow = Omit<StoredTarget, "kind"> & { kind: string };
 
 /** An execution as it is stored: its includes are not expanded. `creationSequence` is its place in the log. */
@@ -33,7 +32,7 @@ export function cachedActions<P>(
   db: Database,
   compile: (stored: StoredActions) => P,
 ): (instanceId: string) => Awaitable<P> {
-  const read = cachedRead(db, [executions, targets], async (instanceId) =>
+  const read = cachedRead(db, [executions, targets.table], async (instanceId) =>
     compile(await storedActions(db, instanceId)),
   );
   return (instanceId) => read(instanceId, "");
@@ -43,7 +42,7 @@ export type TargetOf = (instanceId: string, id: string) => Promise<StoredTarget 
 
 /** Reads one target as it is now, whether an execution lists it or not. */
 export function targetReader(db: Database): TargetOf {
-  const read = rowById(db, targets);
+  const read = rowById(db, targets.table);
   return async (instanceId, id) => {
     const row = await read(instanceId, id);
     return row && toStored(row);
@@ -71,7 +70,7 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
   if (found.length === 0) return { executions: [], targets: new Map() };
   const l = db.table(executionTargets);
   const listed = db.read.select({ id: l.targetId }).from(l).where(eq(l.instanceId, instanceId));
-  const t = db.table(targets);
+  const t = db.table(targets.table);
   const rows = await db.read
     .select({
       id: t.id,

@@ -39,6 +39,10 @@ export type FixedKeys<F extends Fields> = {
   [K in keyof F]: F[K] extends { fixed: true } ? K : never;
 }[keyof F];
 
+export type AbsentKeys<F extends Fields> = {
+  [K in keyof F]: F[K] extends { absent: unknown } ? K : never;
+}[keyof F];
+
 type NameOf<F extends Fields, K extends keyof F> = F[K] extends { as: infer N extends string }
   ? N
   : K & string;

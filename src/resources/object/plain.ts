@@ -1,7 +1,11 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { cachedResponse } from "../../authz/response-cache.ts";
-import type { Handlers } from "../../authz/service.ts";
+import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import { mayOn, organizationOf } from "../../authz/tenancy.ts";
+import { permissionMissing } from "../../authz/permissions.ts";
+import type { Awaitable } from "../../awaitable.ts";
+import type { DomainError } from "../../errors.ts";
 import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
 import { execute, type Transaction, type Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -11,6 +15,7 @@ import { toState } from "./filters.ts";
 import { listing } from "./queries.ts";
 import type { AnyResource } from "./resource.ts";
 
+/** A row with what every object has. */
 type PlainRow = { instanceId: string; id: string; sequence: bigint; changeDate: Date };
 type ByName = Readonly<Record<string, unknown>>;
 
@@ -101,3 +106,34 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
   // Each method gets the handler of its verb; the tests of the slice show that the messages have the fields.
   return Object.fromEntries(handlers) as Pick<Handlers<S>, K>;
 }
+
+/**
+ * Who may do what to objects that organizations own, by the permissions of the methods: create where the call says, all else where
+ * the object is.
+ */
+export function plainAuthorize<S extends DescService>(
+  { tenancy }: Pick<Deps, "tenancy">,
+  service: S,
+  find: (instanceId: string, id: string) => Awaitable<{ organizationId: string } | undefined>,
+  missing: () => DomainError,
+): Authorize<S> {
+  const create = service.methods.find(({ localName }) => localName.startsWith("create"));
+  const inContext = async (_: unknown, scope: Scope) => {
+    const { act } = scope.policy;
+    if (!mayOn(scope, act, { organizationId: organizationOf(scope) })) throw permissionMissing(act);
+  };
+  const byId = authorizeById(service, async ({ id }, scope) =>
+    tenancy.require(scope, await find(scope.instanceId, id), missing),
+  );
+  // The check of the context reads nothing of the request.
+  return { ...byId, ...(create && { [create.localName]: inContext }) } as Authorize<S>;
+}
+
+/** Objects are made in the organization of the call, which must still be there when the unit commits. */
+export const inOrganization =
+  ({ tenancy }: Pick<Deps, "tenancy">): MakeIn =>
+  async (tx, scope) => {
+    const id = organizationOf(scope);
+    await tenancy.requireOrganization(tx, id);
+    return { type: "org", id };
+  };

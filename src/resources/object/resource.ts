@@ -23,16 +23,26 @@ import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { instant, int64, table, type Table, type TableOptions, text } from "../../storage/table.ts";
 import type { RowState } from "./filters.ts";
-import type { ConfigOf, Fields, FixedKeys, FoldedNames, NamedColumns } from "./fields.ts";
+import type {
+  AbsentKeys,
+  ConfigOf,
+  Fields,
+  FixedKeys,
+  FoldedNames,
+  NamedColumns,
+} from "./fields.ts";
 
 type Nothing = Record<string, never>;
 type State<F extends Fields, S> = ConfigOf<F> & (S extends true ? { state: RowState } : unknown);
 type Changes<F extends Fields> = Partial<Omit<ConfigOf<F>, FixedKeys<F>>>;
+// What an event does not say is what it is without it.
+type Added<F extends Fields> = Omit<ConfigOf<F>, AbsentKeys<F>> &
+  Partial<Pick<ConfigOf<F>, AbsentKeys<F>>>;
 type Standing<S> = S extends true
   ? { deactivated: Payload<Nothing>; reactivated: Payload<Nothing> }
   : unknown;
 type Payloads<F extends Fields, R extends keyof F, S, N> = {
-  added: Payload<ConfigOf<F>>;
+  added: Payload<Added<F>>;
   changed: Payload<Changes<F> & N>;
   removed: Payload<Pick<ConfigOf<F>, R & keyof ConfigOf<F>>>;
 } & Standing<S>;
@@ -168,12 +178,17 @@ export function defineResource<
       () => DomainError
     >,
 
-    /** @throws FAILED_PRECONDITION <NAME>_EXISTS */
+    /** A field that is what events without it mean is left out. @throws FAILED_PRECONDITION <NAME>_EXISTS */
     add(state: Present | undefined, config: Config): Event[] {
       if (state !== undefined) {
         throw failedPrecondition(`${reason}_EXISTS`, `a ${words} with this id exists`);
       }
-      return make("added", config);
+      const isTold = (key: string) =>
+        fields[key]?.absent === undefined || Reflect.get(config, key) !== fields[key].absent;
+      return make(
+        "added",
+        Object.fromEntries(Object.entries(config).filter(([key]) => isTold(key))),
+      );
     },
     /** A patch that changes nothing is no event and no error. @throws NOT_FOUND <NAME>_NOT_FOUND */
     patch(state: Present | undefined, patch: Patch<Changes<F>>, notes: Partial<N> = {}): Event[] {
@@ -197,6 +212,11 @@ export function defineResource<
     },
   };
 }
+
+/** What an object of a resource is, by its fields. */
+export type ResourceConfig<R extends { fieldsOf(row: object): unknown }> = ReturnType<
+  R["fieldsOf"]
+>;
 
 /** A resource of whatever fields, for those who only hand on what they get of it. */
 export type AnyResource = {

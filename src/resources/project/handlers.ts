@@ -6,11 +6,10 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
-import { requireOrganization } from "../org/index.ts";
 import { deleteProject } from "./delete-project.ts";
 import { isServiceProject } from "./service-project.ts";
 import { deactivateProject, projects } from "./project.ts";
-import { plainHandlers } from "../object/plain.ts";
+import { inOrganization, plainHandlers } from "../object/plain.ts";
 import { type GrantsOfProjects, projectOwnership, projectQueries } from "./queries.ts";
 
 type Service = typeof ProjectService;
@@ -43,11 +42,7 @@ export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<
         ...(["getProject", "searchProjects"] as const),
       ],
       queries: projectQueries(deps, grants),
-      async makeIn(tx, scope) {
-        const id = organizationOf(scope);
-        await requireOrganization(tx, id);
-        return { type: "org", id };
-      },
+      makeIn: inOrganization(deps),
     }),
 
     async deactivateProject({ id }, scope) {

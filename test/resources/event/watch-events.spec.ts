@@ -131,17 +131,16 @@ describe("a watcher of the whole log", () => {
   it("gets through a log that is much larger than what is read at once", async () => {
     const start = await head();
     const { kernel, made } = app;
-    const { targetEvents } = await import("../../../src/resources/action/target/events.ts");
-    const { target: aggregate } = await import("../../../src/resources/action/target/target.ts");
+    const { targets } = await import("../../../src/resources/action/target/target.ts");
     const id = await newTarget();
     const at = { instanceId: made.instance_id, editorId: "bulk", service: "", clientId: "" };
     for (let round = 0; round < 12; round++) {
       await kernel.events.transact({ ...at, requestId: "" }, async (tx) => {
-        const loaded = await tx.load(aggregate, id);
+        const loaded = await tx.load(targets.aggregate, id);
         const many = Array.from({ length: 1_000 }, (_, nth) =>
-          targetEvents.changed({ name: `bulk ${round}/${nth}` }),
+          targets.events.changed({ name: `bulk ${round}/${nth}` }),
         );
-        tx.record(aggregate, loaded, many);
+        tx.record(targets.aggregate, loaded, many);
       });
     }
     bodyOf(await remove(`/targets/${id}`));

@@ -6,9 +6,8 @@ import type {
 } from "#gen/idsvc/resources/action/v3alpha/target_pb.ts";
 import { toInstanceOwnedDetails } from "../../object/details.ts";
 import { toDuration, toMs } from "../../object/duration.ts";
-import type { TargetConfig } from "./events.ts";
 import type { TargetRow } from "./queries.ts";
-import { defaultTimeoutMs } from "./target.ts";
+import { defaultTimeoutMs, type TargetConfig } from "./target.ts";
 
 function fromTargetType(type: TargetMessage["targetType"]): Partial<TargetConfig> {
   switch (type.case) {

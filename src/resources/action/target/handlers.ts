@@ -10,7 +10,7 @@ import { removeTarget } from "../delete-target.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
 import { type TargetRow, targetQueries } from "./queries.ts";
 import { signingKeyRef } from "./signing-key.ts";
-import { createTarget, patchTarget, target } from "./target.ts";
+import { patchTarget, targets } from "./target.ts";
 
 type TargetMethods =
   | "createTarget"
@@ -34,13 +34,9 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
       if (wanted === undefined) throw new Error("validation lets no request without target pass");
       requireAllowed(urlOf(wanted.targetType));
       const [written, signingKey] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = tx.begin(target, newId());
-        tx.record(
-          target,
-          loaded,
-          createTarget(loaded.state, toConfig(wanted)),
-          instanceOwner(scope),
-        );
+        const loaded = tx.begin(targets.aggregate, newId());
+        const added = targets.add(loaded.state, toConfig(wanted));
+        tx.record(targets.aggregate, loaded, added, instanceOwner(scope));
         const ref = signingKeyRef(scope.instanceId, loaded.id);
         const key = await newSigningKey(secrets, ref, tx.now);
         tx.write(key.change);
@@ -54,12 +50,9 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
       requireAllowed(urlOf(patch.targetType));
       const { rotateSigningKey } = patch;
       const [written, rotated] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(target, id);
-        tx.record(
-          target,
-          loaded,
-          patchTarget(loaded.state, { changes: toChanges(patch), rotateSigningKey }),
-        );
+        const loaded = await tx.load(targets.aggregate, id);
+        const happened = patchTarget(loaded.state, toChanges(patch), rotateSigningKey);
+        tx.record(targets.aggregate, loaded, happened);
         if (!rotateSigningKey) return [tx.written(loaded), {}];
         const ref = signingKeyRef(scope.instanceId, id);
         const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);

@@ -6,17 +6,16 @@ import type { Deps } from "../../../projection/module.ts";
 import type { Row } from "../../../storage/table.ts";
 import { hasId, hasName } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { targets } from "./projection.ts";
-import { targetNotFound } from "./target.ts";
+import { targets } from "./target.ts";
 
-export type TargetRow = Row<typeof targets>;
+export type TargetRow = Row<typeof targets.table>;
 
 export function targetQueries(deps: Deps) {
   const { db } = deps;
-  const { id, name, nameFolded } = db.table(targets);
+  const { id, name, nameFolded } = db.table(targets.table);
   return objectQueries(
     deps,
-    targets,
+    targets.table,
     {
       filter: TargetSearchFilterSchema,
       sort: TargetFieldNameSchema,
@@ -26,6 +25,6 @@ export function targetQueries(deps: Deps) {
         inIds: (wanted) => hasId(id, wanted),
       },
     },
-    targetNotFound,
+    targets.missing,
   );
 }
