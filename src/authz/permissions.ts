@@ -126,8 +126,8 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
 }
 
 /**
- * What memberships cover in a resource scope: what they give there, and for whoever holds all that the owner of the place acts with,
- * whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
+ * What memberships cover in a resource scope: what they give there, and for whoever holds all that the owner of the scope
+ * acts with, whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
  */
 function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
   const onInstance = new Set<string>();

@@ -79,16 +79,16 @@ export function addMember(
     case "instance":
       return [instanceMemberEvents.added(member)];
     case "organization": {
-      const { type: _, ...place } = context;
-      return [organizationMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [organizationMemberEvents.added({ ...member, ...ofContext })];
     }
     case "project": {
-      const { type: _, ...place } = context;
-      return [projectMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [projectMemberEvents.added({ ...member, ...ofContext })];
     }
     case "projectGrant": {
-      const { type: _, ...place } = context;
-      return [grantMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [grantMemberEvents.added({ ...member, ...ofContext })];
     }
   }
 }

@@ -52,7 +52,7 @@ export function formatTest(format: string): Refinement[] {
 export const fits = (schema: ValidatorSchema, data: JsonObject): boolean =>
   validator().Check(schema, data);
 
-/** What is wrong with data that does not fit: a few flaws, each place once, never with a value. */
+/** What is wrong with data that does not fit: a few flaws, each path once, never with a value. */
 export function flawsOf(schema: ValidatorSchema, data: JsonObject, path: string): Flaw[] {
   const [, errors] = validator().Errors(schema, data);
   const byPath = new Map<string, string>();

@@ -52,15 +52,15 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
       { ...there, projectGrantId: row.id },
       { organizationId, projectId },
     ];
-    const mayRead = readable.some((place) => mayOn(scope, read, place));
+    const mayRead = readable.some((owned) => mayOn(scope, read, owned));
     throw mayRead ? permissionMissing(act) : projectGrantNotFound();
   };
   return {
     acceptProjectGrant: granted,
     declineProjectGrant: granted,
     async createProjectGrant({ projectGrant: wanted }, scope) {
-      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, place, projectNotFound);
+      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, owned, projectNotFound);
     },
     patchProjectGrant: named,
     deactivateProjectGrant: named,
@@ -99,8 +99,8 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
         const added = addProjectGrant(loaded.state, config);
         tx.record(projectGrant, loaded, added, { type: "org", id: organizationId });
         // Whoever could accept it wants it.
-        const place = { type: "organization", id: grantedOrganizationId } as const;
-        if (scope.permissions.holds(userGranting, place)) {
+        const organization = { type: "organization", id: grantedOrganizationId } as const;
+        if (scope.permissions.holds(userGranting, organization)) {
           tx.record(projectGrant, loaded, acceptProjectGrant(loaded.state));
         }
         return tx.written(loaded);
