@@ -125,8 +125,7 @@ export function plainAuthorize<S extends DescService>(
   const byId = authorizeById(service, async ({ id }, scope) =>
     tenancy.require(scope, await find(scope.instanceId, id), missing),
   );
-  // The check of the context reads nothing of the request.
-  return { ...byId, ...(create && { [create.localName]: inContext }) } as Authorize<S>;
+  return { ...byId, ...(create && { [create.localName]: inContext }) };
 }
 
 /** Objects are made in the organization of the call, which must still be there when the unit commits. */
