@@ -213,7 +213,7 @@ async function logsInWithTheForge(
     return page;
   };
   const isAda = async (page: Page) => {
-    // The app asks for the API, and belongs to another organization than hers.
+    // The app asks for the API, and belongs to another organization than the user's.
     if (page.url().includes("/ui/login/consent")) await page.click("#submit");
     assert.equal((await told(page, "claims")).sub, ada);
   };

@@ -31,14 +31,14 @@ export async function* flowing(
     });
   try {
     while (!isGone) {
-      const told = await next();
+      const step = await next();
       clearTimeout(timer);
-      if (told === "gone") return;
-      if (told === "idle") {
+      if (step === "gone") return;
+      if (step === "idle") {
         throw deadlineExceeded("STREAM_IDLE", `nothing happened for ${idleMs / 1000} seconds`);
       }
-      if (told.done) return;
-      yield told.value;
+      if (step.done) return;
+      yield step.value;
     }
   } finally {
     clearTimeout(timer);

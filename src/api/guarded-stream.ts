@@ -4,14 +4,14 @@ const everyMs = 500;
 
 /** What ends a stream from outside. */
 export type Guard = {
-  /** Throws what the caller would be refused with if he opened the stream now. */
+  /** Throws what the caller would be refused with if they opened the stream now. */
   recheck: () => Promise<void>;
   gone: AbortSignal;
   stopping: AbortSignal;
 };
 
 /**
- * The messages of a handler's stream, for as long as its caller could open it anew: what he may do is checked twice a
+ * The messages of a handler's stream, for as long as its caller could open it anew: what they may do is checked twice a
  * second (B7), and nothing is sent after a check that failed. The handler's stream is closed in every case.
  *
  * @throws what the check throws

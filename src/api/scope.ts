@@ -12,7 +12,7 @@ export function scopeOf(call: Call): Scope {
   return new CallScope(call, caller);
 }
 
-/** Brings a scope up to what holds now: a stream outlives what its caller could do when he opened it. */
+/** Brings a scope up to what holds now: a stream outlives what its caller could do when they opened it. */
 export function renewScope(scope: Scope, { caller, permissions, context }: Call): void {
   if (!(scope instanceof CallScope) || caller === undefined) return;
   scope.caller = caller;

@@ -1,11 +1,11 @@
 import { isNearby, nearbyFactor } from "../authz/source.ts";
 
-/** Where a request is served; it is given back once, however often it is left. */
-export type Place = { leave(): void };
+/** The right to be served; it is given back once, however often it is left. */
+export type Permit = { leave(): void };
 
 export type SourceGate = {
   /** Waits until fewer than the most requests of the source are served, and until it is its turn. */
-  enter(source: string): Promise<Place>;
+  enter(source: string): Promise<Permit>;
 };
 
 /** How many requests of one source are served at once, and in a second while it always has some. */

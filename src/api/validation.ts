@@ -74,14 +74,18 @@ function requireBy(validator: Validator, parts: Inside[]): void {
     const result = validator.validate(type, message);
     if (result.kind === "error") throw result.error;
     for (const { field, message: description, ruleId } of result.violations ?? []) {
-      const place = pathToString([...path, ...field]);
-      violations.set(`${place} ${ruleId}`, { field: place, description, reason: ruleId });
+      const fieldPath = pathToString([...path, ...field]);
+      violations.set(`${fieldPath} ${ruleId}`, { field: fieldPath, description, reason: ruleId });
     }
   }
   if (violations.size === 0) return;
   const [first] = violations.values();
-  const place = first === undefined || first.field === "" ? "the request" : first.field;
-  throw invalidArgument("VALIDATION_FAILED", `${place}: ${first?.description ?? "is not valid"}`, {
-    violations: [...violations.values()],
-  });
+  const subject = first === undefined || first.field === "" ? "the request" : first.field;
+  throw invalidArgument(
+    "VALIDATION_FAILED",
+    `${subject}: ${first?.description ?? "is not valid"}`,
+    {
+      violations: [...violations.values()],
+    },
+  );
 }

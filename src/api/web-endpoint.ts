@@ -13,7 +13,7 @@ import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.
 import { toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
-import { createSourceGate, type Place } from "./source-gate.ts";
+import { createSourceGate, type Permit } from "./source-gate.ts";
 import { respondRestError } from "./transcode/rest.ts";
 
 /** The part of a WHATWG `Request` that endpoints read: a whole one costs more than most of their work. */
@@ -117,15 +117,15 @@ export function webServer(ports: {
   };
 
   async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
-    const place = await pages.enter(sourceOf(exchange.peer));
+    const permit = await pages.enter(sourceOf(exchange.peer));
     try {
-      await serve(endpoint, exchange, place);
+      await serve(endpoint, exchange, permit);
     } finally {
-      place.leave();
+      permit.leave();
     }
   }
 
-  async function serve(endpoint: WebEndpoint, exchange: Exchange, place?: Place): Promise<void> {
+  async function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
     const started = performance.now();
     let at: WebContext | undefined;
     let status = 500;
@@ -146,7 +146,7 @@ export function webServer(ports: {
       ({ reason } = error);
       if (error.reason === "BUDGET_SPENT") {
         // Others of the source need not wait for it.
-        place?.leave();
+        permit?.leave();
         await delay(slowedMs);
       }
       if (error.kind === "internal") {

@@ -282,7 +282,7 @@ export async function startApp(
     async [Symbol.asyncDispose]() {
       readiness.set(false);
       if (!kernel.writes.isWritable()) reserve.giveUp();
-      // Who watches the health gets to hear of it before his stream ends; all others end with it.
+      // Who watches the health gets to hear of it before their stream ends; all others end with it.
       setTimeout(() => stopping.abort(), lastWordMs);
       await Promise.all([
         listening.stop(config.shutdownTimeoutMs),

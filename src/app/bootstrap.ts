@@ -101,7 +101,7 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
         name: "Machine user",
         token: config.bootstrapToken,
       });
-      // Written before the commit and named after it: nobody gets an instance whose password he cannot know, and of
+      // Written before the commit and named after it: nobody gets an instance whose password they cannot know, and of
       // two first starts at once each keeps its hands off the other's file.
       writeDraft(config.dataDir, made);
     })

@@ -32,12 +32,12 @@ export function tokenFunctions(parts: Parts): Functions {
         userId: context.user.id,
       };
       const payload = () => payloadOf(parts, at, context);
-      const told = parts.runFunction(functionContext, name, payload);
-      const additions = await (told instanceof Promise
-        ? told.catch((error: unknown) => {
+      const result = parts.runFunction(functionContext, name, payload);
+      const additions = await (result instanceof Promise
+        ? result.catch((error: unknown) => {
             throw refusedBy(error);
           })
-        : told);
+        : result);
       await keepMetadata(parts, at, context.user.id, additions);
       return claimsOf(name, additions);
     },

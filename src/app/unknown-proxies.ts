@@ -34,11 +34,11 @@ export async function watchForProxies(parts: Parts): Promise<{ tell: (address: s
     outdated.map((name) => deleteRows(storeFacts, { name })),
   );
   if (seen.length > 0) logger.warn({ addresses: seen }, `addresses ${advice}`);
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return {
     tell(address) {
-      if (told.has(address) || told.size === mostNoted) return;
-      told.add(address);
+      if (logged.has(address) || logged.size === mostNoted) return;
+      logged.add(address);
       if (!seen.includes(address)) logger.warn({ addresses: [address] }, `addresses ${advice}`);
       const value = Buffer.from(now().toISOString());
       commit(db, [putRow(storeFacts, { name: prefix + address, value })]).catch((err: unknown) =>

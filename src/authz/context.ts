@@ -75,13 +75,13 @@ export type RequestedContext =
   | { type: "instance"; isNamed?: boolean }
   | { type: "organization"; organizationId: string };
 
-/** What the schema demands of a caller on the object that his request names (`object_permission` and its like). */
+/** What the schema demands of a caller on the object that their request names (`object_permission` and its like). */
 export type ObjectPolicy = {
   /** The permission the method needs on the object; empty where the slice knows better. */
   act: string;
   /** Who lacks it on the object does not learn that it is there. */
   read: string;
-  /** A user may do this to what is his own. */
+  /** Users may do this to what is their own. */
   ownData: boolean;
   /** What is needed instead of `act` where the object is the instance itself. */
   onInstance: string;

@@ -26,7 +26,7 @@ export type Power = {
 
 /** Whether everything that the user may do is among what the caller covers. */
 export const coversUser = (permissions: Permissions, { memberships, grants }: Power): boolean =>
-  memberships.every((held) => permissions.covers(held)) &&
+  memberships.every((membership) => permissions.covers(membership)) &&
   grants.every((resourceScopes) =>
     resourceScopes.some((resourceScope) => permissions.holds(userGranting, resourceScope)),
   );

@@ -61,7 +61,7 @@ export const noPermissions: Permissions = {
 };
 
 /**
- * Unites memberships. What an instance member holds, he holds in every organization of the instance; an organization's
+ * Unites memberships. What an instance member holds, they hold in every organization of the instance; an organization's
  * member holds it there and in its projects.
  */
 export function permissionsFrom(memberships: readonly Membership[]): Permissions {
@@ -78,8 +78,8 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
         else if (contextType === "instance") belowInstance.add(permission);
         else {
           const key = `${contextType}/${contextId}`;
-          const held = byContext.get(key) ?? new Set();
-          byContext.set(key, held.add(permission));
+          const granted = byContext.get(key) ?? new Set();
+          byContext.set(key, granted.add(permission));
         }
       }
       if (contextType !== "instance") continue;
@@ -105,7 +105,7 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
     reach(permission) {
       const holding = (type: string) =>
         [...byContext]
-          .filter(([key, held]) => key.startsWith(`${type}/`) && held.has(permission))
+          .filter(([key, granted]) => key.startsWith(`${type}/`) && granted.has(permission))
           .map(([key]) => key.slice(type.length + 1));
       return {
         everywhere: belowInstance.has(permission),
@@ -126,8 +126,8 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
 }
 
 /**
- * What memberships cover in a resource scope: what they give there, and for whoever holds all that the owner of the place acts with,
- * whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
+ * What memberships cover in a resource scope: what they give there, and for whoever holds all that the owner of the scope
+ * acts with, whatever the owner covers. So covering is transitive: who covers an owner covers all that the owner does.
  */
 function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
   const onInstance = new Set<string>();
@@ -141,9 +141,9 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
         continue;
       }
       const key = `${contextType}/${contextId}`;
-      const held = byContext.get(key) ?? new Set();
-      permissionsOf(role).forEach((permission) => held.add(permission));
-      byContext.set(key, held);
+      const granted = byContext.get(key) ?? new Set();
+      permissionsOf(role).forEach((permission) => granted.add(permission));
+      byContext.set(key, granted);
     }
   }
   const coveredOnInstance = withCoverOfOwner("instance", onInstance);
@@ -154,11 +154,11 @@ function coverFrom(memberships: readonly Membership[]): Permissions["covers"] {
 
   /** What is covered in a resource scope below the instance, or of the system. */
   const coveredAt = ({ contextType, contextId, organizationId }: Membership): Set<string> => {
-    const held = heldAt(contextType, contextId);
-    if (contextType === "system") return withCoverOfOwner(contextType, held);
+    const granted = heldAt(contextType, contextId);
+    if (contextType === "system") return withCoverOfOwner(contextType, granted);
     const ofOrganization = heldAt("organization", organizationId);
     const inOrganization = withCoverOfOwner("organization", [...coveredBelow, ...ofOrganization]);
-    return withCoverOfOwner(contextType, [...inOrganization, ...held]);
+    return withCoverOfOwner(contextType, [...inOrganization, ...granted]);
   };
 
   // Asked for with every change that could act as anybody.
@@ -198,7 +198,7 @@ export const holdingAlso = (
   covers: (membership) => permissions.covers(membership),
 });
 
-/** What a caller meets who may know of an object, and lacks what he needs to act on it. */
+/** What a caller meets who may know of an object, and lacks what they need to act on it. */
 export const permissionMissing = (permission: string): DomainError =>
   permissionDenied("PERMISSION_MISSING", `the caller lacks the permission ${permission}`, {
     metadata: { permission },

@@ -89,9 +89,9 @@ const permissions: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(table).map(([role, list]) => [role, new Set(expand(list))]),
 );
 const onInstance: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  [...permissions].map(([role, held]) => [
+  [...permissions].map(([role, granted]) => [
     role,
-    new Set([...held].filter((one) => !insideOrganizationsOnly.get(role)?.has(one))),
+    new Set([...granted].filter((one) => !insideOrganizationsOnly.get(role)?.has(one))),
   ]),
 );
 const nothing: ReadonlySet<string> = new Set();
@@ -117,7 +117,7 @@ export const holdGiving: ReadonlySet<string> = new Set(
 
 /** Every permission that some role gives, and that of apps: a method that names another one can never be called. */
 export const knownPermissions: ReadonlySet<string> = new Set([
-  ...[...permissions.values()].flatMap((held) => [...held]),
+  ...[...permissions.values()].flatMap((granted) => [...granted]),
   ownCredentials,
 ]);
 
@@ -175,7 +175,7 @@ const members: Record<RoleContext, string> = {
   projectGrant: "project.grant.member",
 };
 
-/** Who holds it on the instance can always repair its executions: they never keep him out (X10). */
+/** Who holds it on the instance can always repair its executions: they never keep them out (X10). */
 export const executionWriter = "action.execution.write";
 
 /**
@@ -237,8 +237,8 @@ function coveredByOwner(context: RoleContext): ReadonlySet<string> {
  * Permissions held in a context, and what is covered with them: whoever holds all that the owner of it, or of a kind of
  * context below it, acts with covers what that owner covers.
  */
-export function withCoverOfOwner(context: RoleContext, held: Iterable<string>): Set<string> {
-  const all = new Set(held);
+export function withCoverOfOwner(context: RoleContext, granted: Iterable<string>): Set<string> {
+  const all = new Set(granted);
   for (const each of below[context]) {
     if (!permissionsOf(ownerOf[each]).isSubsetOf(all)) continue;
     coveredByOwner(each).forEach((permission) => all.add(permission));

@@ -26,7 +26,7 @@ type Answer<M extends DescMethod> = M["methodKind"] extends "server_streaming"
 
 /**
  * Checks of single objects, for methods whose permission may be held on something below the instance: throws the
- * slice's own "not found" when the caller may not read the object, and PERMISSION_DENIED when he may only read it.
+ * slice's own "not found" when the caller may not read the object, and PERMISSION_DENIED when they may only read it.
  */
 export type Authorize<S extends DescService> = {
   [K in keyof S["method"]]?: (
@@ -105,7 +105,7 @@ export type InnerCaller = {
   source?: string;
   /** Who is there, where the service acts for somebody. */
   presence?: Presence;
-  /** A user, who may do what he may do to himself; or the service, which may do everything in an instance. */
+  /** A user, who may do what users may do to themselves; or the service, which may do everything in an instance. */
   as: { userId: string; organizationId: string } | { system: string };
   /** The organization that the call is about; the caller's own where it needs one and none is said. */
   organizationId?: string;

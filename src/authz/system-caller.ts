@@ -10,7 +10,7 @@ const clockToleranceSeconds = 10;
 
 /**
  * Recognises the self-signed tokens of system callers (B5): a JWT whose `iss` and `sub` are the caller's
- * configured name, signed with his configured key, made for this issuer, living at most an hour.
+ * configured name, signed with their configured key, made for this issuer, living at most an hour.
  *
  * @throws UNAUTHENTICATED SYSTEM_TOKEN_INVALID for a token that names a caller and does not hold
  */

@@ -12,7 +12,7 @@ export type Owned = {
   organizationId: string;
   projectId?: string;
   projectGrantId?: string;
-  /** The user whose own data this is: he needs no permission where the method says so. */
+  /** The user whose own data this is: they need no permission where the method says so. */
   userId?: string;
   /** Grants of it to other organizations: who may read it there, or by the grant, may read it. */
   grants?: readonly { id: string; organizationId: string }[];
@@ -30,11 +30,11 @@ type OwnerColumns = {
 export type Tenancy = {
   /**
    * Refuses what the caller may not do to an object by the policy of the method (options `object_permission`,
-   * `read_permission`, `own_data`). An object that he may not read, or whose organization is gone,
+   * `read_permission`, `own_data`). An object that they may not read, or whose organization is gone,
    * answers exactly as an absent one.
    *
    * @throws missing() when the object is not there for the caller
-   * @throws PERMISSION_DENIED PERMISSION_MISSING when he may read it, and not act on it; OWN_PROJECT_PROTECTED for what
+   * @throws PERMISSION_DENIED PERMISSION_MISSING when they may read it, and not act on it; OWN_PROJECT_PROTECTED for what
    * belongs to the service's own project and the caller does not cover its owners
    */
   require(scope: Scope, owned: Owned | undefined, missing: () => DomainError): Promise<void>;
@@ -44,7 +44,7 @@ export type Tenancy = {
    * @throws PERMISSION_DENIED OWN_PROJECT_PROTECTED
    */
   requireOwnProjectRight(scope: Scope, projectId: string | undefined): Promise<void>;
-  /** Keeps the rows that the caller may read, in the context he names, of organizations that live. */
+  /** Keeps the rows that the caller may read, in the context they name, of organizations that live. */
   visible(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;
   /** The same without the permission, for slices whose rows need several. */
   living(scope: Scope, columns: OwnerColumns): Promise<(SQL | undefined)[]>;

@@ -26,7 +26,7 @@ export type HttpCall = CallLimits & {
 /** An answer with whatever status, but never a redirect. */
 export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: Uint8Array };
 
-/** Everything the service may do outside (X13): no other part opens a connection to a place it was told. */
+/** Everything the service may do outside (X13): no other part opens a connection to an address it was given. */
 export interface EgressClient {
   /**
    * One HTTP/1.1 call on a connection of its own, made by no proxy, without cookies.

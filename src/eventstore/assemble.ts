@@ -50,7 +50,7 @@ export async function assemble(
   for (const { loaded, aggregateType, owner, events } of unit.recordings) {
     let version = loaded.version;
     // What an object holds, its events have taken: a new one has nothing to let go of.
-    const held = new Set<string>();
+    const seenKinds = new Set<string>();
     for (const event of events) {
       version += 1n;
       const index = stored.length;
@@ -85,8 +85,8 @@ export async function assemble(
         originId: null,
       });
       for (const statement of rules.claims?.(event.payload) ?? []) {
-        const isFirst = loaded.version === 0n && !held.has(statement.kind);
-        held.add(statement.kind);
+        const isFirst = loaded.version === 0n && !seenKinds.has(statement.kind);
+        seenKinds.add(statement.kind);
         const first =
           isFirst && statement.op === "hold" ? { ...statement, op: "add" as const } : statement;
         claims.push(claimChange(first, at.instanceId, aggregateType, loaded.id));

@@ -38,13 +38,13 @@ export function createAttempts(
     return new Map(rows.map((row) => [nameOf(row), holderOf(row)]));
   }
 
-  function requireFree(wanted: readonly ClaimChange[], held: Map<string, string>): void {
+  function requireFree(wanted: readonly ClaimChange[], holders: Map<string, string>): void {
     for (const claim of wanted) {
       if (claim.op === "release") continue;
       const name = nameOf(claim);
-      const holder = held.get(name) ?? taken.get(name)?.holder;
+      const holder = holders.get(name) ?? taken.get(name)?.holder;
       if (holder !== undefined && holder !== holderOf(claim)) throw new ClaimTaken(claim.kind);
-      held.set(name, holderOf(claim));
+      holders.set(name, holderOf(claim));
     }
   }
 

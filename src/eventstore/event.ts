@@ -53,7 +53,7 @@ export type Subject = { type: string; id: string };
 export type PayloadRules<P> = {
   /** Texts that tell of a person: encrypted with the key of the user the event is about (C7), empty once it is gone. */
   personal?: KeyOfEach<P>[];
-  /** Whose key encrypts: a user by his id, or another owner; by default the user that the aggregate is. */
+  /** Whose key encrypts: a user by their id, or another owner; by default the user that the aggregate is. */
   subject?: (payload: P, aggregateId: string) => string | Subject;
   claims?: (payload: P) => ClaimStatement[];
   revision?: number;

@@ -75,7 +75,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       const subject = subjectOf(rule, event.payload, aggregateId);
       const name = `${subject.type}/${subject.id}`;
       const changes: RowChange[] = [];
-      // Who has no events has no key: nothing is asked of the store for him.
+      // Who has no events has no key: nothing is asked of the store for them.
       const isFirst = isNew && ofUsers.has(event.type);
       let key = newKeys.get(name);
       if (key === undefined && !isFirst) key = await secrets.personalKey(instanceId, subject);

@@ -45,7 +45,7 @@ export type FoundSecret = {
 
 /**
  * Secrets at rest (C7). The master key wraps the keys of an instance, those seal everything else;
- * each user has a key of his own for the personal fields of his events. Writes are row changes that go with the unit
+ * each user has a key of their own for the personal fields of their events. Writes are row changes that go with the unit
  * which announces them.
  */
 export interface SecretStore {
@@ -87,7 +87,7 @@ export interface SecretStore {
   /** What was sealed for this purpose in this instance; undefined for every other text. */
   openText(instanceId: string, purpose: string, sealed: string): Promise<Uint8Array | undefined>;
   remove(ref: SecretRef): RowChange;
-  /** Everything that one owner has, his personal key included: what it has sealed can never be read again. */
+  /** Everything that one owner has, their personal key included: what it has sealed can never be read again. */
   removeAllOf(owner: Pick<SecretRef, "instanceId" | "ownerType" | "ownerId">): RowChange;
   /** Everything of an instance, its keys included. */
   removeInstance(instanceId: string): RowChange;

@@ -55,11 +55,11 @@ export function createRules(known: readonly string[]) {
       at: WriteContext,
       recordings: ReadonlyMap<string, Recording>,
     ): Promise<void> {
-      const told = new Map<string, number>();
+      const handled = new Map<string, number>();
       for (;;) {
-        const due = rulesFor(reactions, recordings, told);
+        const due = rulesFor(reactions, recordings, handled);
         if (due.size === 0) break;
-        for (const [key, { events }] of recordings) told.set(key, events.length);
+        for (const [key, { events }] of recordings) handled.set(key, events.length);
         for (const [reaction, happened] of due) await reaction.react(tx, happened);
       }
       for (const [invariant, happened] of rulesFor(invariants, recordings, new Map())) {
@@ -73,12 +73,12 @@ export function createRules(known: readonly string[]) {
 function rulesFor<R>(
   rules: ReadonlyMap<string, readonly R[]>,
   recordings: ReadonlyMap<string, Recording>,
-  told: ReadonlyMap<string, number>,
+  handled: ReadonlyMap<string, number>,
 ): Map<R, Happened[]> {
   const due = new Map<R, Happened[]>();
   if (rules.size === 0) return due;
   for (const [key, { loaded, events }] of recordings) {
-    for (const { type, payload } of events.slice(told.get(key) ?? 0)) {
+    for (const { type, payload } of events.slice(handled.get(key) ?? 0)) {
       for (const rule of rules.get(type) ?? []) {
         const happened = due.get(rule) ?? [];
         happened.push({ type, aggregateId: loaded.id, payload });

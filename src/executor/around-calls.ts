@@ -88,10 +88,10 @@ export function createCallExecutions(parts: {
     },
 
     async run({ request, response }, call, work) {
-      const { clientId, ...told } = call.facts;
+      const { clientId, ...callFacts } = call.facts;
       if (call.depth >= deepest) throw tooDeep((request ?? response)?.id ?? "");
-      const projectId = clientId && (await parts.projectOf(told.instanceId, clientId));
-      const facts: CallFacts = { ...told, projectId };
+      const projectId = clientId && (await parts.projectOf(callFacts.instanceId, clientId));
+      const facts: CallFacts = { ...callFacts, projectId };
       const later: Later[] = [];
       try {
         if (request !== undefined) {

@@ -47,8 +47,8 @@ export function createRunFunction(parts: {
 
   async function mayRepair({ instanceId, userId }: FunctionContext): Promise<boolean> {
     if (userId === undefined) return false;
-    const held = await memberships.ofUser(instanceId, userId);
-    return permissionsFrom(held).holds(executionWriter, { type: "instance" });
+    const ofUser = await memberships.ofUser(instanceId, userId);
+    return permissionsFrom(ofUser).holds(executionWriter, { type: "instance" });
   }
 
   async function run(

@@ -24,7 +24,7 @@ import { createMeter } from "./meter.ts";
 import type { MethodOf } from "./payload.ts";
 import { createSemaphores } from "./semaphores.ts";
 import { compilePlan } from "./plan.ts";
-import { createRunTargets, type Later, type Told } from "./run.ts";
+import { createRunTargets, type Later, type TargetCalled } from "./run.ts";
 
 export type { Around, CallExecutions, HookedCall, HookedResponse } from "./around-calls.ts";
 export type { Additions } from "./claims.ts";
@@ -75,9 +75,9 @@ export function createExecutor(
     now,
   });
 
-  function tell(told: Told): void {
-    meter.count(told);
-    const { outcome, cause, ...ids } = told;
+  function report(called: TargetCalled): void {
+    meter.count(called);
+    const { outcome, cause, ...ids } = called;
     const line = {
       ...ids,
       cause: cause.type,
@@ -93,9 +93,9 @@ export function createExecutor(
     callTarget,
     newId,
     parseJson: parts.parseJson,
-    tell(told) {
-      tell(told);
-      records.add(told);
+    report(called) {
+      report(called);
+      records.add(called);
     },
   });
 
@@ -119,12 +119,12 @@ export function createExecutor(
     services: [
       service(
         DeliveryService,
-        deliveryHandlers(deps, { planOf: current(db, planOf), targetOf, callTarget, tell }),
+        deliveryHandlers(deps, { planOf: current(db, planOf), targetOf, callTarget, report }),
       ),
     ],
     jobs: deliveryJobs({
       ...{ events, secrets, newId, now },
-      ...{ targetOf, methodOf, callTarget, circuits, tell },
+      ...{ targetOf, methodOf, callTarget, circuits, report },
     }),
     measure(metrics) {
       metrics.counter(

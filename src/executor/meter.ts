@@ -1,5 +1,5 @@
 import type { Value } from "../telemetry/metrics.ts";
-import type { Cause, Told } from "./run.ts";
+import type { Cause, TargetCalled } from "./run.ts";
 
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 300];
 
@@ -11,7 +11,7 @@ export function createMeter() {
   const times = new Map<Cause["type"], Series>();
 
   return {
-    count({ cause: { type }, outcome }: Pick<Told, "cause" | "outcome">): void {
+    count({ cause: { type }, outcome }: Pick<TargetCalled, "cause" | "outcome">): void {
       const labels = { cause: type, outcome: outcome.ok ? "ok" : outcome.failure };
       const name = `${labels.cause} ${labels.outcome}`;
       const counter = calls.get(name) ?? { labels, value: 0 };

@@ -10,7 +10,7 @@ import { executionFailed, forwardedBy, forwardedRefusal } from "./refusal.ts";
 export type Cause = { type: "request" | "response" | "event" | "function" | "test"; value: string };
 
 /** What is told of an attempt at a target, whatever became of it. */
-export type Told = {
+export type TargetCalled = {
   instanceId: string;
   deliveryId: string;
   executionId: string;
@@ -50,9 +50,9 @@ export function createRunTargets(parts: {
   callTarget: CallTarget;
   newId: () => string;
   parseJson: (bytes: Uint8Array) => JsonValue;
-  tell: (told: Told) => void;
+  report: (called: TargetCalled) => void;
 }): RunTargets {
-  const { callTarget, newId, parseJson, tell } = parts;
+  const { callTarget, newId, parseJson, report } = parts;
 
   /** The answer in JSON, or what is wrong with it. */
   function answerOf(body: Uint8Array): { json: JsonValue } | "empty" | "unreadable" {
@@ -101,7 +101,7 @@ export function createRunTargets(parts: {
       const wrong = await use(run, target, outcome, deliveryId);
       const failure: FailureKind | undefined = wrong instanceof DomainError ? "refused" : wrong;
       const { status, durationMs } = outcome;
-      tell({
+      report({
         ...{ instanceId, deliveryId, cause, attempt: 1 },
         executionId: execution.id,
         targetId: target.id,

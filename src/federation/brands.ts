@@ -41,7 +41,7 @@ export function brandConnector(parts: Parts, config: Brand, secret: string | und
 const asOidc = ({ clientId, scopes }: Brand, issuer: string) =>
   ({ type: "oidc", issuer, clientId, scopes, usePkce: true, isIdTokenMapping: false }) as const;
 
-/** Proves the client by a token signed with the key of its team; the name of a user comes with his first answer only. */
+/** Proves the client by a token signed with the key of its team; the name of a user comes with their first answer only. */
 function socialB(parts: Parts, config: Of<"social_b">, secret: string | undefined): Connector {
   const { clientId, teamId, keyId, issuer = publicAddress.social_b } = config;
   const scopes = config.scopes.length === 0 ? ["name", "email"] : config.scopes;
@@ -71,8 +71,10 @@ function socialB(parts: Parts, config: Of<"social_b">, secret: string | undefine
 
 function nameIn(user: string | undefined): Partial<ExternalIdentity> {
   try {
-    const told = JSON.parse(user ?? "{}") as { name?: { firstName?: unknown; lastName?: unknown } };
-    const { firstName, lastName } = told.name ?? {};
+    const parsed = JSON.parse(user ?? "{}") as {
+      name?: { firstName?: unknown; lastName?: unknown };
+    };
+    const { firstName, lastName } = parsed.name ?? {};
     return said({ firstName: textOf(firstName), lastName: textOf(lastName) });
   } catch {
     return {};
@@ -128,7 +130,7 @@ function forgeA(
   );
 }
 
-/** Who a user is, its graph tells. Whether his address is verified, the configuration says. */
+/** Who a user is, its graph tells. Whether their address is verified, the configuration says. */
 function directoryA(
   parts: Parts,
   config: Of<"directory_a">,

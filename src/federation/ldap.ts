@@ -16,7 +16,7 @@ import { answerInvalid, configInvalid, providerUnavailable } from "./refusals.ts
 type Egress = Pick<EgressClient, "connect">;
 
 /**
- * Looks a user up in a directory and proves his password by binding as him. A name and a password are values in every
+ * Looks a user up in a directory and proves their password by binding as them. A name and a password are values in every
  * message, never parts of a filter's text. An empty password, which directories take for an anonymous bind, is wrong.
  *
  * Source: RFC 4511, RFC 4513 section 5.1.2. Connections go by the address guard; `ldap` and `ldaps` ports are allowed.

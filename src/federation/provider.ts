@@ -64,7 +64,7 @@ export type LdapConfig = {
   /** The attribute of an entry that its user binds with; `dn` stands for its name. */
   userBase: string;
   userObjectClasses: readonly string[];
-  /** Attributes that hold what a user types as his name. */
+  /** Attributes that hold what a user types as their name. */
   userFilters: readonly string[];
   timeoutMs: number;
   attributes: LdapAttributes;
@@ -114,7 +114,7 @@ export type ExternalIdentity = { id: string } & Partial<Record<TextOfIdentity, s
     raw: Record<string, unknown>;
     accessToken?: string;
     idToken?: string;
-    /** When the user proved himself to the provider, where it says so. */
+    /** When the user authenticated to the provider, where it says so. */
     authTime?: Date;
   };
 
@@ -132,7 +132,7 @@ export type Begin = {
   state: string;
   /** The address of the instance. */
   baseUrl: string;
-  /** The user must prove himself now, whatever he proved before. */
+  /** The user must authenticate now, whatever they proved before. */
   isFresh: boolean;
   loginHint?: string | undefined;
 };

@@ -8,7 +8,7 @@ import { free, type JobOutcome, type JobRow, jobs, type LaneRule } from "./job.t
 /** Where a walk over due jobs has come to. */
 export type JobPosition = { dueAt: Date; id: string };
 
-// The first of its key. Jobs at work stand in the table, so whoever is first has none of his key beside him.
+// The first of its key. Jobs at work stand in the table, so the first one has none of its key beside it.
 const hasTurn = sql<boolean | number>`not exists (
   select 1 from jobs as earlier
   where earlier.instance_id = jobs.instance_id and earlier.kind = jobs.kind and earlier."key" = jobs."key"

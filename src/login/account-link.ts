@@ -9,7 +9,7 @@ import { writing } from "./writing.ts";
 import type { LoginSession } from "./sessions.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
 
-/** Links the account at a provider that a flow holds to who has just proven who he is; nothing where it holds none. */
+/** Links the account at a provider that a flow holds to who has just proven who they are; nothing where it holds none. */
 export type AccountLink = (context: PageContext, session: LoginSession) => Promise<void>;
 
 /**
@@ -21,10 +21,10 @@ export type AccountLink = (context: PageContext, session: LoginSession) => Promi
 export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): AccountLink {
   const { deps, intents } = parts;
   return async (context, { user }) => {
-    const { idp: held, ...rest } = context.flow.data;
-    if (held?.isLinking !== true) return;
+    const { idp: pending, ...rest } = context.flow.data;
+    if (pending?.isLinking !== true) return;
     try {
-      await linkHeld(context, user, held);
+      await linkHeld(context, user, pending);
     } catch (error) {
       // Otherwise whatever else is tried in this flow would end here again.
       const { sessionId: _, loginName: __, userId: ___, ...begun } = rest;

@@ -108,8 +108,8 @@ export function createAdvance(parts: Parts): Advance {
     const { request, freshSince, isWithoutPasskey } = flow.data;
     if (session === undefined || request?.acr === undefined) return undefined;
     const policy = await parts.demandOf(at.instanceId, session.user);
-    const held = await users.strengths(at.instanceId, session.user.id, policy);
-    const due = dueLevel(request, session, held, freshSince);
+    const available = await users.strengths(at.instanceId, session.user.id, policy);
+    const due = dueLevel(request, session, available, freshSince);
     return due === "passkey" && isWithoutPasskey === true ? undefined : due;
   }
 
@@ -155,7 +155,7 @@ export function createAdvance(parts: Parts): Advance {
     const by = { ...writing(context, session.user.id), browser: context.agent.id };
     await parts.knownBrowsers.remember(by, session.user.id);
     const { request, device } = flow.data;
-    await context.kept();
+    await context.persisted();
     const saved = await context.save({ ...context.flow.data, outcome: "done" });
     if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
     if (device !== undefined) return context.go(paths.deviceConfirm);
@@ -188,7 +188,7 @@ function providerFor(
   session: LoginSession | undefined,
 ): string | undefined {
   const { request, idp } = flow.data;
-  // Who links an account proves himself in another way.
+  // Who links an account authenticates in another way.
   if (idp !== undefined) return undefined;
   if (step === "password") return session?.idpId;
   return step === "loginName" ? valuesOf(request?.scope ?? [], idpScope)[0] : undefined;

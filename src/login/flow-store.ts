@@ -72,7 +72,7 @@ export function createFlowStore({
     const { id, agentId, data, createdAt } = flow;
     const row = { instanceId, id, agentId, data, createdAt, version: 1, expiresAt };
     await commit(instanceId, { id }, 0, insertRow(loginFlows, row)).catch(changedMeanwhile);
-    return { id, agentId, data, createdAt, version: 1, address: id, isKept: true };
+    return { id, agentId, data, createdAt, version: 1, address: id, isPersisted: true };
   }
 
   async function seal(
@@ -83,7 +83,8 @@ export function createFlowStore({
     const sealed: Sealed = { id, agentId, createdAt: createdAt.getTime(), data };
     const clear = Buffer.from(JSON.stringify(sealed));
     const address = await secrets.sealText(instanceId, "flow", clear);
-    if (address.length <= longestAddress) return { ...flow, version: 0, address, isKept: false };
+    if (address.length <= longestAddress)
+      return { ...flow, version: 0, address, isPersisted: false };
     return insert(instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
   }
 
@@ -92,7 +93,7 @@ export function createFlowStore({
     const clear = await secrets.openText(instanceId, "flow", address);
     if (clear === undefined) return undefined;
     const { createdAt: made, ...flow }: Sealed = JSON.parse(Buffer.from(clear).toString());
-    return { ...flow, createdAt: new Date(made), version: 0, address, isKept: false };
+    return { ...flow, createdAt: new Date(made), version: 0, address, isPersisted: false };
   }
 
   const load: FlowStore["load"] = async (instanceId, address) => {
@@ -106,7 +107,7 @@ export function createFlowStore({
     if (row === undefined) return "data" in sealed ? sealed : undefined;
     const { id, agentId, version, data, createdAt } = row;
     if (row.expiresAt <= now() || data.isOver === true) return undefined;
-    return { id, agentId, version, data, createdAt, address: id, isKept: true };
+    return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
   };
 
   return {
@@ -120,7 +121,7 @@ export function createFlowStore({
     async save(instanceId, flow, data, { agentId = flow.agentId, isEntered }) {
       const { id, version, createdAt } = flow;
       const saved = { ...flow, agentId, data };
-      if (!flow.isKept) {
+      if (!flow.isPersisted) {
         return isEntered ? insert(instanceId, saved, endOf(createdAt)) : seal(instanceId, saved);
       }
       const values = {
@@ -142,7 +143,7 @@ export function createFlowStore({
       for (let tries = 0; tries < mostTries; tries += 1) {
         const flow = await load(instanceId, address);
         if (flow === undefined) return false;
-        if (!flow.isKept) return true;
+        if (!flow.isPersisted) return true;
         const { id, version } = flow;
         const { clientId, redirectUri } = flow.data.request ?? {};
         const known = clientId !== undefined && redirectUri !== undefined;

@@ -16,7 +16,7 @@ export type FlowData = {
   loginName?: string;
   /** Who was found by it, if anybody was. */
   userId?: string;
-  /** The session in which he proves himself. */
+  /** The session in which the user authenticates. */
   sessionId?: string;
   /** Proofs count from then on (milliseconds since the epoch): the login is asked for although there is a session. */
   freshSince?: number;
@@ -79,7 +79,7 @@ export type Flow = {
   id: string;
   /** What names it in addresses: its id, or all of it, sealed, while nothing of it is stored. */
   address: string;
-  isKept: boolean;
+  isPersisted: boolean;
   agentId: string;
   version: number;
   data: FlowData;

@@ -71,8 +71,9 @@ export function loginInteractions(parts: Parts): {
       if (missing !== undefined) return "login";
       // What is only wished for is no reason to ask a person whom nobody may ask.
       const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
-      const held = isWanted ? await users.strengths(instanceId, user.id, policy) : [];
-      if (proven !== undefined && dueLevel(request, proven, held) !== undefined) return "login";
+      const available = isWanted ? await users.strengths(instanceId, user.id, policy) : [];
+      if (proven !== undefined && dueLevel(request, proven, available) !== undefined)
+        return "login";
       const app = await parts.appOf(instanceId, request.clientId);
       if (app === undefined) return undefined;
       return (await consents.isDue(instanceId, user, app, request)) ? "consent" : undefined;
@@ -95,7 +96,7 @@ export function loginInteractions(parts: Parts): {
         ({ user }) => hintedUserId === undefined || user.id === hintedUserId,
       );
       const [only, ...others] = candidates;
-      // Who is meant is clear: he is asked for what is missing, and not for his name.
+      // Who is meant is clear: they are asked for what is missing, and not for their name.
       if (missing !== "create" && missing !== "select_account" && others.length === 0) {
         if (only !== undefined) data.sessionId = only.id;
         else if (hintedUserId !== undefined) {

@@ -12,16 +12,16 @@ import type { LoginSession } from "./sessions.ts";
 export function dueLevel(
   request: Pick<AuthorizationRequest, "acr"> | undefined,
   session: Pick<LoginSession, "proofs">,
-  held: readonly Strength[],
+  available: readonly Strength[],
   freshSince = 0,
 ): Strength | undefined {
   const asked = (request?.acr?.values ?? []).map(strengthOf).filter((each) => each !== undefined);
   if (asked.length === 0) return undefined;
   const met = levelsOf(session.proofs, freshSince);
   if (asked.some((each) => met.includes(each))) return undefined;
-  return asked.map((each) => wayTo(each, held)).find((each) => each !== undefined);
+  return asked.map((each) => wayTo(each, available)).find((each) => each !== undefined);
 }
 
 /** The weakest that they can prove of what is as strong, or stronger. */
-const wayTo = (level: Strength, held: readonly Strength[]): Strength | undefined =>
-  strengths.slice(0, strengths.indexOf(level) + 1).findLast((each) => held.includes(each));
+const wayTo = (level: Strength, available: readonly Strength[]): Strength | undefined =>
+  strengths.slice(0, strengths.indexOf(level) + 1).findLast((each) => available.includes(each));

@@ -9,7 +9,7 @@ const shortestPauseMs = 60_000;
 const longestPauseMs = 60 * 60_000;
 const forgottenAfterMs = 24 * 60 * 60_000;
 
-/** What somebody who has not proven who he is may have sent to a user. */
+/** What somebody who has not proven who they are may have sent to a user. */
 export type PacedMessage = "password.reset" | "email.verification" | "registration";
 
 /**

@@ -80,13 +80,13 @@ export type PageContext = {
   /** Changes the flow. What is entered, which is what a form sends, makes it stay; before it is but an address. */
   save(data: FlowData): Promise<Flow>;
   /** The flow, which stays from now on although nothing was entered: something else is about to refer to it. */
-  kept(): Promise<Flow>;
+  persisted(): Promise<Flow>;
   /** Gives the browser a new cookie with these sessions. */
   renew(sessionIds: readonly string[]): Promise<void>;
   show(render: (page: Page) => string, shown?: Shown): Promise<LoginAnswer>;
   go(path: string, query?: Record<string, string>): LoginAnswer;
   /** Leads back to the form that was sent, with what was typed but for passwords: every POST answers with a redirect (L12). */
-  again(told: Pick<Returned, "problems" | "notice">, path?: string): Promise<LoginAnswer>;
+  again(returned: Pick<Returned, "problems" | "notice">, path?: string): Promise<LoginAnswer>;
   asService(organizationId?: string): InnerCaller;
 };
 
@@ -154,7 +154,7 @@ export async function openPageContext(
     if (flow === undefined) {
       count();
       flow = await parts.flows.begin(at.instanceId, agent.id, data);
-      if (flow.isKept || !isEntered) return flow;
+      if (flow.isPersisted || !isEntered) return flow;
     }
     return (flow = await parts.flows.save(at.instanceId, flow, data, { isEntered }));
   }
@@ -198,7 +198,7 @@ export async function openPageContext(
       return flow !== undefined;
     },
     save: (data) => change(data, request.method === "POST"),
-    kept: async () => (flow?.isKept === true ? flow : change(flow?.data ?? {}, true)),
+    persisted: async () => (flow?.isPersisted === true ? flow : change(flow?.data ?? {}, true)),
     get presence() {
       return presenceIn(at, flow);
     },

@@ -21,7 +21,7 @@ export type Tenant = { instanceId: string; organizationId: string | undefined };
  * Each throws a refusal when a target with `interrupt_on_error` does not let it pass.
  */
 export type LoginFunctions = {
-  /** Somebody has proven who he is; he is not let in yet. */
+  /** Somebody has proven who they are; they are not let in yet. */
   authenticated(at: At, user: { id: string; organizationId: string }): Promise<void>;
   /** Somebody is about to get an account; what it gives keeps the values of targets with it, once it is made. */
   creating(at: At, user: JsonObject): Promise<(userId: string) => Promise<void>>;

@@ -20,7 +20,7 @@ export type Proved = { isRight: false } | { isRight: true; mustChangePassword: b
 const nobody = `system:${randomUUID()}`;
 
 /**
- * Proves the password of whoever the flow is about: in his session where there is one, else in a new one. Nobody (no user
+ * Proves the password of whoever the flow is about: in their session where there is one, else in a new one. Nobody (no user
  * of the name) is judged as everybody else.
  */
 export async function provePassword(

@@ -23,7 +23,7 @@ export type ProviderLogin = {
   /** Makes an account with the link of the flow, and lets its user in. @throws DomainError of what is wrong with it */
   create(context: PageContext, account: NewAccount): Promise<LoginAnswer>;
   /** What the provider said, for the pages of the flow. @throws PageRefused */
-  held(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }>;
+  pendingAccount(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }>;
 };
 
 const mostTries = 4;
@@ -84,7 +84,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         byWordOf(context, owner),
       );
     } catch (error) {
-      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep him out.
+      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep them out.
       if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
     }
   }
@@ -122,7 +122,9 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     return home ?? (await instance(instanceId)).defaultOrganizationId;
   }
 
-  async function held(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }> {
+  async function pendingAccount(
+    context: PageContext,
+  ): Promise<{ idp: Idp; identity: ExternalIdentity }> {
     const { instanceId } = context.at;
     const { idp: of } = context.flow.data;
     if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
@@ -138,7 +140,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   }
 
   async function create(context: PageContext, account: NewAccount): Promise<LoginAnswer> {
-    const { idp, identity } = await held(context);
+    const { idp, identity } = await pendingAccount(context);
     const { instanceId } = context.at;
     const organizationId = await homeOf(context, idp);
     const { isCreationAllowed, isAutoCreation } = idp.options;
@@ -182,7 +184,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   }
 
   return {
-    held,
+    pendingAccount,
     create,
 
     async arrived(context, { id: intentId, idpId, userId, identity }) {
@@ -206,7 +208,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         try {
           return await create(context, account);
         } catch (error) {
-          // Somebody has the address, or the name: then the user must say what he wants.
+          // Somebody has the address, or the name: then the user must say what they want.
           if (!(error instanceof DomainError) || error.kind !== "alreadyExists") throw error;
           why = `${error.reason}: ${error.message}`;
         }

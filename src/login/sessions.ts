@@ -20,7 +20,7 @@ export type LoginSession = {
   id: string;
   user: { id: string; organizationId: string };
   proofs: Proofs;
-  /** The identity provider that he logged in with last. */
+  /** The identity provider that they logged in with last. */
   idpId: string | undefined;
 };
 

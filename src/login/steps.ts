@@ -18,7 +18,7 @@ export type Step =
 
 /**
  * The next step of a flow. What was asked for first (`create`, `select_account`) is where it begins; from then on it is
- * what is still missing, in this order: who, his proofs, what he must do to his account, his consent.
+ * what is still missing, in this order: who, their proofs, what they must do to their account, their consent.
  */
 export function nextStep(
   flow: FlowData,

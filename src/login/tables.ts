@@ -19,7 +19,7 @@ export const userAgents = table(
   { key: ["instanceId", "digest"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
-/** When messages were sent to users at the wish of who has not proven who he is; see `message-pace.ts`. */
+/** When messages were sent to users at the wish of who has not proven who they are; see `message-pace.ts`. */
 export const messagePaces = table(
   "message_paces",
   {

@@ -35,7 +35,7 @@ export type LoginUsers = {
   ): Promise<string | undefined>;
   /** The organization of an active user. */
   organizationOf(instanceId: string, userId: string): Promise<string | undefined>;
-  /** What he is told of things by, as far as it is proven to be his; undefined for a machine. */
+  /** What they are told of things by, as far as it is proven to be theirs; undefined for a machine. */
   contacts(
     instanceId: string,
     userId: string,
@@ -49,7 +49,7 @@ export type LoginUsers = {
   account(instanceId: string, userId: string): Promise<Account>;
   /** What an organization is called. */
   organizationName(instanceId: string, id: string): Promise<string>;
-  /** What the user can prove himself with beside his password, as far as the settings let it count. */
+  /** What the user can authenticate with beside their password, as far as the settings let it count. */
   factors(
     instanceId: string,
     userId: string,
@@ -118,8 +118,8 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
     async otpAddress(instanceId, userId, channel) {
       const { state } = await events.load(user, instanceId, userId);
       const kind = channel === "email" ? "otp_email" : "otp_sms";
-      const held = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
-      return held?.at(-1)?.address;
+      const verified = state?.authenticators.filter((one) => one.kind === kind && one.isVerified);
+      return verified?.at(-1)?.address;
     },
 
     async account(instanceId, userId) {
@@ -132,8 +132,8 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
     },
 
     async factors(instanceId, userId, allowed) {
-      const held = await authenticators.ofUser(instanceId, userId);
-      const verified = new Set(held.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
+      const rows = await authenticators.ofUser(instanceId, userId);
+      const verified = new Set(rows.filter(({ isVerified }) => isVerified).map(({ kind }) => kind));
       const found = kinds.filter(
         ({ setting, kind }) => allowed.includes(setting) && verified.has(kind),
       );

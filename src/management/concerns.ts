@@ -38,17 +38,17 @@ export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
     {
       name: "ids_that_are_refused",
       text: "users, organizations, projects or apps have ids that cannot be chosen any more, since they look like names of the service or are hard to tell apart: move to others where you can",
-      ...told(all.filter(isOdd)),
+      ...listed(all.filter(isOdd)),
     },
     {
       name: "client_ids_that_are_refused",
       text: "apps or machine users have client ids that are names of the service, or ids of something else in the instance: give them others where you can",
-      ...told(called.filter((each) => isOurs(each) || ids.has(nameOf(each)))),
+      ...listed(called.filter((each) => isOurs(each) || ids.has(nameOf(each)))),
     },
     {
       name: "usernames_that_are_refused",
       text: "users have usernames that begin or end with white space: give them others where you can",
-      ...told(await spacedUsernames(db)),
+      ...listed(await spacedUsernames(db)),
     },
   ];
 }
@@ -57,7 +57,7 @@ type Named = { instanceId: string; id: string };
 
 const nameOf = ({ instanceId, id }: Named): string => `${instanceId}/${id}`;
 
-const told = (found: readonly Named[]) => ({
+const listed = (found: readonly Named[]) => ({
   count: found.length,
   some: found.slice(0, mostTold).map(nameOf),
 });

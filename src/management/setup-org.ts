@@ -10,7 +10,7 @@ import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 const usualRole = "ORG_OWNER";
 
 /**
- * Sets an organization up: its domain, its first user and his membership, in one unit (G1).
+ * Sets an organization up: its domain, its first user and their membership, in one unit (G1).
  *
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
  * @throws INVALID_ARGUMENT ROLE_UNKNOWN, PASSWORD_POLICY, PHONE_INVALID
@@ -49,8 +49,8 @@ export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpO
         const first = await add(tx, made.id);
         const member = tx.begin(membership, newId());
         const context = { type: "organization", organizationId: made.id } as const;
-        const held = roles.length === 0 ? [usualRole] : roles;
-        const added = addMember(member.state, { userId: first.id, roles: held, context });
+        const given = roles.length === 0 ? [usualRole] : roles;
+        const added = addMember(member.state, { userId: first.id, roles: given, context });
         tx.record(membership, member, added, { type: "org", id: made.id });
         const written = tx.written(made);
         return { written, orgId: made.id, userId: first.id };

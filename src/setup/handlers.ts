@@ -37,8 +37,11 @@ export function setupHandlers(
       const [written, token] = await events.transact(at, async (tx) => {
         const created = await createInstance(deps, tx, ids, made);
         if (owner.case === "machine") {
-          const told = await addMachineOwner(deps, tx, ids, { ...owner.value, userId });
-          return [created, { personalAccessToken: told }] as const;
+          const personalAccessToken = await addMachineOwner(deps, tx, ids, {
+            ...owner.value,
+            userId,
+          });
+          return [created, { personalAccessToken }] as const;
         }
         if (owner.case === "human") {
           const { password } = owner.value;

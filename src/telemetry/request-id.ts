@@ -19,7 +19,7 @@ export const newRequestId = (depth = 0): string =>
 export const depthOf = (requestId: string): number => Number(/\.d(\d)$/.exec(requestId)?.[1] ?? 0);
 
 /**
- * How deep the call with this header is. The header is not signed: a caller who makes it up can only have his own calls
+ * How deep the call with this header is. The header is not signed: a caller who makes it up can only have their own calls
  * refused. What is no depth counts as the deepest.
  */
 export function statedDepth(header: string | undefined): number {

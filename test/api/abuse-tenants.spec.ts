@@ -49,8 +49,8 @@ const openServices = [
 ];
 
 /**
- * A method that asks for a permission refuses with 7. One that lets every caller in answers of what he may not read as
- * of what is not there, judges his request, or shows him nothing but what is his own.
+ * A method that asks for a permission refuses with 7. One that lets every caller in answers of what they may not read as
+ * of what is not there, judges their request, or shows them nothing but what is their own.
  */
 function assertGainsNothing(
   { access, method, path }: (typeof endpoints)[number]["rule"],

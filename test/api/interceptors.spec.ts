@@ -50,7 +50,7 @@ const binding: ServiceBinding = {
 };
 
 const refused: string[] = [];
-// He may not write executions: who may is not subject to them here.
+// They may not write executions: who may is not subject to them here.
 const roles = ["IAM_OWNER_VIEWER"];
 const memberships = [{ contextType: "instance", contextId: "i1", roles }] as const;
 const ports: Ports = {
@@ -244,7 +244,7 @@ describe("authentication", () => {
     return heard;
   };
 
-  it("happens before the body is read: a stranger is refused while he has sent headers only", async () => {
+  it("happens before the body is read: a stranger is refused while they have sent headers only", async () => {
     for (const header of ["", "authorization: Bearer wrong\r\n"]) {
       const heard = await soon(`${post}${header}\r\n`);
       assert.match(heard, /^HTTP\/1\.1 401 /);
@@ -252,7 +252,7 @@ describe("authentication", () => {
     }
   });
 
-  it("does not ask a stranger for the body that he announces", async () => {
+  it("does not ask a stranger for the body that they announce", async () => {
     const heard = await soon(`${post}expect: 100-continue\r\n\r\n`);
     assert.match(heard, /HTTP\/1\.1 401 /);
     assert.doesNotMatch(heard, /100 Continue/);

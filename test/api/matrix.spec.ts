@@ -265,7 +265,7 @@ for (const { rule } of unary) {
       assertRefused(refusal, { code: 16, reason: "TOKEN_INVALID" });
     });
 
-    // Methods that let every caller in say in their sample what he meets behind the door.
+    // Methods that let every caller in say in their sample what they meet behind the door.
     const { stranger = { code: 7, reason: "PERMISSION_MISSING" } } = sample;
     if (stranger === "answered") {
       it("answers every caller with a token", async () => {

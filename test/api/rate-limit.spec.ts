@@ -27,7 +27,7 @@ describe("IDSVC_RATE_LIMIT", () => {
     assert.deepEqual([body.code, body.details[0].reason], [8, "RATE_LIMITED"]);
   });
 
-  it("counts every caller for himself", async () => {
+  it("counts every caller alone", async () => {
     const other = await addCaller(service, ["IAM_OWNER"]);
     assert.equal((await search(other.token)).status, 200);
   });

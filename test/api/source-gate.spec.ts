@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { createSourceGate, type Place } from "../../src/api/source-gate.ts";
+import { createSourceGate, type Permit } from "../../src/api/source-gate.ts";
 
 const stranger = "203.0.113.1";
 
@@ -10,7 +10,7 @@ describe("requests of one source (J12a)", () => {
   it("wait for each other beyond the most, in order, and for nobody else's", async () => {
     const gate = createSourceGate({ atOnce: 2, perSecond: 100 });
     const inside: number[] = [];
-    const places: Place[] = [];
+    const places: Permit[] = [];
     const enter = async (nth: number) => {
       places[nth] = await gate.enter(stranger);
       inside.push(nth);

@@ -17,7 +17,7 @@ const pauseMs = 20;
 /**
  * Sessions with a password check, of eight people at once, beside bare argon2id in as many threads; and how long a read
  * takes meanwhile, beside how long it takes alone (F22). A person's own checks go one after the other, so each
- * has a connection of his own.
+ * has a connection of their own.
  */
 export async function passwordRow(rounds: number, seconds: number): Promise<RowResult> {
   using store = await newStore();

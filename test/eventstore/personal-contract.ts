@@ -63,7 +63,7 @@ export function personalContract(fresh: () => Promise<Fresh>): void {
       const rows = await store.db.read.select().from(store.db.table(log));
       assert.notDeepEqual(rows[0]?.payload, rows[1]?.payload);
     });
-    it("is empty once his key is destroyed, and the fold still works", async () => {
+    it("is empty once their key is destroyed, and the fold still works", async () => {
       await using store = await fresh();
       await add(store, "a");
       await add(store, "b");

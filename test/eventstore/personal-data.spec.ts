@@ -73,7 +73,7 @@ describe("what the store holds of a human user", () => {
     assert.ok(rows.length > 10);
     assert.doesNotMatch(JSON.stringify(rows), /MARKER/i);
   });
-  it("is in his own row and claim, and in no other table", async () => {
+  it("is in their own row and claim, and in no other table", async () => {
     await using store = await storeWithHuman();
     using connection = connect(join(store.dataDir, "idsvc.db"));
     const tables: unknown[] = connection
@@ -100,13 +100,13 @@ describe("what the store holds of a human user", () => {
         assert.equal(bytes.includes(secret), false, `${file} holds ${secret}`);
       }
     });
-  it("is what the service reads back, with his key", async () => {
+  it("is what the service reads back, with their key", async () => {
     await using store = await storeWithHuman();
     const { state } = await store.kernel.events.load(user, store.instanceId, store.userId);
     assert.equal(state?.username, username);
     assert.deepEqual(state?.data, data);
   });
-  it("cannot be read from his events once his key is destroyed, and they still fold", async () => {
+  it("cannot be read from their events once their key is destroyed, and they still fold", async () => {
     await using store = await storeWithHuman();
     await store.destroyKey();
     const { kernel, instanceId, userId } = store;
@@ -114,7 +114,7 @@ describe("what the store holds of a human user", () => {
     assert.deepEqual([state?.schemaType, state?.username, version], ["human", "", 4n]);
     assert.deepEqual([state?.data, state?.email?.address], [{}, ""]);
   });
-  it("does not keep projections from being rebuilt once his key is destroyed", async () => {
+  it("does not keep projections from being rebuilt once their key is destroyed", async () => {
     await using store = await storeWithHuman();
     await store.destroyKey();
     await rebuildProjections(store.kernel, store.kernel.projectionTables);

@@ -36,7 +36,7 @@ export const list = aggregate(
 
 type PersonAdded = { handle: string; fullName: string; born: string | undefined };
 
-/** A person; what tells of him is sealed with his own key. */
+/** A person; what tells of them is sealed with their own key. */
 export const personEvents = defineEvents("person", {
   added: payload<PersonAdded>({ personal: ["fullName", "born"], revision: 2 }),
   renamed: payload<{ fullName: string }>({ personal: ["fullName"] }),

@@ -246,7 +246,7 @@ describe("what a target makes of a request", () => {
     assertRefused(restRefusal(answer), { code: 9, reason: "EXECUTION_FAILED" });
   });
 
-  it("is authorized again: nobody gets by a target at what he may not touch", async () => {
+  it("is authorized again: nobody gets by a target at what they may not touch", async () => {
     const [mine, other] = [await peer.addOrganization(), await peer.addOrganization()];
     const owner = await peer.addMember(mine, ["ORG_OWNER"]);
     const projectIn = async (organizationId: string) => {
@@ -266,7 +266,7 @@ describe("what a target makes of a request", () => {
     const answer = await peer.post("/user_grants", grant(own), { token: owner.token });
     assertRefused(restRefusal(answer), { code: 9, reason: "EXECUTION_FAILED" });
     assert.equal(await peer.eventCount(), before);
-    // The owner of the instance may, and so may a target in his call.
+    // The owner of the instance may, and so may a target in their call.
     bodyOf(await peer.post("/user_grants", grant(own)), 201);
   });
 });

@@ -62,7 +62,7 @@ describe("an event execution", () => {
     assert.equal(delivery.trigger_name, "org.added");
   });
 
-  it("does not sit in the path of the caller: a target that hangs costs him nothing", async () => {
+  it("does not sit in the path of the caller: a target that hangs costs them nothing", async () => {
     receiver.on("/hang", () => {});
     await peer.set(added, [(await peer.webhook({ timeout: "2s" }, "/hang")).id]);
     const begun = performance.now();

@@ -68,7 +68,7 @@ const logText = async (peer: ResourcePeer) => {
   return Buffer.from(JSON.stringify(rows));
 };
 
-describe("deleting a user erases him (C7)", () => {
+describe("deleting a user erases them (C7)", () => {
   it("from the store's files, and from every copy of the log, whenever it was taken", async () => {
     const { dataDir, env } = await newFolder();
     const [gone, stays] = [person(1), person(2)];

@@ -45,7 +45,7 @@ async function countAndAppend(engine: Engine, rounds: number, outcome: Outcome):
         });
         acknowledged += 1;
       } catch (error) {
-        // Who has lost again and again is told to try again, and nothing of his is there.
+        // Who has lost again and again is told to try again, and nothing of theirs is there.
         const isAborted = error instanceof DomainError && error.kind === "aborted";
         if (!isAborted) outcome.unexplained.push(`sum: ${String(error)}`);
       }

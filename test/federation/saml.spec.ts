@@ -231,7 +231,7 @@ describe("D61: the response of a provider of SAML is refused", () => {
     const fields = { SAMLResponse, RelayState: first.relayState };
     await post(first.agent, fields);
     await refused(() => post(first.agent, fields), /IDP_(INTENT_SPENT|STATE_UNKNOWN)/);
-    // What somebody was given for his login is put into that of another.
+    // What somebody was given for their login is put into that of another.
     const second = await ask();
     await refused(() => post(second.agent, { SAMLResponse, RelayState: second.relayState }));
     const third = await ask();

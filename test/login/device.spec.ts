@@ -53,7 +53,7 @@ describe("the pages for devices (RFC 8628 section 3.3)", () => {
     assert.equal((await peer.userinfo(tokens.access_token)).body.sub, alice.id);
   });
 
-  it("take the code from the link, and ask a user who is logged in for nothing but his word", async () => {
+  it("take the code from the link, and ask a user who is logged in for nothing but their word", async () => {
     const alice = await addPersonNamed(peer);
     const { body, poll } = await begun();
     const agent = await signedIn(peer, await peer.addClient(), alice.loginName);

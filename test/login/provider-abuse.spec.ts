@@ -195,7 +195,7 @@ describe("D63: a provider that is switched off", () => {
       { token: world.peer.app.token },
     );
 
-  /** A person of an organization who has an account of a new provider linked, and how his organization is named. */
+  /** A person of an organization who has an account of a new provider linked, and how their organization is named. */
   async function linkedIn(org?: string) {
     const idpId = await world.addForgeB();
     const user_id = world.fake.script.user.sub;

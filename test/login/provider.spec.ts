@@ -95,7 +95,7 @@ describe("the first login with an identity provider", () => {
 });
 
 describe("an account at a provider that nobody has linked", () => {
-  it("is linked to who proves himself then, for good", async () => {
+  it("is linked to who authenticates then, for good", async () => {
     const idpId = await world.addForgeB({ options: { is_linking_allowed: true } });
     const person = await addPersonNamed(world.peer);
     const agent = await world.begin();
@@ -109,7 +109,7 @@ describe("an account at a provider that nobody has linked", () => {
     assert.equal((await world.claimsOf(await world.logIn(idpId))).sub, person.id);
   });
 
-  it("is not linked by the session that a browser has: its user proves himself anew", async () => {
+  it("is not linked by the session that a browser has: its user authenticates anew", async () => {
     const idpId = await world.addForgeB({ options: { is_linking_allowed: true } });
     const person = await addPersonNamed(world.peer);
     const agent = await world.begin();
@@ -150,7 +150,7 @@ describe("auto linking", () => {
     addPersonNamed(world.peer, { contact: { email: { address: email, is_verified: true } } });
 
   for (const by of ["EMAIL", "USERNAME"]) {
-    it(`proposes the one user whom it means, by ${by}, and only him`, async () => {
+    it(`proposes the one user whom it means, by ${by}, and only them`, async () => {
       const idpId = await world.addForgeB({
         options: { auto_linking: `AUTO_LINKING_OPTION_${by}` },
       });

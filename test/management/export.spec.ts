@@ -99,7 +99,7 @@ describe("an export (G4)", () => {
       password: { password: passwordOfOld },
     };
     bodyOf(await there.post("/sessions", { checks }), 201);
-    // He has logged in: his password is hashed with the key of that instance now, which never leaves it.
+    // They have logged in: their password is hashed with the key of that instance now, which never leaves it.
     const login = { user: { user_id: `${name}-ada` }, password: { password: passwordOfOld } };
     bodyOf(await here.post("/sessions", { checks: login }), 201);
     const later = await exported(here, withAll, { token: system });

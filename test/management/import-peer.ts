@@ -18,7 +18,7 @@ export const publicKey = Buffer.from(pem).toString("base64");
 /** A name in lower case without blanks that no other test uses. */
 export const newName = (kind: string) => uniqueName(kind).replaceAll(" ", "-");
 
-/** A person as an import brings him. */
+/** A person as an import brings them. */
 export const human = (userId: string, more: JsonObject = {}): JsonObject => ({
   userId,
   user: {

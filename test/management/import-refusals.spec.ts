@@ -184,7 +184,7 @@ describe("a record that is refused", () => {
     const { job } = await imports.bring([{ orgId: org, humanUsers: [record, human(`${id}-2`)] }]);
     assert.deepEqual([job.created, job.refused], ["1", "1"]);
     assert.equal((await peer.get(`/users/${id}`)).status, 404);
-    // His name is free again.
+    // Their name is free again.
     const later = await imports.bring([
       { orgId: org, humanUsers: [human(`${id}-3`, { userName: id })] },
     ]);

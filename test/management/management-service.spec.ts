@@ -31,7 +31,7 @@ const canLogIn = async (user_id: string, password: string) => {
 
 describe("SetUpOrg (G1)", () => {
   for (const path of [`${base}/orgs/_setup`, "/admin/v1/orgs/_setup"]) {
-    it(`makes an organization, its owner and his membership in one, at ${path}`, async () => {
+    it(`makes an organization, its owner and their membership in one, at ${path}`, async () => {
       const name = uniqueName("organization");
       const human = person({
         password: "correct horse battery staple",

@@ -40,7 +40,7 @@ const newDomain = () => `${word("acme")}.test`;
 
 type Person = { id: string; address: string; loginName: string };
 
-/** Somebody of the default organization, at an address that is his. */
+/** Somebody of the default organization, at an address that is theirs. */
 async function personNamed(username: string, more: JsonObject = {}): Promise<Person> {
   const address = `${word("mail")}@example.test`;
   const contact = { email: { address, is_verified: true } };
@@ -81,7 +81,7 @@ async function told(person: { id: string }, count = 1): Promise<JsonObject[]> {
   for (const end = Date.now() + 15_000; ; await delay(10)) {
     const found = await toldOf(person);
     if (found.length >= count) return found;
-    assert.ok(Date.now() < end, "the log does not say that he was told");
+    assert.ok(Date.now() < end, "the log does not say that the user was told");
   }
 }
 const mailsTo = ({ address }: Person) => mails.mails.filter(({ to }) => to.includes(address));
@@ -106,7 +106,7 @@ async function doAgain(claimId: string, claim: DomainClaim): Promise<void> {
 }
 
 describe("who signs in with a name that ends in a domain (specification 10.3)", () => {
-  it("is told in his language, by mail, when another organization proves it; the name that the mail gives works", async () => {
+  it("is told in their language, by mail, when another organization proves it; the name that the mail gives works", async () => {
     const domain = newDomain();
     const short = `ada@${domain}`;
     const data = { given_name: "Ada", family_name: "<b>L</b>", preferred_language: "de-CH" };
@@ -150,7 +150,7 @@ describe("who signs in with a name that ends in a domain (specification 10.3)", 
     const all = JSON.stringify([own.payload, own.service, text, html]);
     assert.ok(!all.includes(name) && !all.includes(claimer) && !all.includes(details.id), all);
 
-    // From now on the short name is the other's alone; the new one leads to her.
+    // From now on the short name is the other's alone; the new one leads to them.
     assert.equal(await logsIn(short), false);
     assert.ok(await logsIn(user.user.username));
     const other = {
@@ -212,11 +212,11 @@ describe("who signs in with a name that ends in a domain (specification 10.3)", 
     }
     assert.ok(!mails.mails.some(({ to }) => to.includes(ownAddress)));
     assert.equal(mails.mails.filter(({ to }) => to.includes(unproven)).length, 1, "the code alone");
-    // Whom no mail reaches has it in his history.
+    // Whom no mail reaches has it in their history.
     for (const each of [inactive, doubtful, machine]) assert.equal((await toldOf(each)).length, 1);
   });
 
-  it("reads the words of his own organization, in a language that it allows", async () => {
+  it("reads the words of their own organization, in a language that it allows", async () => {
     const domain = newDomain();
     const key = "message.domainClaimed.text";
     const set = "{domain} has gone. You are {loginName} now, {domain} or not.";
@@ -268,7 +268,7 @@ describe("who signs in with a name that ends in a domain (specification 10.3)", 
     },
   };
   for (const [way, add] of Object.entries(ways)) {
-    it(`keeps his name beside ${way}: nothing is proven`, async () => {
+    it(`keeps their name beside ${way}: nothing is proven`, async () => {
       const domain = newDomain();
       const person = await personNamed(`ada@${domain}`);
       await add(domain);
@@ -288,7 +288,7 @@ describe("who signs in with a name that ends in a domain (specification 10.3)", 
     assert.equal((await told(person))[0]?.["domain"], domain);
   });
 
-  it("is told though he came while the domain was being proven", async () => {
+  it("is told though they came while the domain was being proven", async () => {
     const { kernel, made } = peer.app;
     const instanceId = made.instance_id;
     const by = { instanceId, editorId: "", service: "test", clientId: "", requestId: "test" };
@@ -303,7 +303,7 @@ describe("who signs in with a name that ends in a domain (specification 10.3)", 
     await mails.mailTo(late.address);
   });
 
-  it("is told again when the domain was given up, he took the name again, and is proven once more, by whomever", async () => {
+  it("is told again when the domain was given up, they took the name again, and is proven once more, by whomever", async () => {
     const domain = newDomain();
     const person = await personNamed(`ada@${domain}`);
     const [one, other] = [await peer.addOrganization(), await peer.addOrganization()];
@@ -375,7 +375,7 @@ describe("a claim that is told", () => {
 });
 
 describe("what the log keeps of a claim", () => {
-  it("is sealed with the key of the user: the domain is part of his name", async () => {
+  it("is sealed with the key of the user: the domain is part of their name", async () => {
     const rules = userEvents["domain.claimed"]({ domain: "acme.test", claimId: "1" });
     assert.deepEqual(rules.payload, { domain: "acme.test", claimId: "1" });
     const domain = newDomain();

@@ -36,7 +36,7 @@ after(async () => {
 const newAddress = () => `${uniqueName("mail").replace(" ", "")}@example.test`;
 const linkIn = ({ text = "" }: Received) => /^https?:\S+$/m.exec(text)?.[0] ?? "";
 
-/** A person who reads German, at an address that is his. */
+/** A person who reads German, at an address that is theirs. */
 async function german(address: string) {
   return addPersonNamed(journeys.peer, {
     data: { given_name: "Ada", family_name: "Lovelace", preferred_language: "de" },

@@ -97,7 +97,7 @@ describe("a user who is logged in", () => {
     assert.equal(claims["at_hash"], undefined);
   });
 
-  it("keeps his auth_time with max_age, until it is too old", async () => {
+  it("keeps their auth_time with max_age, until it is too old", async () => {
     const first = await idTokenOf({ max_age: "15000" });
     const second = await idTokenOf({ max_age: "10000" });
     assert.ok(typeof first["auth_time"] === "number");
@@ -154,7 +154,7 @@ describe("a user who is logged in", () => {
     assert.equal((await ask({ prompt: "create" }, web, agent)).url.pathname, "/ui/login/register");
   });
 
-  it("prompt consent of an app of his own organization needs no page", async () => {
+  it("prompt consent of an app of the user's own organization needs no page", async () => {
     assert.match((await told({ prompt: "consent" })).get("code") ?? "", /^idsvc_ac_/);
   });
 

@@ -94,7 +94,7 @@ describe("D79: which pages of other origins may read the provider's answers", ()
       }
     });
 
-    it(`${path}: none of a stranger's, whatever token or client he names`, async () => {
+    it(`${path}: none of a stranger's, whatever token or client they name`, async () => {
       for (const origin of strangers) {
         for (const method of methods) {
           assert.deepEqual(corsOf(await preflight(path, method, origin)), {}, origin);

@@ -34,7 +34,7 @@ const patOf = async (user: string) => {
 const isOpen = async (token: string, user: string) =>
   (await service.get(`/users/${user}`, { token })).status === 200;
 
-/** A person of an organization of his own, at an app that only those with a grant may use; and every way in he has. */
+/** A person of an organization of their own, at an app that only those with a grant may use; and every way in they have. */
 async function begin() {
   const org = await service.addOrganization();
   const client = await addApp();
@@ -81,8 +81,12 @@ const endings: [what: string, end: (place: Place) => Done, ended: Way[]][] = [
   ["the user is locked", ({ user }) => post(`/users/${user}/_lock`), all],
   ["the user is deactivated", ({ user }) => post(`/users/${user}/_deactivate`), all],
   ["the user is deleted", ({ user }) => service.remove(`/users/${user}`), all],
-  ["his organization is deactivated", ({ org }) => post(`/organizations/${org}/_deactivate`), all],
-  ["his organization is deleted", ({ org }) => service.remove(`/organizations/${org}`), all],
+  [
+    "their organization is deactivated",
+    ({ org }) => post(`/organizations/${org}/_deactivate`),
+    all,
+  ],
+  ["their organization is deleted", ({ org }) => service.remove(`/organizations/${org}`), all],
   ["the app is deactivated", ({ client }) => post(`/apps/${client.appId}/_deactivate`), ofLogin],
   ["the app is deleted", ({ client }) => service.remove(`/apps/${client.appId}`), ofLogin],
   [

@@ -84,7 +84,7 @@ describe("introspection (RFC 7662)", () => {
     assert.deepEqual(await introspect(old.access_token, api), inactive);
   });
 
-  it("D37: who does not prove himself is refused with 401 invalid_client", async () => {
+  it("D37: who does not authenticate is refused with 401 invalid_client", async () => {
     const { access_token: token } = await tokensFor(web, user, { scope });
     assertRefused(await send(paths.introspect, { token }), 401, "invalid_client");
     const post = await addClient({ auth_method_type: "OIDC_AUTH_METHOD_TYPE_POST" });

@@ -79,7 +79,7 @@ describe("revocation (RFC 7009)", () => {
     assert.equal((await service.userinfo(body.access_token)).status, 401);
   });
 
-  it("refuses who does not prove himself, and who names no token", async () => {
+  it("refuses who does not authenticate, and who names no token", async () => {
     const { access_token: token } = await tokensFor(web, user, { scope });
     assertRefused(await send(paths.revoke, { token }), 401, "invalid_client");
     const wrong = { ...web, secret: "x" };

@@ -102,7 +102,7 @@ function units(fresh: () => Promise<Fresh>): void {
         Array.from({ length: 160 }, (_, at) => BigInt(at + 1)),
       );
     });
-    it("tells each caller the sequences that his own events got", async () => {
+    it("tells each caller the sequences that their own events got", async () => {
       await using store = await fresh();
       const committed = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>

@@ -301,7 +301,7 @@ describe("the log under writers of two replicas (F11)", () => {
     await query("CREATE TABLE gate (is_open boolean)");
     const insert = `INSERT INTO events
       SELECT 'one', n, 'note', 'n' || n, 1, 'note.added', 1, '{}', '', '', '', '', '', '', 0 FROM nextval('naive') n`;
-    // Who draws first commits when the reader has passed his number.
+    // Who draws first commits when the reader has passed their number.
     const first = query(
       `DO $$ BEGIN ${insert}; WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.005); END LOOP; END $$`,
     );

@@ -76,7 +76,7 @@ describe("opening a PostgreSQL database", () => {
     const known = new RegExp(`format ${storeFormat + 1}.*up to ${storeFormat}.*newer build`);
     await assert.rejects(first.migrate(), refused("STORE_NEWER", known));
   });
-  it("refuses a user who may not make tables, and says what he needs", async () => {
+  it("refuses a user who may not make tables, and says what they need", async () => {
     await using place = await databasePlace();
     const role = `poor${process.pid}`;
     await place.execute(`CREATE ROLE ${role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC`);

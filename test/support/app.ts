@@ -133,8 +133,8 @@ async function start(kernel: Kernel, options: TestOptions): Promise<{ made: Boot
 let names = 0;
 
 /**
- * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. He
- * belongs to the default organization unless told otherwise.
+ * Adds a machine user with a token and these roles on the instance; no role at all is a caller who may do nothing. They
+ * belong to the default organization unless told otherwise.
  */
 export async function addCaller(
   { kernel, made }: Pick<TestApp, "kernel" | "made">,

@@ -7,7 +7,7 @@ import { type Shown, type UserAgent, userAgent } from "./user-agent.ts";
 
 export const password = "correct horse battery staple";
 
-/** A person with a password, by the name that he logs in with. */
+/** A person with a password, by the name that they log in with. */
 export async function addPersonNamed(
   peer: Pick<OidcPeer, "addPerson" | "get">,
   more: JsonObject = {},

@@ -50,7 +50,7 @@ export type OidcPeer = ResourcePeer & {
   addMachine(username?: string, more?: JsonObject, organizationId?: string): Promise<MadeMachine>;
   addKey(userId: string, more?: JsonObject): Promise<MadeKey>;
   addAppKey(appId: string, more?: JsonObject): Promise<MadeKey>;
-  /** A login session of a person, by his password. */
+  /** A login session of a person, by their password. */
   logIn(userId: string): Promise<string>;
   /** A code as the authorization endpoint stores it. */
   codeFor(client: MadeClient, userId: string, more?: Partial<CodeGrant>): Promise<string>;

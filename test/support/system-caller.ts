@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 
 const name = "operator";
 
-/** A system caller as the configuration knows him, and the tokens that he signs himself (B5). */
+/** A system caller as the configuration knows them, and the tokens that they sign themselves (B5). */
 export function systemCaller() {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = String(publicKey.export({ type: "spki", format: "pem" }));

@@ -31,8 +31,8 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<vo
     return undefined;
   }
   if (call.isBlocked) throw instanceBlocked();
-  return whenKnown(memberships.ofUser(call.instanceId, caller.userId), (held) => {
-    call.permissions = permissionsOf(held, caller.limit);
+  return whenKnown(memberships.ofUser(call.instanceId, caller.userId), (ofUser) => {
+    call.permissions = permissionsOf(ofUser, caller.limit);
     return caller.actorIds === undefined
       ? undefined
       : limitToActors(memberships, call, caller.actorIds);
@@ -46,8 +46,8 @@ async function limitToActors(
   actorIds: readonly string[],
 ): Promise<void> {
   for (const id of actorIds) {
-    const held = await memberships.ofUser(call.instanceId, id);
-    call.permissions = commonPermissions(call.permissions, permissionsOf(held));
+    const ofUser = await memberships.ofUser(call.instanceId, id);
+    call.permissions = commonPermissions(call.permissions, permissionsOf(ofUser));
   }
 }
 

@@ -86,7 +86,7 @@ export const order: readonly [
   // Needs the request: its ctx goes before the header.
   ["organization", organization],
   ["feature", feature],
-  // Who can in no case do this learns nothing of the validity of his request.
+  // Who can in no case do this learns nothing of the validity of their request.
   ["permission", permission],
   ["validate", validate],
   // The object itself; only a valid request names one.

@@ -21,16 +21,16 @@ export const permission = (): InterceptorFactory => (rule) => {
 
 function missingPermission(rule: MethodRule, call: Call): string | undefined {
   const { permissions, context, caller } = call;
-  // What a system caller may do in the system, he may do to each of its instances.
+  // What a system caller may do in the system, they may do to each of its instances.
   const fromAbove = caller?.kind === "system" && rule.systemPermission !== "";
   if (context.type === "system" || fromAbove) {
     const needed = rule.systemPermission === "" ? rule.permission : rule.systemPermission;
     return permissions.holds(needed, { type: "system" }) ? undefined : needed;
   }
   if (rule.access === "authenticated") return undefined;
-  const held =
+  const isGranted =
     rule.permissionContext === "anywhere"
       ? permissions.holdsAnywhere(rule.permission)
       : permissions.holds(rule.permission, { type: rule.permissionContext });
-  return held ? undefined : rule.permission;
+  return isGranted ? undefined : rule.permission;
 }

@@ -14,7 +14,7 @@ export function passwordsByEmail(lines: Iterable<unknown>): Map<string, string> 
   return hashes;
 }
 
-/** A user of an export of users; his password is the one that the passwords file has for his address. */
+/** A user of an export of users; their password is the one that the passwords file has for their address. */
 export function fromAuth0(
   value: unknown,
   hashes: ReadonlyMap<string, string>,

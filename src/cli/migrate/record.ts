@@ -19,7 +19,7 @@ export type HumanRecord = {
   metadata?: { key: string; value: string }[];
 };
 
-/** What a source gives of one user; `left` says, in words that are counted, what of him does not move. */
+/** What a source gives of one user; `left` says, in words that are counted, what of them does not move. */
 export type Migrated = { record?: HumanRecord; left: string[] };
 
 /** A value of a source whose shape nobody vouches for. */

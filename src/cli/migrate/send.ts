@@ -91,11 +91,11 @@ async function request({ url, token }: Destination, path: string, more: object =
     throw unavailable("SERVICE_UNREACHABLE", `${url} does not answer`, { cause });
   });
   if (answer.ok) return answer;
-  const told = asObject(await answer.json().catch(() => ({})));
+  const refusal = asObject(await answer.json().catch(() => ({})));
   if (answer.status >= 500) {
     throw unavailable("SERVICE_UNREACHABLE", `${url} answers ${answer.status}`);
   }
-  const reasons = asList(told["details"]).map((detail) => asText(asObject(detail)["reason"]));
+  const reasons = asList(refusal["details"]).map((detail) => asText(asObject(detail)["reason"]));
   const reason = reasons.find((each) => each !== "") ?? "IMPORT_REFUSED";
-  throw invalidArgument(reason, asText(told["message"]) || `${url} answers ${answer.status}`);
+  throw invalidArgument(reason, asText(refusal["message"]) || `${url} answers ${answer.status}`);
 }

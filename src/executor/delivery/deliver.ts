@@ -7,7 +7,7 @@ import type { RowChange } from "../../storage/row-change.ts";
 import type { CallTarget, Outcome } from "../call-target.ts";
 import type { Circuits } from "../circuit.ts";
 import { eventPayload, type MethodOf, withoutSecretsOf } from "../payload.ts";
-import type { Told } from "../run.ts";
+import type { TargetCalled } from "../run.ts";
 import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
 import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
 
@@ -20,7 +20,7 @@ type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
   methodOf: MethodOf;
   callTarget: CallTarget;
   circuits: Circuits;
-  tell: (told: Told) => void;
+  report: (called: TargetCalled) => void;
 };
 
 /**
@@ -64,15 +64,15 @@ export function deliveryJobs(parts: Parts): JobHandlers {
     const { instanceId, id, attempt, signal, payload } = job;
     const { targetId, executionId, cause, depth } = payload;
     const target = await targetOf(instanceId, targetId);
-    const told = await bodyOf(job, target);
+    const content = await bodyOf(job, target);
     // The target was deleted, or the instance: there is nobody to tell, or nothing.
-    if (target === undefined || told === undefined) {
+    if (target === undefined || content === undefined) {
       await end(job, [changeDelivery(job, endedAs("failed", now()))]);
       return "done";
     }
     const call = { instanceId, target, deliveryId: id, depth, signal, wantsAnswer: false };
-    const outcome = await parts.callTarget({ ...call, body: told.body });
-    parts.tell({ instanceId, deliveryId: id, executionId, targetId, cause, attempt, outcome });
+    const outcome = await parts.callTarget({ ...call, body: content.body });
+    parts.report({ instanceId, deliveryId: id, executionId, targetId, cause, attempt, outcome });
     if (!outcome.ok) {
       await events.transact(unitOf(job), async (tx) => {
         await job.fence(tx);
@@ -85,9 +85,9 @@ export function deliveryJobs(parts: Parts): JobHandlers {
     const at = { instanceId, newId, now: now() };
     await end(job, [
       noteAttempt(job, { attempt, outcome, end: "delivered" }, now()),
-      ...(told.event === undefined
+      ...(content.event === undefined
         ? []
-        : deliverEvent(at, told.event, { executionId, depth, targets: next })),
+        : deliverEvent(at, content.event, { executionId, depth, targets: next })),
     ]);
     return "done";
   }

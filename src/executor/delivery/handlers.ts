@@ -15,7 +15,7 @@ import { toPage } from "../../resources/object/list.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import type { CallTarget } from "../call-target.ts";
 import type { Plan } from "../plan.ts";
-import type { Told } from "../run.ts";
+import type { TargetCalled } from "../run.ts";
 import { toDelivery } from "./convert.ts";
 import { getDelivery, searchDeliveries } from "./queries.ts";
 import { redeliver } from "./redeliver.ts";
@@ -26,7 +26,7 @@ type Parts = {
   planOf: (instanceId: string) => Promise<Plan>;
   targetOf: TargetOf;
   callTarget: CallTarget;
-  tell: (told: Told) => void;
+  report: (called: TargetCalled) => void;
 };
 
 export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof DeliveryService> {
@@ -45,7 +45,7 @@ export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof Deli
     });
     const cause = { type: "test" as const, value: "" };
     const about = { instanceId, deliveryId, executionId: "", targetId, cause };
-    parts.tell({ ...about, attempt: 1, outcome });
+    parts.report({ ...about, attempt: 1, outcome });
     const change = addTried({ ...about, eventSequence: 0n }, 1, outcome, now());
     await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [change] });
     return deliveryId;

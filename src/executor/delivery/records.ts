@@ -1,6 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
 import type { RowChange } from "../../storage/row-change.ts";
-import type { Told } from "../run.ts";
+import type { TargetCalled } from "../run.ts";
 import { addTried } from "./table.ts";
 
 const flushMs = 200;
@@ -13,25 +13,25 @@ const mostKept = 10_000;
 export function createRecords(
   { db, now }: Pick<Deps, "db" | "now">,
   onError: (error: unknown) => void,
-): AsyncDisposable & { add(told: Told): void } {
-  let kept: { instanceId: string; change: RowChange }[] = [];
+): AsyncDisposable & { add(called: TargetCalled): void } {
+  let pending: { instanceId: string; change: RowChange }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
   async function flush(): Promise<void> {
     timer = undefined;
-    const taken = kept;
-    kept = [];
+    const taken = pending;
+    pending = [];
     for (const [instanceId, records] of Map.groupBy(taken, (each) => each.instanceId)) {
       const changes = records.map(({ change }) => change);
       await db
         .commit({ instanceId, expect: [], claims: [], events: [], changes })
         .catch((error: unknown) => {
-          kept = [...records, ...kept].slice(-mostKept);
+          pending = [...records, ...pending].slice(-mostKept);
           onError(error);
         });
     }
-    if (kept.length > 0) schedule();
+    if (pending.length > 0) schedule();
   }
   function schedule(): void {
     timer ??= setTimeout(() => void (flushing = flush()), flushMs);
@@ -40,14 +40,14 @@ export function createRecords(
   return {
     add({ outcome, attempt, ...about }) {
       const change = addTried({ ...about, eventSequence: 0n }, attempt, outcome, now());
-      kept.push({ instanceId: about.instanceId, change });
-      if (kept.length > mostKept) kept.shift();
+      pending.push({ instanceId: about.instanceId, change });
+      if (pending.length > mostKept) pending.shift();
       schedule();
     },
     async [Symbol.asyncDispose]() {
       await flushing;
       clearTimeout(timer);
-      if (kept.length > 0) await flush();
+      if (pending.length > 0) await flush();
       clearTimeout(timer);
     },
   };

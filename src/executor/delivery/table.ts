@@ -50,7 +50,7 @@ export const deliveries = table(
 
 export type DeliveryRow = Row<typeof deliveries>;
 
-/** `waiting` also while it is at work; `failed`: nobody tries again by himself, nor could. */
+/** `waiting` also while it is at work; `failed`: nothing tries again by itself, nor could. */
 export type DeliveryState = "waiting" | "delivered" | "failed" | "dead";
 
 const hourMs = 3_600_000;

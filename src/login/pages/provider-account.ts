@@ -8,7 +8,7 @@ export type ProviderAccountView = {
   provider: string;
   /** What the user is called there. */
   account?: string;
-  /** An account here seems to be his. */
+  /** An account here seems to be theirs. */
   hasCandidate: boolean;
   allowsLink: boolean;
   allowsCreate: boolean;

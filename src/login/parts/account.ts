@@ -1,6 +1,6 @@
 import { html, type Html, type Value } from "../../html.ts";
 
-/** A person as pages show him. */
+/** A person as pages show them. */
 export type Account = { loginName: string; displayName?: string | undefined };
 
 /** Who this page is about, and what to do when it is somebody else. */

@@ -54,28 +54,28 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     };
     const answer = { parameters, header: (name: string) => request.headers.get(name) };
     if (row.flowId === "") {
-      const told = await intents.answer(by, row, answer).catch((error: unknown) => {
+      const outcome = await intents.answer(by, row, answer).catch((error: unknown) => {
         if (!(error instanceof DomainError) || error.kind === "internal") throw error;
         return error;
       });
-      return told instanceof DomainError
+      return outcome instanceof DomainError
         ? leaveTo(row.failureUrl, {
             id: row.id,
-            error: told.reason,
-            error_description: told.message,
+            error: outcome.reason,
+            error_description: outcome.message,
           })
         : leaveTo(row.successUrl, {
             id: row.id,
-            token: told.token,
-            ...(told.userId === undefined ? {} : { user: told.userId }),
+            token: outcome.token,
+            ...(outcome.userId === undefined ? {} : { user: outcome.userId }),
           });
     }
     const url = `${paths.provider}?${new URLSearchParams({ flow: row.flowId })}`;
     // As a page of the flow: only its own browser opens it. Nothing is spent before.
     const context = await openPageContext(parts, { ...request, method: "GET", url }, at);
     try {
-      const told = await intents.answer(by, row, answer);
-      return await login.arrived(context, told);
+      const outcome = await intents.answer(by, row, answer);
+      return await login.arrived(context, outcome);
     } catch (error) {
       if (error instanceof DomainError && error.reason === "IDP_DENIED") {
         return context.go(paths.loginName, { problem: "PROVIDER_DENIED" });

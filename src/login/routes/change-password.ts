@@ -58,7 +58,7 @@ export function changePasswordRoute(parts: RouteParts): Route {
       }
       const problems = await change(context, id);
       if (problems.length > 0) return context.again({ problems });
-      // All his sessions have ended: a new one, by the password that he has just set.
+      // All sessions of the user have ended: a new one, by the password that they have just set.
       const { mustChangePassword: _, sessionId: __, ...rest } = context.flow.data;
       await context.renew(context.agent.sessionIds);
       await context.save({ ...rest, userId: id });

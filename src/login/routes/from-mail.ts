@@ -21,7 +21,7 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
   const given = (context: PageContext, name: string) =>
     valueOf(context, name) || (context.query.get(name) ?? "");
 
-  /** The user whom a link names, as whom his code is spent; undefined for nobody. */
+  /** The user whom a link names, as whom their code is spent; undefined for nobody. */
   async function named(context: PageContext) {
     const id = given(context, "user_id");
     const organizationId =

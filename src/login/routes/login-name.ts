@@ -65,7 +65,7 @@ export function loginNameRoute(parts: RouteParts): Route {
     },
   };
 
-  /** Who has the name, whether the request means him, and his session in this browser. */
+  /** Who has the name, whether the request means them, and their session in this browser. */
   async function find(context: PageContext, typed: string) {
     const { instanceId } = context.at;
     const userId = await users.find(instanceId, typed, context.tenant.organizationId);
@@ -74,7 +74,7 @@ export function loginNameRoute(parts: RouteParts): Route {
     return { userId, fits, known };
   }
 
-  /** The session that he has in this browser already. */
+  /** The session that they have in this browser already. */
   async function ownSession(
     { agent, at }: PageContext,
     userId: string,

@@ -32,7 +32,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
   }
 
-  /** Whose passkey it is, it says itself; the session is his. */
+  /** Whose passkey it is, it says itself; the session is theirs. */
   async function openByPasskey(
     context: PageContext,
     credential: JsonObject,

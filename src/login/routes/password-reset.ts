@@ -108,7 +108,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
         }
         const problems = await always(() => reset(context));
         if (problems.length > 0) return context.again({ problems });
-        // Every session of his has ended with the old password.
+        // Every session of the user has ended with the old password.
         await context.renew(context.agent.sessionIds);
         const { sessionId: _, mustChangePassword: __, ...rest } = context.flow.data;
         const loginName = valueOf(context, "login_name");

@@ -18,7 +18,7 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
   });
 
   async function choices(context: PageContext) {
-    const { idp, identity } = await login.held(context);
+    const { idp, identity } = await login.pendingAccount(context);
     const { isLinkingAllowed, isCreationAllowed } = idp.options;
     const hasCandidate = context.flow.data.idp?.candidateId !== undefined;
     const allowsLink = isLinkingAllowed || hasCandidate;
@@ -59,14 +59,14 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
       },
       async post(context) {
         const { allowsLink, allowsCreate } = await choices(context);
-        const { idp: held, ...rest } = context.flow.data;
+        const { idp: pending, ...rest } = context.flow.data;
         if (valueOf(context, "do") === "create" && allowsCreate) {
           return context.go(paths.providerRegister);
         }
-        if (!allowsLink || held === undefined) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
-        // Whoever gets the link proves himself now, whatever this browser was let in with before.
+        if (!allowsLink || pending === undefined) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
+        // Whoever gets the link authenticates now, whatever this browser was let in with before.
         const freshSince = now().getTime();
-        await context.save({ ...rest, freshSince, idp: { ...held, isLinking: true } });
+        await context.save({ ...rest, freshSince, idp: { ...pending, isLinking: true } });
         return context.go(paths.loginName, { notice: "SIGN_IN_TO_CONNECT" });
       },
     },

@@ -34,7 +34,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
   async function start(context: PageContext, id: string): Promise<LoginAnswer> {
     const idp = await activeIdp(context, id);
     if (idp.type === "ldap") return context.go(paths.providerPassword, { idp: id });
-    const flow = await context.kept();
+    const flow = await context.persisted();
     const { freshSince, request } = flow.data;
     const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
     try {
@@ -71,7 +71,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
 
   async function tryPassword(context: PageContext, id: string): Promise<LoginAnswer> {
     await activeIdp(context, id);
-    const flow = await context.kept();
+    const flow = await context.persisted();
     const tried = {
       username: valueOf(context, "login_name").slice(0, longestId),
       password: context.form.get("password") ?? "",
@@ -79,13 +79,13 @@ export function providerRoutes(parts: RouteParts): Route[] {
     const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
     const { organizationId } = context.tenant;
     const wanted = { idpId: id, organizationId, goesOn: { flowId: flow.id } };
-    let told;
+    let answered;
     try {
-      told = await intents.lookUp(at, wanted, tried);
+      answered = await intents.lookUp(at, wanted, tried);
     } catch (error) {
       throw providerRefusal(error, context);
     }
-    if (told !== undefined) return login.arrived(context, told);
+    if (answered !== undefined) return login.arrived(context, answered);
     const problems = [{ code: "INVALID_CREDENTIALS", field: "password" }] as const;
     return context.again({ problems });
   }

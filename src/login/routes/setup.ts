@@ -109,8 +109,8 @@ export function setupRoutes(parts: RouteParts): Route[] {
       async get(context) {
         const { user } = await requireDue(context);
         const account = await users.account(context.at.instanceId, user.id);
-        const held = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
-        const isOwner = held.some(({ roles }) => roles.includes("IAM_OWNER"));
+        const memberships = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
+        const isOwner = memberships.some(({ roles }) => roles.includes("IAM_OWNER"));
         const view = { account, factors: await offered(context), isOwner, canSkip: false };
         return context.show((page) => setupPage(page, view), { self: paths.setup });
       },

@@ -35,13 +35,17 @@ export function usersOf(deps: Deps) {
   const totps = createTotpStore(secrets);
 
   /** What of the user's secrets another system could use. A hash of our own needs our key, which never leaves. */
-  async function secretsOf(row: UserRow, held: readonly AuthenticatorRow[], wanted: Wanted) {
+  async function secretsOf(
+    row: UserRow,
+    authenticatorRows: readonly AuthenticatorRow[],
+    wanted: Wanted,
+  ) {
     const of = { instanceId: row.instanceId, userId: row.id };
-    const password = held.find(({ kind }) => kind === "password");
+    const password = authenticatorRows.find(({ kind }) => kind === "password");
     const stored =
       wanted.withPasswords && password !== undefined ? await passwords.read(of) : undefined;
     const hash = stored !== undefined && "imported" in stored ? stored.imported : undefined;
-    const totp = held.find(({ kind, isVerified }) => kind === "totp" && isVerified);
+    const totp = authenticatorRows.find(({ kind, isVerified }) => kind === "totp" && isVerified);
     const otpCode =
       wanted.withOtp && totp !== undefined ? await totps.read(of, totp.id) : undefined;
     return {
@@ -63,18 +67,20 @@ export function usersOf(deps: Deps) {
     const mine = { organizationId };
     for await (const page of pagesOf(db, users, ["id"], instanceId, mine)) {
       const ids = page.map(({ id }) => id);
-      const held = await authenticators.ofUsers(instanceId, ids);
+      const authenticatorRows = await authenticators.ofUsers(instanceId, ids);
       const humans: MessageInitShape<typeof ImportedHumanSchema>[] = [];
       for (const row of page.filter(({ schemaId }) => schemaId === "human")) {
-        humans.push(toHuman(row, await secretsOf(row, held.get(row.id) ?? [], wanted)));
+        humans.push(
+          toHuman(row, await secretsOf(row, authenticatorRows.get(row.id) ?? [], wanted)),
+        );
       }
       yield { humanUsers: humans };
       const machines = page.filter(({ schemaId }) => schemaId === "machine");
       yield { machineUsers: machines.map(toMachine) };
-      yield { userLinks: page.flatMap(({ id }) => toLinks(id, held.get(id) ?? [])) };
+      yield { userLinks: page.flatMap(({ id }) => toLinks(id, authenticatorRows.get(id) ?? [])) };
       yield {
         machineKeys: machines.flatMap(({ id: userId }) =>
-          (held.get(userId) ?? [])
+          (authenticatorRows.get(userId) ?? [])
             .filter(({ kind, expiresAt }) => kind === "key" && (expiresAt ?? now()) >= now())
             .toSorted((a, b) => (a.id < b.id ? -1 : 1))
             .map(({ id: keyId, details, expiresAt }) => ({
@@ -110,8 +116,8 @@ export function usersOf(deps: Deps) {
   };
 }
 
-const toLinks = (userId: string, held: readonly AuthenticatorRow[]) =>
-  held
+const toLinks = (userId: string, authenticatorRows: readonly AuthenticatorRow[]) =>
+  authenticatorRows
     .filter(({ kind }) => kind === "idp")
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(toIdpLink)

@@ -143,17 +143,17 @@ type ImportContexts = ReturnType<typeof createImportContexts>;
 /** The contexts of records by organization: the memory there is another one with each try of a unit, while what was prepared stays. */
 function createImportContexts(deps: Deps, known: Parameters<typeof createMemory>[1]) {
   const create = () => createMemory(deps, known);
-  const held = { memory: create() };
+  const current = { memory: create() };
   const ofOrganization = (orgId: string): ImportContext => ({
     instanceId: known.instanceId,
     orgId,
     known: {
-      find: (...asked) => held.memory.find(...asked),
-      isClaimed: (...asked) => held.memory.isClaimed(...asked),
-      roleKeys: (...asked) => held.memory.roleKeys(...asked),
+      find: (...asked) => current.memory.find(...asked),
+      isClaimed: (...asked) => current.memory.isClaimed(...asked),
+      roleKeys: (...asked) => current.memory.roleKeys(...asked),
     },
   });
-  return Object.assign(held, { create, ofOrganization });
+  return Object.assign(current, { create, ofOrganization });
 }
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */

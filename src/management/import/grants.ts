@@ -41,7 +41,7 @@ type Wanted = {
 };
 
 /**
- * Grants roles of a project to a user; false where he has a grant of it, which stays as it is.
+ * Grants roles of a project to a user; false where they have a grant of it, which stays as it is.
  *
  * @throws NOT_FOUND PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND, USER_NOT_FOUND
  * @throws INVALID_ARGUMENT ROLE_KEY_UNKNOWN

@@ -133,8 +133,10 @@ export function importHandlers(
       const timeout = request.timeout || (options.timeout ?? "");
       const withinMs = timeout === "" ? usualTimeoutMs : spanMs(timeout, "data.timeout");
       const row = awaits ? await ended(scope, id, withinMs) : await find(scope.instanceId, id);
-      const told = awaits ? await answerOf(outcomesOf(db, row)) : {};
-      return { job: toJob(row), ...told } satisfies MessageInitShape<typeof ImportResponseSchema>;
+      const response = awaits ? await answerOf(outcomesOf(db, row)) : {};
+      return { job: toJob(row), ...response } satisfies MessageInitShape<
+        typeof ImportResponseSchema
+      >;
     },
 
     getImport: async ({ id }, { instanceId }) => ({ job: toJob(await find(instanceId, id)) }),

@@ -142,8 +142,8 @@ export function createMemory(
       if (!isDryRun) return undefined;
       await readNotes(claimed.map((claim) => ({ type: "claim", id: claimId(claim) })));
       for (const claim of claimed) {
-        const held = claim.op === "release" ? undefined : await find("claim", claimId(claim));
-        if (held !== undefined && held["holder"] !== holderOf(claim)) return claim.kind;
+        const holder = claim.op === "release" ? undefined : await find("claim", claimId(claim));
+        if (holder !== undefined && holder["holder"] !== holderOf(claim)) return claim.kind;
       }
       return undefined;
     },
@@ -226,7 +226,9 @@ async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Not
         text("externalUserId"),
       ];
       const { state } = await tx.load(user, userId);
-      const has = state?.authenticators.some((held) => held.kind === "idp" && held.id === idpId);
+      const has = state?.authenticators.some(
+        (authenticator) => authenticator.kind === "idp" && authenticator.id === idpId,
+      );
       if (!has) await linkIdp(tx, userId, { idpId, externalUserId, username: "" });
       return;
     }

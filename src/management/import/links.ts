@@ -21,7 +21,10 @@ export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
         const { state } = await tx.load(user, userId);
         if (state?.organizationId !== orgId) throw userNotFound();
         const has = state.authenticators.some(
-          (held) => held.kind === "idp" && held.id === idpId && held.address === providedUserId,
+          (authenticator) =>
+            authenticator.kind === "idp" &&
+            authenticator.id === idpId &&
+            authenticator.address === providedUserId,
         );
         if (has) return existed;
         const link = { configId: idpId, externalUserId: providedUserId };

@@ -15,7 +15,7 @@ import {
 
 export type ImportState = "receiving" | "running" | "paused" | "cancelled" | "completed" | "failed";
 
-/** Whoever imports, as the events of the import name him. */
+/** Whoever imports, as the events of the import name them. */
 export type ImportedBy = {
   editorId: string;
   service: string;

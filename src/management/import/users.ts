@@ -55,13 +55,13 @@ export function userKinds(deps: Deps): Kind[] {
       ],
       begin(record, importContext) {
         const { instanceId, orgId } = importContext;
-        const { userId, inactive, metadata: kept, grants, orgRoles } = record;
+        const { userId, inactive, metadata: metadataEntries, grants, orgRoles } = record;
         const add = humans(instanceId, toHuman(record));
         return async (tx) => {
           if (await isThere(tx, userId, orgId)) return existed;
           await requireNewId(tx, importContext, userId, named);
           const loaded = await add(tx, orgId);
-          for (const { key, value } of kept) await keep(tx, userId, orgId, key, value);
+          for (const { key, value } of metadataEntries) await keep(tx, userId, orgId, key, value);
           const at = { instanceId, organizationId: orgId, known: importContext.known };
           for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
           for (const grant of grants)
@@ -159,7 +159,7 @@ const refsOf = (userId: string, orgId: string): Ref[] => [
 ];
 
 /**
- * Whether the user is here already. Who was deleted does not come back under his id.
+ * Whether the user is here already. Who was deleted does not come back under their id.
  *
  * @throws ALREADY_EXISTS USER_ID_TAKEN for the user of another organization
  */
@@ -182,7 +182,7 @@ async function requireOwnUser(
   return loaded;
 }
 
-/** Keeps a value with a user; false where he has one under the key, which stays. */
+/** Keeps a value with a user; false where they have one under the key, which stays. */
 async function keep(
   tx: Transaction,
   userId: string,

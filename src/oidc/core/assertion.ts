@@ -53,7 +53,7 @@ export function kidOf(jwt: string): string | undefined {
 }
 
 /**
- * Verifies a JWT that somebody else signed about himself (RFC 7523 section 3): by the key that its `kid` names among
+ * Verifies a JWT that somebody else signed about themselves (RFC 7523 section 3): by the key that its `kid` names among
  * those of the one it is of, and by no other, whatever its header holds. Its audience is one of ours, and nobody else's;
  * it ends within an hour, and its times may be 10 seconds off. Undefined when anything is wrong, whatever it is.
  */

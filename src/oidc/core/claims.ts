@@ -142,18 +142,18 @@ async function heldRoles(
   const projects = asksAll ? [...new Set([...mine, ...projectIds])] : mine;
   const organizations = valuesOf(scope, rolesOfOrganizationScope);
   const claims: Claims = {};
-  const held = await users.roles(at, user.id, projects);
-  for (const [id, roles] of Object.entries(held)) {
-    const told = Object.entries(roles).flatMap(([key, by]) => {
+  const rolesByProject = await users.roles(at, user.id, projects);
+  for (const [id, roles] of Object.entries(rolesByProject)) {
+    const entries = Object.entries(roles).flatMap(([key, by]) => {
       if (!asksAll && !rolesAsserted && !keys.includes(key)) return [];
       const through = Object.entries(by).filter(
         ([organization]) => organizations.length === 0 || organizations.includes(organization),
       );
       return through.length === 0 ? [] : [[key, Object.fromEntries(through)] as const];
     });
-    if (told.length === 0) continue;
-    claims[`${own}org:project:${id}:roles`] = Object.fromEntries(told);
-    if (id === projectId) claims[`${own}org:project:roles`] = Object.fromEntries(told);
+    if (entries.length === 0) continue;
+    claims[`${own}org:project:${id}:roles`] = Object.fromEntries(entries);
+    if (id === projectId) claims[`${own}org:project:roles`] = Object.fromEntries(entries);
   }
   return claims;
 }

@@ -9,7 +9,7 @@ export type DeviceRequest = {
   state: "pending" | "approved" | "denied" | "done";
 };
 
-/** Who let the device in, and what he allowed it. */
+/** Who let the device in, and what they allowed it. */
 export type DeviceGrant = Omit<OidcSession, "id">;
 
 export type PolledRequest = DeviceRequest & {

@@ -53,7 +53,7 @@ async function describe(
   // Roles only of the project of the one who asks.
   const telling = tellingTo(client, { user, scope, projectIds: [client.projectId] }, false);
   const issuedAt = seconds(token.issuedAt);
-  const told = {
+  const response = {
     ...(await userClaims(parts, at, telling, token.claims?.userinfo)),
     active: true,
     iss: at.issuer,
@@ -72,6 +72,6 @@ async function describe(
     ...(token.acr === undefined ? {} : { acr: token.acr }),
     ...(token.actor === undefined ? {} : { act: token.actor }),
   };
-  const context = { user, clientId: token.clientId, actor: token.actor, claims: told };
+  const context = { user, clientId: token.clientId, actor: token.actor, claims: response };
   return json(200, await withFunction(parts, at, "preuserinfo", context));
 }

@@ -28,7 +28,7 @@ export type SessionData = Omit<OidcSession, "id">;
 export type Wanted = {
   user: User;
   clientId: string;
-  /** Undefined for a machine user, who is a client by himself. */
+  /** Undefined for a machine user, which is a client by itself. */
   client: Client | undefined;
   /** Of this answer; the session may allow more. */
   scope: readonly string[];

@@ -107,7 +107,7 @@ export interface Clients {
 /** A user who is active, and whose organization is. */
 export type User = { id: string; organizationId: string };
 
-/** A user who is a client by himself. */
+/** A machine user that is a client by itself. */
 export type Machine = User & Pick<Client, "accessTokenType">;
 
 export interface Users {
@@ -134,24 +134,24 @@ export interface Users {
   metadata(at: At, userId: string): Promise<Record<string, string>>;
   /**
    * The roles that active grants give the user in these projects: project id -> role key -> ids of the organizations
-   * through which he has it, each with its primary domain.
+   * through which they have it, each with its primary domain.
    */
   roles(at: At, userId: string, projectIds: readonly string[]): Promise<RolesByProject>;
   /** Whether the user may use an app of the project (`authorization_required`, `project_access_required`). */
   mayUse(at: At, user: User, projectId: string): Awaitable<boolean>;
   /**
-   * Whether the user may ask for tokens to the project: it is active, and it is the service's own, his organization's,
-   * granted to that, or he has a role in it.
+   * Whether the user may ask for tokens to the project: it is active, and it is the service's own, their
+   * organization's, granted to that, or they have a role in it.
    */
   mayAddress(at: At, user: User, projectId: string): Promise<boolean>;
-  /** Whether the actor holds the permission to act for the subject, and for administrators where he is one. */
+  /** Whether the actor holds the permission to act for the subject, and for administrators where the subject is one. */
   mayActFor(at: At, actor: User, subject: User): Promise<boolean>;
 }
 
 export type RolesByProject = Record<string, Record<string, Record<string, string>>>;
 export type StandardClaims = Readonly<Record<string, unknown>>;
 
-/** Who acts for the subject (RFC 8693 section 4.1); the one who acted before him inside. */
+/** Who acts for the subject (RFC 8693 section 4.1); the one who acted before them inside. */
 export type Actor = { iss: string; sub: string; act?: Actor };
 
 /** What a request asked of single claims (OpenID Connect Core 1.0 section 5.5). */
@@ -188,8 +188,8 @@ export type OidcSession = {
 };
 
 /**
- * A user, a session, an OIDC session or an access token that something descends from. `userId` names the user where he
- * had logged in for it with a session: a change of his password ends that.
+ * A user, a session, an OIDC session or an access token that something descends from. `userId` names the user where
+ * they had logged in for it with a session: a change of their password ends that.
  */
 export type Parent = { id: string; userId: string };
 
@@ -308,7 +308,7 @@ export type EndReason = "code_reused" | "refresh_token_reused" | "revoked" | "lo
 export type BrowserSession = {
   id: string;
   user: User;
-  /** When he last proved himself, and how. */
+  /** When they last authenticated, and how. */
   authTime: Date;
   amr: readonly string[];
   /** All that `acr` could say of it, from the strongest down. */

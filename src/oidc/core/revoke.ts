@@ -38,7 +38,7 @@ export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
   },
 });
 
-/** The client; a machine user, who is one by himself, where no app has the id. */
+/** The client; a machine user, which is one by itself, where no app has the id. */
 async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Promise<string> {
   const { clientId = "" } = credentials;
   if ((await parts.clients.byId(at, clientId)) === undefined) {

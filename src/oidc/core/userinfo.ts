@@ -32,12 +32,12 @@ export const userinfoEndpoint = (parts: TokenParts): Endpoint => ({
       { user, scope, projectIds: projectIdsOf(audience) },
       asserted,
     );
-    const told = {
+    const response = {
       ...(await userClaims(parts, at, telling, claims?.userinfo)),
       sub: user.id,
       ...(actor === undefined ? {} : { act: actor }),
     };
-    const context = { user, clientId, actor, claims: told };
+    const context = { user, clientId, actor, claims: response };
     return json(200, await withFunction(parts, at, "preuserinfo", context));
   },
 });

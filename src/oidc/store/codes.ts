@@ -33,14 +33,14 @@ export function authorizationCodeStore({
       await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
       const [oldest] = fresh.size < mostFresh ? [] : fresh.keys();
       if (oldest !== undefined) fresh.delete(oldest);
-      const kept = { digest, grant, expiresAt: codeExpiresAt, spentBy: undefined };
-      fresh.set(`${instanceId} ${digest}`, kept);
+      const entry = { digest, grant, expiresAt: codeExpiresAt, spentBy: undefined };
+      fresh.set(`${instanceId} ${digest}`, entry);
     },
 
     async code({ instanceId }, value) {
       const digest = await secrets.digest(instanceId, value);
-      const kept = fresh.get(`${instanceId} ${digest}`);
-      if (kept !== undefined && fresh.delete(`${instanceId} ${digest}`)) return kept;
+      const entry = fresh.get(`${instanceId} ${digest}`);
+      if (entry !== undefined && fresh.delete(`${instanceId} ${digest}`)) return entry;
       const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;
       return {

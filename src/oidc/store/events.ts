@@ -24,7 +24,7 @@ export type OidcSessionAdded = {
   expirationDate: string;
   /** Of whom the app wants to be told when the session ends. */
   logoutIssuer?: string;
-  /** The identity provider that the user logged in with, where he did. */
+  /** The identity provider that the user logged in with, where they did. */
   idpId?: string;
 };
 

@@ -29,7 +29,7 @@ const endThoseOfUser = ({ instanceId, aggregateId: userId }: Event) => [
   endDescendants(instanceId, userId),
 ];
 
-// Only what came of a login: other tokens of his stand on other proofs.
+// Only what came of a login: other tokens of the user stand on other proofs.
 const endHisLogins = ({ instanceId, aggregateId: userId }: Event) => [
   deleteRows(oidcSessions, { instanceId, userId, isLogin: true }),
   deleteRows(oidcLineage, { instanceId, userId }),

@@ -24,7 +24,7 @@ export const accessTokenKey = (
   jti = idIn(value),
 ): Awaitable<string> => whenKnown(secrets.digest(instanceId, value), (digest) => jti + digest);
 
-// Whoever writes what he likes there finds nothing: the digest is of the whole.
+// Whoever writes something else there finds nothing: the digest is of the whole.
 function idIn(value: string): string {
   const [, claims] = value.split(".");
   if (claims === undefined) return "";

@@ -145,9 +145,9 @@ export const oidcSessions = table(
     acr: optionalText(),
     actor: optionalJson<Actor>(),
     parents: json<Parent[]>(),
-    /** Whether the user logged in for it with a session: what ends with a change of his password. */
+    /** Whether the user logged in for it with a session: what ends with a change of their password. */
     isLogin: bool(),
-    /** The identity provider that he logged in with for it; empty where he did not. */
+    /** The identity provider that they logged in with for it; empty where they did not. */
     idpId: text(),
     expiresAt: instant(),
   },

@@ -98,8 +98,8 @@ export function userStore(parts: Parts): Users {
         found === undefined
           ? {}
           : whenKnown(nameOf(instanceId, found), (name) =>
-              whenKnown(asVerifiedFor(instanceId, found, toOrganization), (told) =>
-                standardClaims(told, name),
+              whenKnown(asVerifiedFor(instanceId, found, toOrganization), (visible) =>
+                standardClaims(visible, name),
               ),
             ),
       ),
@@ -118,14 +118,14 @@ export function userStore(parts: Parts): Users {
     metadata: async ({ instanceId }, userId) => metadata(instanceId, userId),
 
     async roles({ instanceId }, userId, projectIds) {
-      const held: RolesByProject = {};
+      const byProject: RolesByProject = {};
       for (const { projectId, organizationId, roleKeys } of await grantsOf(instanceId, userId)) {
         if (!projectIds.includes(projectId)) continue;
         const { primaryDomain } = await names(instanceId, organizationId);
-        const ofProject = (held[projectId] ??= {});
+        const ofProject = (byProject[projectId] ??= {});
         for (const key of roleKeys) (ofProject[key] ??= {})[organizationId] = primaryDomain;
       }
-      return held;
+      return byProject;
     },
 
     mayUse: ({ instanceId }, { id, organizationId }: User, projectId) =>
@@ -153,9 +153,9 @@ export function userStore(parts: Parts): Users {
     async mayActFor({ instanceId }, actor, subject) {
       const of = await memberships.ofUser(instanceId, subject.id);
       const needed = of.length > 0 ? impersonation.ofAdministrators : impersonation.ofAnybody;
-      const held = permissionsFrom(await memberships.ofUser(instanceId, actor.id));
+      const permissions = permissionsFrom(await memberships.ofUser(instanceId, actor.id));
       const there = { type: "organization", id: subject.organizationId } as const;
-      return held.holds(impersonation.ofAnybody, there) && held.holds(needed, there);
+      return permissions.holds(impersonation.ofAnybody, there) && permissions.holds(needed, there);
     },
   };
 }

@@ -81,14 +81,14 @@ function limits() {
   return ({ access }: AccessToken, client: Client, user: User): TokenLimit | undefined => {
     if (access === undefined) return nothingButReading;
     const { organizationId } = user;
-    let kept = made.get(access);
-    if (kept?.client !== client || kept.organizationId !== organizationId) {
+    let cached = made.get(access);
+    if (cached?.client !== client || cached.organizationId !== organizationId) {
       made.set(
         access,
-        (kept = { client, organizationId, limit: limitFor(access, client, organizationId) }),
+        (cached = { client, organizationId, limit: limitFor(access, client, organizationId) }),
       );
     }
-    return kept.limit;
+    return cached.limit;
   };
 }
 

@@ -10,7 +10,7 @@ import { type TargetConfig, type TargetKind, targets } from "./target/target.ts"
 export type StoredTarget = Omit<TargetConfig, "name" | "kind"> & { id: string; kind: TargetKind };
 type KeptRow = Omit<StoredTarget, "kind"> & { kind: string };
 
-/** An execution as it is stored: its includes are not expanded. `creationSequence` is its place in the log. */
+/** An execution as it is stored: its includes are not expanded. `creationSequence` is its position in the log. */
 export type StoredExecution = {
   id: string;
   targets: readonly string[];

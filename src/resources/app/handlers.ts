@@ -50,8 +50,8 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
   };
   return {
     async createApp({ app: wanted }, scope) {
-      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, place, projectNotFound);
+      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, owned, projectNotFound);
     },
     patchApp: named,
     deactivateApp: named,

@@ -142,8 +142,8 @@ export function appReader(db: Database): AppReader {
       return clientIds(instanceId, projectId);
     },
     async isAllowedOrigin(instanceId, origin) {
-      for (const place of await withOrigin(instanceId, origin)) {
-        if (await isInUse(instanceId, place)) return true;
+      for (const app of await withOrigin(instanceId, origin)) {
+        if (await isInUse(instanceId, app)) return true;
       }
       return false;
     },

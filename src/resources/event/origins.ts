@@ -63,16 +63,16 @@ export function originFormatter(
 }
 
 /** Whether a reader may see where somebody was, by what is known of that person. */
-function isOpenTo({ caller, permissions: held }: Caller) {
+function isOpenTo({ caller, permissions: granted }: Caller) {
   const isOfSystem = caller.kind === "system";
-  const everywhere = permissions.some((each) => held.holds(each, { type: "instance" }));
+  const everywhere = permissions.some((each) => granted.holds(each, { type: "instance" }));
   return (personId: string | undefined, organizationId?: string): boolean => {
     // Nobody in an instance is over those who run the service.
     if (isOfSystem || (everywhere && personId?.startsWith("system:") !== true)) return true;
     if (caller.kind === "user" && caller.userId === personId) return true;
     if (organizationId === undefined) return false;
     const home = { type: "organization", id: organizationId } as const;
-    return permissions.some((each) => held.holds(each, home));
+    return permissions.some((each) => granted.holds(each, home));
   };
 }
 

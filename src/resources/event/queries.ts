@@ -130,7 +130,7 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
   const { payload: _, ...withoutPayload } = getTableColumns(t);
   const size = sql<number>`length(cast(${t.payload} as text))`;
 
-  async function kept(instanceId: string): Promise<SQL | undefined> {
+  async function retained(instanceId: string): Promise<SQL | undefined> {
     const ms = await retention("", instanceId);
     return ms === undefined ? undefined : gte(t.createdAt, new Date(now().getTime() - ms));
   }
@@ -175,7 +175,7 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
       page: Page,
     ): Promise<EventsFound> {
       const limit = applicableLimit(page.limit, limits);
-      const where = and(eq(t.instanceId, instanceId), await kept(instanceId), ...filters);
+      const where = and(eq(t.instanceId, instanceId), await retained(instanceId), ...filters);
       const [found, totals, head] = await db.snapshot((reader) => [
         reader
           .select({ sequence: t.sequence, size })
@@ -210,7 +210,7 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
         eq(t.instanceId, instanceId),
         gt(t.sequence, after),
         lte(t.sequence, end),
-        await kept(instanceId),
+        await retained(instanceId),
         ...filters,
       );
       const [found, head] = await db.snapshot((reader) => [

@@ -31,7 +31,7 @@ type Message = MessageInitShape<typeof WatchEventsResponseSchema>;
 /**
  * The events behind a position and those to come, in the order of the log, which is that of commits. It reads as fast as
  * its messages are taken and holds one step of the log at most. What the caller may see is asked anew for every step; a
- * step that is older than half a second, or than his permissions, is thrown away and read again.
+ * step that is older than half a second, or than the caller's permissions, is thrown away and read again.
  */
 export async function* watch(
   { db, queries, format, originsFor }: Parts,

@@ -1,7 +1,7 @@
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue, jobKind } from "../../jobs/job.ts";
 
-/** A provider that was deleted, and by whom: what follows from it is his doing too. */
+/** A provider that was deleted, and by whom: what follows from it is their doing too. */
 export type LeavingIdp = { idpId: string; by: Omit<WriteContext, "instanceId" | "signal"> };
 
 /**

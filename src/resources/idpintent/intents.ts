@@ -86,7 +86,7 @@ export function createIdpIntents(deps: IntentDeps) {
     return row !== undefined && row.expiresAt > now() ? row : undefined;
   }
 
-  /** What a provider said, for who can prove that the login was his; undefined once it is over or used. */
+  /** What a provider said, for who can prove that the login was theirs; undefined once it is over or used. */
   async function said(instanceId: string, proof: IntentProof): Promise<Said | undefined> {
     const row = await rowOf(instanceId, proof.id);
     if (row?.phase !== "succeeded") return undefined;
@@ -99,9 +99,9 @@ export function createIdpIntents(deps: IntentDeps) {
             Buffer.from(await secrets.digest(instanceId, proof.token)),
           );
     if (!isHis) return undefined;
-    const told = await secrets.open(identityRef(instanceId, proof.id));
-    if (told === undefined) return undefined;
-    const identity = JSON.parse(Buffer.from(told).toString("utf8")) as ExternalIdentity;
+    const bytes = await secrets.open(identityRef(instanceId, proof.id));
+    if (bytes === undefined) return undefined;
+    const identity = JSON.parse(Buffer.from(bytes).toString("utf8")) as ExternalIdentity;
     return { id: row.id, idpId: row.idpId, identity };
   }
 

@@ -120,10 +120,10 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       const loaded = await tx.load(idpIntent, id);
       tx.record(idpIntent, loaded, succeed(loaded.state, type, userId ?? ""));
       const expiresAt = new Date(tx.now.getTime() + countsMs);
-      const told = Buffer.from(JSON.stringify(identity));
+      const bytes = Buffer.from(JSON.stringify(identity));
       tx.write(
         updateRows(idpIntents, { instanceId, id }, { phase: "succeeded", tokenDigest, expiresAt }),
-        await secrets.put(identityRef(instanceId, id), told, tx.now),
+        await secrets.put(identityRef(instanceId, id), bytes, tx.now),
       );
       return tx.written(loaded);
     });
@@ -185,8 +185,8 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
         const { provider } = await intents.requireIdp(at.instanceId, organizationId, row.idpId);
         // An instance may have many addresses: the provider knows the one that it was asked from.
         const { baseUrl = at.issuer } = row.kept;
-        const told = { ...answer, baseUrl, source: at.source };
-        const identity = await federation.finish(provider, told, row.kept);
+        const received = { ...answer, baseUrl, source: at.source };
+        const identity = await federation.finish(provider, received, row.kept);
         return await conclude(at, row, provider.config.type, identity);
       } catch (error) {
         return failed(at, row.id, error);
@@ -228,8 +228,8 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
     ): Promise<Said & { userId: string | undefined; written: () => Written }> {
       const { instanceId } = at;
       if ((await intents.rowOf(instanceId, proof.id)) === undefined) throw intentNotFound();
-      const told = await intents.said(instanceId, proof);
-      if (told === undefined) throw tokenInvalid();
+      const said = await intents.said(instanceId, proof);
+      if (said === undefined) throw tokenInvalid();
       const unread = { instanceId, id: proof.id, isRetrieved: false };
       await db
         .commit({
@@ -245,8 +245,8 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       const written = await events.transact(at, async (tx) =>
         tx.written(await tx.load(idpIntent, proof.id)),
       );
-      const userId = (await linkedUser(instanceId, told.idpId, told.identity.id))?.id;
-      return { ...told, userId, written };
+      const userId = (await linkedUser(instanceId, said.idpId, said.identity.id))?.id;
+      return { ...said, userId, written };
     },
   };
 }

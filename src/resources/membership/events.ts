@@ -20,9 +20,9 @@ type Changed = { roles: string[] };
 type Removed = { userId: string };
 
 // One membership for a user in a context (C4).
-const lifeOf = <M extends Member>(place: (member: M) => string) => ({
+const lifeOf = <M extends Member>(contextKey: (member: M) => string) => ({
   added: payload<M>({
-    claims: (member) => [hold(membershipClaim, `${place(member)}/${member.userId}`)],
+    claims: (member) => [hold(membershipClaim, `${contextKey(member)}/${member.userId}`)],
   }),
   changed: payload<Changed>(),
   removed: payload<Removed>({ claims: () => [release(membershipClaim)] }),
@@ -31,8 +31,8 @@ const lifeOf = <M extends Member>(place: (member: M) => string) => ({
 });
 
 // A user of another organization can be named below the instance.
-const awaited = <M extends Member>(place: (member: M) => string) => ({
-  ...lifeOf(place),
+const awaited = <M extends Member>(contextKey: (member: M) => string) => ({
+  ...lifeOf(contextKey),
   /** Its roles count from now on. */
   accepted: payload<Record<string, never>>(),
 });

@@ -99,7 +99,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
   const queries = membershipQueries(deps, contexts.keyOf);
   const powers = powerReader(deps.db);
   const meet = newPower(deps);
-  const told = cachedResponse((row: MembershipRow) => ({
+  const responseOf = cachedResponse((row: MembershipRow) => ({
     membership: toGetMembership(row),
   }));
 
@@ -182,7 +182,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
     async getMembership({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw membershipNotFound();
-      return told(row);
+      return responseOf(row);
     },
 
     searchMemberships: listing(queries.search, toGetMembership),

@@ -29,7 +29,7 @@ type State = Membership | undefined;
 // All sets share the aggregate; which of them names it is all the same.
 const events: AnyEvents<MemberEvent> = instanceMemberEvents;
 
-/** A membership: one user, one context, and the roles he holds there. */
+/** A membership: one user, one context, and the roles they hold there. */
 export const membership = aggregate(events, undefined as State, evolve);
 
 function evolve(state: State, event: MemberEvent): State {
@@ -79,16 +79,16 @@ export function addMember(
     case "instance":
       return [instanceMemberEvents.added(member)];
     case "organization": {
-      const { type: _, ...place } = context;
-      return [organizationMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [organizationMemberEvents.added({ ...member, ...ofContext })];
     }
     case "project": {
-      const { type: _, ...place } = context;
-      return [projectMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [projectMemberEvents.added({ ...member, ...ofContext })];
     }
     case "projectGrant": {
-      const { type: _, ...place } = context;
-      return [grantMemberEvents.added({ ...member, ...place })];
+      const { type: _, ...ofContext } = context;
+      return [grantMemberEvents.added({ ...member, ...ofContext })];
     }
   }
 }

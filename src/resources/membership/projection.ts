@@ -41,7 +41,12 @@ export const memberships = table(
   },
 );
 
-type Place = { contextType: string; contextId: string; organizationId: string; projectId: string };
+type ContextColumns = {
+  contextType: string;
+  contextId: string;
+  organizationId: string;
+  projectId: string;
+};
 
 const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: string }) => ({
   instanceId,
@@ -53,7 +58,7 @@ const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: str
 function lifeOf<M extends Member>(
   prefix: string,
   events: AnyEvents,
-  placeOf: (member: M, event: Recorded) => Place,
+  columnsOf: (member: M, event: Recorded) => ContextColumns,
 ) {
   const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
   const accepted = `${prefix}.accepted`;
@@ -70,7 +75,7 @@ function lifeOf<M extends Member>(
         insertRow(memberships, {
           ...begin(event),
           ...{ userId, roles, isAccepted },
-          ...placeOf(member, event),
+          ...columnsOf(member, event),
         }),
       ];
     },

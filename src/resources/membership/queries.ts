@@ -55,7 +55,7 @@ export function membershipQueries(
   const t = db.table(memberships);
   const { organizationId } = t;
 
-  // Each kind of context has a permission of its own, and everybody sees his own memberships.
+  // Each kind of context has a permission of its own, and everybody sees their own memberships.
   function readable(scope: Scope): SQL | undefined {
     const { permissions } = scope;
     const kinds: (SQL | undefined)[] = [eq(t.userId, callerId(scope) ?? "")];

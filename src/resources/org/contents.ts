@@ -4,7 +4,7 @@ import type { Deps, RemoveContents } from "../../projection/module.ts";
 import { organizationEvents } from "./events.ts";
 import { organization } from "./org.ts";
 
-/** An organization that was deleted, and by whom: what follows from it is his doing too. */
+/** An organization that was deleted, and by whom: what follows from it is their doing too. */
 type Leaving = { organizationId: string; by: Omit<WriteContext, "instanceId" | "signal"> };
 
 const removeContents = jobKind<Leaving>("org.contents.remove");

@@ -43,7 +43,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId } = deps;
   const { tenancy } = deps;
   const queries = organizationQueries(deps);
-  const told = cachedResponse((row: OrganizationRow) => ({
+  const responseOf = cachedResponse((row: OrganizationRow) => ({
     organization: toGetOrganization(row),
   }));
   const create = organizationCreator(deps);
@@ -92,7 +92,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     },
 
     async getOrganization({ id }, { instanceId }) {
-      return told(await queries.get(instanceId, id));
+      return responseOf(await queries.get(instanceId, id));
     },
 
     searchOrganizations: listing(queries.search, toGetOrganization),

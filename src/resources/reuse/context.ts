@@ -30,9 +30,9 @@ export const inherits = (context: OwnerRef, owner: OwnerRef): boolean =>
   context.type !== owner.type || context.id !== owner.id;
 
 /**
- * Refuses what the caller may not do to a resource in the context that he acts in.
+ * Refuses what the caller may not do to a resource in the context that they act in.
  *
- * @throws missing() where he may not read it there, as if it were not there
+ * @throws missing() where they may not read it there, as if it were not there
  * @throws PERMISSION_DENIED PERMISSION_MISSING
  */
 export function requireIn(

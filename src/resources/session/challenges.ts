@@ -13,7 +13,7 @@ import { type Session, userMissing } from "./session.ts";
 /** What was asked of the user, and what the caller is told of it. */
 export type Challenged = {
   happened: SessionEvent[];
-  told: MessageInitShape<typeof ChallengesSchema> | undefined;
+  response: MessageInitShape<typeof ChallengesSchema> | undefined;
 };
 
 const verifications: Record<number, UserVerification> = {
@@ -40,11 +40,11 @@ export async function challenge(
   const happened: SessionEvent[] = [];
   const { webAuthN, otpSms, otpEmail } = wanted ?? {};
   if (webAuthN === undefined && otpSms === undefined && otpEmail === undefined) {
-    return { happened, told: undefined };
+    return { happened, response: undefined };
   }
   if (at.session.user === undefined) throw userMissing();
   const ref = { instanceId: at.instanceId, userId: at.session.user.id };
-  const told: MessageInitShape<typeof ChallengesSchema> = {};
+  const response: MessageInitShape<typeof ChallengesSchema> = {};
   const isReturned = otpSms?.returnCode === true || otpEmail?.delivery.case === "returnCode";
   if (isReturned) {
     requireVouching({ userId: ref.userId, organizationId: at.session.user.organizationId });
@@ -62,7 +62,7 @@ export async function challenge(
     }
     const { challengeId, options } = asked;
     happened.push(sessionEvents["webauthn.challenged"]({ challengeId, domain }));
-    told.webAuthN = { publicKeyCredentialRequestOptions: options };
+    response.webAuthN = { publicKeyCredentialRequestOptions: options };
   }
   if (otpSms !== undefined) {
     const issued = await checks.otp.issue(
@@ -75,7 +75,7 @@ export async function challenge(
       throw notRegistered("OTP_SMS", "no phone number for one-time passwords");
     }
     happened.push(sessionEvents["otp.sms.challenged"]({}));
-    if (issued.code !== undefined) told.otpSms = issued.code;
+    if (issued.code !== undefined) response.otpSms = issued.code;
   }
   if (otpEmail !== undefined) {
     const { delivery } = otpEmail;
@@ -91,9 +91,9 @@ export async function challenge(
       throw notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords");
     }
     happened.push(sessionEvents["otp.email.challenged"]({}));
-    if (issued.code !== undefined) told.otpEmail = issued.code;
+    if (issued.code !== undefined) response.otpEmail = issued.code;
   }
-  return { happened, told };
+  return { happened, response };
 }
 
 const notRegistered = (what: string, lack: string) =>

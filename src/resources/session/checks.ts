@@ -39,7 +39,7 @@ export type SessionChecks = {
     wanted: Checks | undefined,
   ): Promise<Checked>;
   /**
-   * Makes sure that the user and his organization are at the commit as they were when he was checked.
+   * Makes sure that the user and their organization are at the commit as they were when the user was checked.
    *
    * @throws ABORTED USER_CHANGED, INVALID_ARGUMENT INVALID_CREDENTIALS
    */

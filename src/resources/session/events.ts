@@ -1,6 +1,6 @@
 import { defineEvents, type EventOf, payload, type Subject } from "../../eventstore/event.ts";
 
-/** The user of the session, where he is known already. */
+/** The user of the session, where they are known already. */
 type Of = { userId?: string | undefined };
 
 export type UserAgentSet = Of & {

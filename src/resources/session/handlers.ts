@@ -47,7 +47,7 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = sessionQueries(deps, tenancy);
 
-  /** Who has the token may; else the user himself, and who may it where the user is. */
+  /** Who has the token may; else the user, and who may it where the user is. */
   async function require(
     scope: Scope,
     { id, sessionToken }: { id: string; sessionToken?: string | undefined },
@@ -104,25 +104,25 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     async createSession({ session: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the session");
       const checked = await checks.check(writeContext(scope), undefined, wanted.checks);
-      const { written, ...told } = await events.transact(writeContext(scope), async (tx) => {
+      const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = tx.begin(session, newId());
         tx.record(session, loaded, addSession(), instanceOwner(scope));
         return change(tx, scope, loaded, { wanted, checked, userAgent: wanted.userAgent });
       });
       const made = written();
-      return { details: toDetails(made), sessionId: made.id, ...told };
+      return { details: toDetails(made), sessionId: made.id, ...response };
     },
 
     async patchSession({ id, session: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the session");
       const { state } = await events.load(session, scope.instanceId, id);
       const checked = await checks.check(writeContext(scope), requireSession(state), wanted.checks);
-      const { written, ...told } = await events.transact(writeContext(scope), async (tx) => {
+      const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
         await requireLiving(tx, scope, loaded);
         return change(tx, scope, loaded, { wanted, checked, userAgent: undefined });
       });
-      return { details: toDetails(written()), ...told };
+      return { details: toDetails(written()), ...response };
     },
 
     async getSession({ id }, { instanceId }) {
@@ -175,7 +175,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     if (checked.user !== undefined && checked.isNamed) {
       tx.record(session, loaded, nameUser(loaded.state, checked.user));
     }
-    // After the user: what tells of him is sealed with his key.
+    // After the user: what tells of them is sealed with their key.
     if (userAgent !== undefined) {
       tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
     }
@@ -183,8 +183,12 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
     const personId = at.session.user?.id;
     tx.recognise({ sessionId: loaded.id, ...(personId === undefined ? {} : { personId }) });
-    const { happened, told } = await challenge(checksOfUsers, tx, at, wanted.challenges, (about) =>
-      requireVouching(scope, about, credentialWriter),
+    const { happened, response } = await challenge(
+      checksOfUsers,
+      tx,
+      at,
+      wanted.challenges,
+      (about) => requireVouching(scope, about, credentialWriter),
     );
     tx.record(session, loaded, happened);
     tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));
@@ -198,7 +202,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
     return {
       written: tx.written(loaded),
       sessionToken,
-      ...(told === undefined ? {} : { challenges: told }),
+      ...(response === undefined ? {} : { challenges: response }),
     };
   }
 

@@ -28,14 +28,14 @@ export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
       const organizationId = organizationOf(scope);
       if (content.case === "ldap") {
         const goesOn = { successUrl: "", failureUrl: "" };
-        const told = await intents.lookUp(at, { idpId, organizationId, goesOn }, content.value);
-        if (told === undefined) throw credentialsInvalid();
-        const { id: idpIntentId, token: idpIntentToken, userId = "", written } = told;
+        const login = await intents.lookUp(at, { idpId, organizationId, goesOn }, content.value);
+        if (login === undefined) throw credentialsInvalid();
+        const { id: idpIntentId, token: idpIntentToken, userId = "", written } = login;
         const value = { idpIntentId, idpIntentToken, userId };
         return { details: toDetails(written()), nextStep: { case: "idpIntent", value } };
       }
       if (content.case !== "urls") throw new Error("validation requires the content");
-      // What is not there for the caller comes before what is wrong with his request (B3).
+      // What is not there for the caller comes before what is wrong with their request (B3).
       await intents.requireIdp(scope.instanceId, organizationId, idpId);
       const { successUrl, failureUrl } = content.value;
       await requireOwn(scope.instanceId, successUrl, "urls.success_url");
@@ -46,12 +46,12 @@ export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
     },
 
     async getIdentityProviderIntent({ idpIntentId: id, idpIntentToken: token }, scope) {
-      const told = await intents.retrieve(writeContext(scope), { id, token });
-      const idp = await intents.provider(scope.instanceId, told.idpId);
+      const login = await intents.retrieve(writeContext(scope), { id, token });
+      const idp = await intents.provider(scope.instanceId, login.idpId);
       return {
-        details: toDetails(told.written()),
-        idpInformation: toInformation(told, idp?.type ?? ""),
-        userId: told.userId ?? "",
+        details: toDetails(login.written()),
+        idpInformation: toInformation(login, idp?.type ?? ""),
+        userId: login.userId ?? "",
       };
     },
   };

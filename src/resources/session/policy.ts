@@ -85,8 +85,8 @@ export function demandReader({ db, memberships }: Demands): DemandReader {
     whenKnown(policyOf(instanceId, organizationId), (policy) =>
       policy.forceMfa || !policy.forceMfaAdministrators
         ? policy
-        : whenKnown(memberships.ofUser(instanceId, id), (held) =>
-            held.length === 0 ? policy : { ...policy, forceMfa: true },
+        : whenKnown(memberships.ofUser(instanceId, id), (rows) =>
+            rows.length === 0 ? policy : { ...policy, forceMfa: true },
           ),
     );
 }
@@ -98,8 +98,8 @@ export function sessionJudge(parts: Demands & { now: () => Date }): SessionJudge
   const authenticators = authenticatorReader(db);
   return (instanceId, session) =>
     whenKnown(demandOf(instanceId, { ...session, id: session.userId }), (policy) =>
-      whenKnown(authenticators.ofUser(instanceId, session.userId), (held) =>
-        judge(session, policy, held, now()),
+      whenKnown(authenticators.ofUser(instanceId, session.userId), (rows) =>
+        judge(session, policy, rows, now()),
       ),
     );
 }
@@ -107,10 +107,10 @@ export function sessionJudge(parts: Demands & { now: () => Date }): SessionJudge
 function judge(
   session: SessionRow,
   policy: LoginPolicy,
-  held: readonly AuthenticatorRow[],
+  rows: readonly AuthenticatorRow[],
   now: Date,
 ): Unfinished | undefined {
-  const factors = held.filter((each) => countsAsSecond(each, policy));
+  const factors = rows.filter((each) => countsAsSecond(each, policy));
   const proofs = proofsOf(session);
   const missing = missingProof({ policy, proofs, factors, freshSince: undefined, now });
   const isOld = now.getTime() - session.creationDate.getTime() > policy.sessionLifetimeMs;
@@ -128,6 +128,6 @@ function judge(
   return {
     lacks,
     hasSecondFactor: factors.length > 0,
-    mustChangePassword: held.some(({ kind, isMarked }) => kind === "password" && isMarked),
+    mustChangePassword: rows.some(({ kind, isMarked }) => kind === "password" && isMarked),
   };
 }

@@ -49,7 +49,7 @@ export const sessions = table(
     intentCheckedAt: optionalInstant(),
     /** The last login with a provider whose word counted as two factors. */
     twoFactorIntentCheckedAt: optionalInstant(),
-    /** The provider that its user logged in with last; empty where he did not. */
+    /** The provider that its user logged in with last; empty where they did not. */
     idpId: text(),
     totpCheckedAt: optionalInstant(),
     otpSmsCheckedAt: optionalInstant(),
@@ -166,7 +166,7 @@ export const sessionProjection = projection(
   on(userEvents, {
     "user.deactivated": endThoseOfUser,
     "user.locked": endThoseOfUser,
-    // His key is gone: a fold would find nothing of what told of him.
+    // The user's key is gone: a fold would find nothing of what told of them.
     "user.removed": ({ instanceId, aggregateId: userId }) => [
       updateRows(sessions, { instanceId, userId }, { ...ended, ...erased }),
       deleteRows(sessionMetadata, { instanceId, userId }),

@@ -6,8 +6,8 @@ import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { addSession, nameUser, requireSession, session, setLifetime } from "./session.ts";
 
 /**
- * What a user has just proven outside of a session: by a passkey that said who he is, at an identity provider, or by what
- * he registered.
+ * What a user has just proven outside of a session: by a passkey that said who they are, at an identity provider, or by what
+ * they registered.
  */
 export type Proof =
   | { kind: "totp" }
@@ -21,7 +21,7 @@ const eventOf = (proof: Proof): SessionEvent => {
   return sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified });
 };
 
-/** Opens a session of a user who has proven himself already; its id. Undefined where he is not active by now. */
+/** Opens a session of a user who has authenticated already; its id. Undefined where they are not active by now. */
 export function openProvenSession(
   { events, newId }: Pick<Deps, "events" | "newId">,
   at: WriteContext,
@@ -51,7 +51,7 @@ export function recordProof(
   return events.transact(at, async (tx) => {
     const loaded = await tx.load(session, proven.sessionId);
     const { user: of } = requireSession(loaded.state);
-    // What ends all sessions of a user stands in his stream.
+    // What ends all sessions of a user stands in their stream.
     if (of !== undefined) {
       await tx.load(user, of.id);
       tx.recognise({ personId: of.id, sessionId: proven.sessionId });

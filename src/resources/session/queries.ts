@@ -77,7 +77,7 @@ export function sessionQueries(
     [SessionFieldName.CHANGE_DATE]: t.changeDate,
   };
 
-  /** What the caller made, he may read beside what he may read anyway. */
+  /** What the caller made, they may read beside what they may read anyway. */
   async function visible(scope: Scope): Promise<(SQL | undefined)[]> {
     const [reached, ...living] = await tenancy.visible(scope, {
       organizationId: t.organizationId,

@@ -24,8 +24,8 @@ export function stepUp(parts: {
       const { userId, organizationId, authentication } = caller;
       // Machine users act on their own keys by their keys.
       if ((await activeUser(instanceId, userId))?.schemaType === "machine") return;
-      const held = await authenticators.ofUser(instanceId, userId);
-      const needed = strongestOf(held, await policyOf(instanceId, organizationId));
+      const rows = await authenticators.ofUser(instanceId, userId);
+      const needed = strongestOf(rows, await policyOf(instanceId, organizationId));
       const at = authentication?.proven[needed]?.getTime();
       const age = at === undefined ? Number.POSITIVE_INFINITY : now().getTime() - at;
       if (age <= maxAgeMs && age >= -skewMs) return;
@@ -38,15 +38,15 @@ export function stepUp(parts: {
 }
 
 /** The strongest factor of a person that the settings let them log in with. */
-const strongestOf = (held: readonly AuthenticatorRow[], policy: LoginPolicy): Strength =>
-  strengthsHeld(held, policy)[0] ?? "provider";
+const strongestOf = (rows: readonly AuthenticatorRow[], policy: LoginPolicy): Strength =>
+  strengthsHeld(rows, policy)[0] ?? "provider";
 
 /** How strongly a person can prove themselves as the settings let them, from the strongest down. */
 export function strengthsHeld(
-  held: readonly AuthenticatorRow[],
+  rows: readonly AuthenticatorRow[],
   { passkeysAllowed, secondFactors }: Pick<LoginPolicy, "passkeysAllowed" | "secondFactors">,
 ): readonly Strength[] {
-  const counting = held.filter(({ isVerified }) => isVerified).map(heldStrength);
+  const counting = rows.filter(({ isVerified }) => isVerified).map(heldStrength);
   return strengths.filter((each) => counting.includes(each));
 
   function heldStrength({ kind, isMarked: isPasskey }: AuthenticatorRow): Strength | undefined {

@@ -51,7 +51,7 @@ export async function isTokenOf(
 
 /**
  * Recognises session tokens (B5): as long as the session lasts, once something of its user was checked, and
- * only while he and his organization are active. All of it is read anew after every write that touched it (B7).
+ * only while they and their organization are active. All of it is read anew after every write that touched it (B7).
  */
 export function sessionTokens(parts: {
   db: Database;

@@ -8,7 +8,7 @@ import { users } from "./projection.ts";
 export type ActiveUser = { id: string; organizationId: string; schemaType: string };
 
 /**
- * The user, where he and his organization are active; both are read anew after every write that touched them
+ * The user, where they and their organization are active; both are read anew after every write that touched them
  * (B7). What is remembered is known at once, and every call is spared the promises.
  */
 export function activeUserReader(parts: {

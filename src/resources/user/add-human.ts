@@ -13,7 +13,7 @@ import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { addUser, type User, user } from "./user.ts";
 
-/** A person to add, as whoever may write users describes him. */
+/** A person to add, as whoever may write users describes them. */
 export type NewHuman = {
   userId?: string;
   username: string;
@@ -31,15 +31,15 @@ export type NewHuman = {
   totpSecret?: string | undefined;
   /** Codes in clear, each of which counts once as a second factor. */
   recoveryCodes?: readonly string[];
-  /** He is given another way in than a password: nobody invites him to set one. */
+  /** They are given another way in than a password: nobody invites them to set one. */
   hasOtherWay?: boolean;
-  /** Nothing is sent to him: whoever brings many people tells them himself. */
+  /** Nothing is sent to them: whoever brings many people tells them without the service. */
   isSilent?: boolean;
 };
 
 /**
- * Adds a person with his contacts and his credentials, in the caller's unit: all of it or nothing. Who has no password is
- * invited by mail to set one; another address that is not known to be his is sent its code. Call `prepare` once, and what it
+ * Adds a person with their contacts and their credentials, in the caller's unit: all of it or nothing. Who has no password is
+ * invited by mail to set one; another address that is not known to be theirs is sent its code. Call `prepare` once, and what it
  * gives in every try of the unit.
  *
  * @throws ALREADY_EXISTS USERNAME_TAKEN
@@ -85,9 +85,9 @@ export function humanAdder(deps: Deps) {
         ]);
       }
       if (recovery.length > 0) {
-        const kept = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
-        tx.write(...kept);
-        const added = { count: kept.length };
+        const rows = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
+        tx.write(...rows);
+        const added = { count: rows.length };
         tx.record(user, loaded, [userEvents["human.mfa.recovery_codes.added"](added)]);
       }
       return loaded;

@@ -27,11 +27,11 @@ const refusalMs = 50;
  * A browser by which the user has logged in before has counters of its own. A right attempt sets its counter back.
  */
 export type UserChecks = {
-  /** Right with `changeRequired`: the user must set another password (`SetPassword`) before he goes on. */
+  /** Right with `changeRequired`: the user must set another password (`SetPassword`) before they go on. */
   password: PasswordCheck;
   /** A code of an app counts once: neither it nor an earlier one is right again. */
   totp: TotpCheck;
-  /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to him. */
+  /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to the caller. */
   otp: OtpChecks;
   recoveryCode: RecoveryCodeCheck;
   /** A login with an identity provider; it counts once. */

@@ -28,7 +28,7 @@ export const passwordReset: CodeKind = {
   length: 10,
   alphabet: letters,
 };
-/** Proves the mailbox of a new person and lets him set his first password: the mail may lie there over a weekend. */
+/** Proves the mailbox of a new person and lets them set their first password: the mail may lie there over a weekend. */
 export const initialization: CodeKind = {
   name: "initialization",
   lifeMs: 72 * 60 * minute,

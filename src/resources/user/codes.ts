@@ -82,7 +82,7 @@ export type Codes = {
     kind: CodeKind,
     tried: { code: string; subject: string; isCounted?: true },
   ): Promise<Reach | undefined>;
-  /** Everything a user has: it goes with him. */
+  /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
 

@@ -12,7 +12,7 @@ import { requireVouching } from "./vouch.ts";
 export const codeKinds = { email: emailVerification, phone: phoneVerification } as const;
 
 /**
- * Sets a contact of a user, and makes the code that proves it unless it is known to be his.
+ * Sets a contact of a user, and makes the code that proves it unless it is known to be theirs.
  *
  * @returns the code, where the caller asked to be told
  * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING
@@ -73,8 +73,8 @@ export async function issueCode(
 }
 
 /**
- * Invites a new person who has nothing to log in with: one code proves the mailbox and lets him set his first password, so
- * no other one is sent there.
+ * Invites a new person who has nothing to log in with: one code proves the mailbox and lets them set their first password,
+ * so no other one is sent there.
  */
 export async function invite(
   codes: Codes,

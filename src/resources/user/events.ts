@@ -17,7 +17,7 @@ export type MarkProof = { proof?: "code" | "setup" };
 
 type Named = { organizationId: string; username: string };
 
-/** What a new user is. `data` follows his schema; it is JSON text where it tells of a person. */
+/** What a new user is. `data` follows their schema; it is JSON text where it tells of a person. */
 export type AddedUser<D> = Named & {
   schemaId: string;
   schemaType: string;
@@ -49,7 +49,7 @@ const usernameClaims = ({ organizationId, username }: Named) => [
 const personalData = payload<ChangedData<string>>({ personal: ["data"] });
 const nothing = () => payload<Record<string, never>>();
 
-/** Facts about a user. What tells of a person is encrypted with his own key (C7). */
+/** Facts about a user. What tells of a person is encrypted with their own key (C7). */
 export const userEvents = defineEvents("user", {
   "human.added": payload<AddedUser<string> | FirstHuman>({
     personal: ["username", "data", "givenName", "familyName", "displayName", "email"],

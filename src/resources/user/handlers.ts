@@ -65,7 +65,7 @@ export type UserMethods =
   | "searchUsers"
   | "searchUserEvents";
 
-/** Every method that names a user asks for the same: where he is, and whether he is the caller. */
+/** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = userQueries(deps, tenancy);
@@ -111,7 +111,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const field = "user.authenticators.password";
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
       const setting = password && settingOf(credentials, scope.instanceId, password, field);
-      const [written, told] = await events.transact(writeContext(scope), async (tx) => {
+      const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
         requireData(schema, data, "owner");
@@ -131,12 +131,12 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         }
         return [tx.written(loaded), made];
       });
-      return { details: toDetails(written()), ...told };
+      return { details: toDetails(written()), ...response };
     },
 
     async patchUser({ id, user: patch }, scope) {
       if (patch === undefined) throw new Error("validation requires the user");
-      const [written, told] = await events.transact(writeContext(scope), async (tx) => {
+      const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(user, id);
         const { state } = loaded;
         if (state === undefined) throw userNotFound();
@@ -156,7 +156,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         const made = await setContacts(tx, loaded, patch.contact, { scope });
         return [tx.written(loaded), made];
       });
-      return { details: toDetails(written()), ...told };
+      return { details: toDetails(written()), ...response };
     },
 
     deactivateUser: change(deactivateUser),
@@ -186,20 +186,20 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     async getUser({ id }, scope) {
       const row = await queries.find(scope.instanceId, id);
       if (row === undefined) throw userNotFound();
-      const held = await authenticators.ofUser(scope.instanceId, id);
+      const authenticatorRows = await authenticators.ofUser(scope.instanceId, id);
       const { instanceId } = scope;
       const throttling = await attempts.throttling({ instanceId, now: now() }, row);
-      const lastUse = await usesOf(instanceId, held);
-      return { user: await show(scope, row, held, { throttling, lastUse }) };
+      const lastUse = await usesOf(instanceId, authenticatorRows);
+      return { user: await show(scope, row, authenticatorRows, { throttling, lastUse }) };
     },
 
     async searchUsers({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
       const ids = found.rows.map(({ id }) => id);
-      const held = await authenticators.ofUsers(scope.instanceId, ids);
-      const lastUse = await usesOf(scope.instanceId, [...held.values()].flat());
+      const authenticatorRows = await authenticators.ofUsers(scope.instanceId, ids);
+      const lastUse = await usesOf(scope.instanceId, [...authenticatorRows.values()].flat());
       const shown = found.rows.map((row) =>
-        show(scope, row, held.get(row.id), { lastUse: lastUse }),
+        show(scope, row, authenticatorRows.get(row.id), { lastUse: lastUse }),
       );
       const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
@@ -241,8 +241,11 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     };
   }
 
-  async function usesOf(instanceId: string, held: readonly AuthenticatorRow[]): Promise<LastUse> {
-    const standing = held.filter(
+  async function usesOf(
+    instanceId: string,
+    authenticatorRows: readonly AuthenticatorRow[],
+  ): Promise<LastUse> {
+    const standing = authenticatorRows.filter(
       ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
     );
     const ids = standing.map(({ userId }) => userId);
@@ -250,11 +253,11 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
   }
 
-  // What the schema lets the reader see: the user himself, or who may read users of his organization.
+  // What the schema lets the reader see: the user, or who may read users of their organization.
   async function show(
     scope: Scope,
     row: UserRow,
-    held: readonly AuthenticatorRow[] = [],
+    authenticatorRows: readonly AuthenticatorRow[] = [],
     {
       throttling = {},
       lastUse = () => undefined,
@@ -266,7 +269,12 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
     const domains = await domainsOf(instanceId, row.organizationId);
-    const shown = { domains, data, throttling, authenticators: toAuthenticators(held, lastUse) };
+    const shown = {
+      domains,
+      data,
+      throttling,
+      authenticators: toAuthenticators(authenticatorRows, lastUse),
+    };
     return toGetUser(row, shown);
   }
 }

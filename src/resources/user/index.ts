@@ -51,7 +51,12 @@ export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.
 export { clientIdClaim, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
-export { canLogIn, heldOf, lastsUntil, requireRoom } from "./authenticator/authenticators.ts";
+export {
+  canLogIn,
+  authenticatorsOf,
+  lastsUntil,
+  requireRoom,
+} from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";

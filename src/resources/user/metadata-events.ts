@@ -2,7 +2,7 @@ import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { notFound } from "../../errors.ts";
 
-/** A value is base64: others keep it with a user, and it may tell of him. */
+/** A value is base64: others keep it with a user, and it may tell of them. */
 type Set = { userId: string; key: string; value: string };
 
 /** Facts about the values that others keep with a user, an object each. */

@@ -5,7 +5,7 @@ const nothing = () => payload<Record<string, never>>();
 
 /**
  * What users were told. It stands in a stream of its own beside the one of the user, so that a message that leaves never
- * comes in the way of what he does meanwhile; its id is that of the user.
+ * comes in the way of what they do meanwhile; its id is that of the user.
  */
 export const noticeEvents = defineEvents(
   "user",

@@ -2,7 +2,7 @@ import type { EventOf } from "../../eventstore/event.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type AuthenticatorKind, heldOf } from "./authenticator/authenticators.ts";
+import { type AuthenticatorKind, authenticatorsOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
   emailVerification,
@@ -57,7 +57,7 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
 };
 
 export type NoticeSource = {
-  /** What to send; nothing where the user, his address or the code that was asked for is gone, or the code was asked anew. */
+  /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
   due(job: RunningJob<Notice>): Promise<DueNotice | undefined>;
   /** Ends the job; the log says that the message has left. */
   sent(job: RunningJob<Notice>): Promise<void>;
@@ -80,7 +80,7 @@ const sameContact: Coded["address"] = (state, notice, subject) =>
 const authenticator =
   (kind: AuthenticatorKind): Coded["address"] =>
   ({ authenticators }, _, subject) =>
-    heldOf(authenticators, kind).find(({ id }) => id === subject)?.address;
+    authenticatorsOf(authenticators, kind).find(({ id }) => id === subject)?.address;
 
 const coded: readonly Coded[] = [
   {
@@ -171,9 +171,9 @@ export function noticeSource(deps: Deps): NoticeSource {
     const account = await accountOf(instanceId, address, organizationId);
     const { state } = account ? await events.load(user, instanceId, account) : {};
     if (account !== undefined && state !== undefined) {
-      const told = await describe(instanceId, account, state);
+      const recipient = await describe(instanceId, account, state);
       const own = state.email?.address ?? address;
-      return { channel: "email", topic: "registered", address: own, user: told };
+      return { channel: "email", topic: "registered", address: own, user: recipient };
     }
     const code = await renewed(job, registration, asked);
     if (code === undefined) return undefined;
@@ -195,15 +195,15 @@ export function noticeSource(deps: Deps): NoticeSource {
       if ((await organizations.byId(instanceId, state.organizationId)) === undefined) {
         return undefined;
       }
-      const told = {
+      const notice = {
         ...{ channel, urlTemplate, sessionId },
         user: await describe(instanceId, userId, state),
       };
       if ("news" in about) {
         const { email } = state;
-        // What happens to an account is for nobody who has not proven that he reads its mail.
+        // What happens to an account is for nobody who has not proven that they read its mail.
         if (email?.isVerified !== true) return undefined;
-        const news = { ...told, topic: about.news, address: email.address };
+        const news = { ...notice, topic: about.news, address: email.address };
         if (about.news === "recovery.link") {
           const { accountId = userId } = about;
           const account = (await names.of(instanceId, accountId))?.loginName;
@@ -223,7 +223,7 @@ export function noticeSource(deps: Deps): NoticeSource {
       if (found === undefined || address === undefined) return undefined;
       const code = await renewed(job, found.kind, about);
       if (code === undefined) return undefined;
-      return { ...told, topic: found.topic, address, code, codeId: subject };
+      return { ...notice, topic: found.topic, address, code, codeId: subject };
     },
 
     async sent(job) {

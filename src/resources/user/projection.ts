@@ -18,7 +18,7 @@ export const users = table(
     schemaType: text(),
     schemaRevision: int(),
     state: text(),
-    /** Whether he ever had something to log in with. */
+    /** Whether they ever had something to log in with. */
     wasSetUp: bool(),
     username: text(),
     usernameFolded: text(),
@@ -146,7 +146,7 @@ const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>
   updateRows(users, row(event), { ...values, ...touch(event) }),
 ];
 
-// Whatever happens to what a user logs in with, happens to him.
+// Whatever happens to what a user logs in with, happens to them.
 const ofAuthenticators = () =>
   Object.fromEntries(
     Object.keys(authenticatorPayloads).map((key) => [

@@ -20,7 +20,7 @@ export async function recoveryLinkConcerns({
       and(inArray(t.type, [added, used]), gte(t.createdAt, new Date(now().getTime() - monthMs))),
     )
     .orderBy(desc(t.createdAt));
-  const told = (type: string) => {
+  const listed = (type: string) => {
     const of = rows.filter((row) => row.type === type);
     const users = new Set(of.map(({ instanceId, id }) => `${instanceId}/${id}`));
     return { count: of.length, some: [...users].slice(0, mostTold) };
@@ -29,12 +29,12 @@ export async function recoveryLinkConcerns({
     {
       name: "recovery_links_made",
       text: "recovery links were made on this machine in the last 30 days: someone here should know of each",
-      ...told(added),
+      ...listed(added),
     },
     {
       name: "recovery_links_used",
       text: "recovery links were used in the last 30 days: the users were given new passwords by them",
-      ...told(used),
+      ...listed(used),
     },
   ];
 }

@@ -36,7 +36,7 @@ export const parseData = (data: JsonObject | string): JsonObject => {
   return data === "" ? {} : (JSON.parse(data) as JsonObject);
 };
 
-/** How the data of a user call him; empty where they do not, and he is shown by his username. */
+/** How the data of a user call them; empty where they do not, and the user is shown by the username. */
 export function displayNameOf(data: JsonObject): string {
   const text = (name: string) => {
     const value = data[name];

@@ -28,7 +28,7 @@ export type User = {
   phone: Proven<{ number: string }> | undefined;
   /** The last claim of a domain that the log tells them of, while the name that it gave them is theirs. */
   claim: { id: string; domain: string } | undefined;
-  /** What he logs in with. */
+  /** What they log in with. */
   authenticators: readonly Authenticator[];
   /** The pages of the login let them in with a second factor alone, whatever the settings say. */
   owesSecondFactor?: true;
@@ -124,7 +124,7 @@ export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
   data,
 });
 
-/** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of his may pass to another */
+/** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of theirs may pass to another */
 export function addUser({ version }: Loaded<State>, wanted: NewUser): UserEvent[] {
   if (version > 0n) throw alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
   const asText = { ...wanted, data: JSON.stringify(wanted.data) };

@@ -16,7 +16,7 @@ import { toUserSchema } from "./reader.ts";
 /**
  * A new user schema, whose document has proven to be one.
  *
- * @throws INVALID_ARGUMENT USER_SCHEMA_INVALID naming the place in the document
+ * @throws INVALID_ARGUMENT USER_SCHEMA_INVALID naming the path in the document
  */
 export const toConfig = ({
   type,
@@ -28,7 +28,7 @@ export const toConfig = ({
   possibleAuthenticators: toNames(possibleAuthenticators),
 });
 
-/** @throws INVALID_ARGUMENT USER_SCHEMA_INVALID naming the place in the document */
+/** @throws INVALID_ARGUMENT USER_SCHEMA_INVALID naming the path in the document */
 export const toChanges = ({
   type,
   schema,

@@ -41,7 +41,7 @@ function compileByText(schema: JsonObject): Compiled {
  *
  * Data is an object of at most 64 KiB of JSON, 4096 values and 20 levels, with names of at most 200 characters.
  *
- * @param as the one who writes: who manages the user, or the user himself
+ * @param as the one who writes: who manages the user, or the user
  * @param previous the whole data before, also what the actor cannot read; absent for a new user
  * @throws INVALID_ARGUMENT USER_DATA_INVALID naming each `user.data.<path>` that does not fit
  * @throws PERMISSION_DENIED USER_DATA_READ_ONLY naming a property that differs and that the actor may not write
@@ -72,7 +72,7 @@ function requireFit({ schema, budget }: CompiledSchema, data: JsonObject): void 
   if (flaws.length > 0) throw invalidData(flaws);
 }
 
-/** The part of the data that an owner, or the user himself, may read. */
+/** The part of the data that an owner, or the user, may read. */
 export const readableData = (schema: UserSchema, data: JsonObject, as: Actor): JsonObject =>
   readable(compile(schema).permissions, data, as);
 

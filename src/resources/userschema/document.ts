@@ -102,10 +102,10 @@ function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
         checkOther(name, value, at, pointer === "#");
         if (name === permissionKeyword) permissionAt = at;
       } else if (keyword.holds !== "value") {
-        const held = compileHeld(keyword.holds, value, at, `${pointer}/${name}`, (part) =>
+        const inner = compileHeld(keyword.holds, value, at, `${pointer}/${name}`, (part) =>
           keyword.isAsserted ? take(name, part) : part.schema,
         );
-        if (keyword.isAsserted) made[name] = held;
+        if (keyword.isAsserted) made[name] = inner;
         if (name === "patternProperties") checkSimple(Object.keys(Object(value)), at);
       } else {
         const wrong = keyword.wrong(value);
@@ -133,17 +133,19 @@ function createCompiler(root: JsonObject, rootPath: string, budget: Budget) {
     pointer: string,
     take: (part: Part) => ValidatorSchema,
   ): unknown {
-    const one = (name: string | number, held: JsonValue) =>
-      take(compile(held, below(path, name), `${pointer}/${escape(String(name))}`));
+    const one = (name: string | number, inner: JsonValue) =>
+      take(compile(inner, below(path, name), `${pointer}/${escape(String(name))}`));
     if (holds === "schema") return take(compile(value, path, pointer));
     if (holds === "schemas") {
       if (!Array.isArray(value) || value.length === 0) {
         throw new DocumentFlaw(path, "must be a list of at least one schema");
       }
-      return value.map((held, index) => one(index, held));
+      return value.map((inner, index) => one(index, inner));
     }
     if (!isObject(value)) throw new DocumentFlaw(path, "must be an object of schemas");
-    return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, one(name, held)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, one(name, inner)]),
+    );
   }
 
   function refer(reference: JsonValue, path: string): Part {

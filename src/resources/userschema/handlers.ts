@@ -29,7 +29,7 @@ export function userSchemaHandlers(
 ): Handlers<typeof UserSchemaService> {
   const { db, events, newId } = deps;
   const queries = userSchemaQueries(deps);
-  const told = cachedResponse((row: UserSchemaRow) => ({
+  const responseOf = cachedResponse((row: UserSchemaRow) => ({
     userSchema: toGetUserSchema(row),
   }));
 
@@ -65,7 +65,7 @@ export function userSchemaHandlers(
       }),
 
     async getUserSchema({ id }, { instanceId }) {
-      return told(await queries.get(instanceId, id));
+      return responseOf(await queries.get(instanceId, id));
     },
 
     async searchUserSchemas({ query, sortingColumn, filters }, { instanceId }) {

@@ -4,7 +4,7 @@ import { below, isObject, sameJson } from "./json.ts";
 /** The keyword that says who may read and write a property: `{"owner": "rw", "self": "r"}`. */
 export const permissionKeyword = "urn:idsvc:schema:permission";
 
-/** In what part somebody acts: as who manages the user, or as the user himself. */
+/** In what part somebody acts: as who manages the user, or as the user. */
 export type Actor = "owner" | "self";
 
 type Access = "r" | "rw" | "none";
@@ -67,9 +67,9 @@ const accessOf = (value: JsonValue | undefined): Access =>
 
 /** The part of a document that a `$ref` of it leads to. */
 export function referredBy(root: JsonObject, reference: string): JsonValue | undefined {
-  return namesOf(reference).reduce<JsonValue | undefined>((held, name) => {
-    if (Array.isArray(held)) return /^\d+$/.test(name) ? held[Number(name)] : undefined;
-    return isObject(held) && Object.hasOwn(held, name) ? held[name] : undefined;
+  return namesOf(reference).reduce<JsonValue | undefined>((inner, name) => {
+    if (Array.isArray(inner)) return /^\d+$/.test(name) ? inner[Number(name)] : undefined;
+    return isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined;
   }, root);
 }
 

@@ -52,19 +52,19 @@ export function formatTest(format: string): Refinement[] {
 export const fits = (schema: ValidatorSchema, data: JsonObject): boolean =>
   validator().Check(schema, data);
 
-/** What is wrong with data that does not fit: a few flaws, each place once, never with a value. */
+/** What is wrong with data that does not fit: a few flaws, each path once, never with a value. */
 export function flawsOf(schema: ValidatorSchema, data: JsonObject, path: string): Flaw[] {
   const [, errors] = validator().Errors(schema, data);
-  const told = new Map<string, string>();
+  const byPath = new Map<string, string>();
   // The bare schema `false` says least: what forbids by it comes after.
   const bare = errors.filter(({ keyword }) => keyword === "boolean");
   for (const error of [...errors.filter((one) => !bare.includes(one)), ...bare]) {
     const at = pathOf(data, error.instancePath, path);
     for (const [where, message] of explain(at, error)) {
-      if (!told.has(where)) told.set(where, message);
+      if (!byPath.has(where)) byPath.set(where, message);
     }
   }
-  return [...told].map(([where, message]) => ({ path: where, message }));
+  return [...byPath].map(([where, message]) => ({ path: where, message }));
 }
 
 type ValidatorError = ReturnType<typeof Schemas.Errors>[1][number];

@@ -20,7 +20,7 @@ import {
   supportedLanguages,
 } from "./language.ts";
 
-/** Everybody may read those of the instance and of his own organization (B4). */
+/** Everybody may read those of the instance and of their own organization (B4). */
 export function languageAuthorize(deps: Deps): Authorize<typeof LanguageService> {
   const onContext = deps.tenancy.requireOnContext;
   return {

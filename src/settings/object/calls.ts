@@ -22,7 +22,7 @@ import {
   type SettingValue,
 } from "./settings.ts";
 
-type Told = { details: MessageInitShape<typeof DetailsSchema> };
+type WithDetails = { details: MessageInitShape<typeof DetailsSchema> };
 
 /** A property whose fields are of no generic value type. */
 export type OwnType = {
@@ -40,8 +40,8 @@ export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
 
 /** The two calls of a group whose messages have a field for each property, of its name. */
 export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
-  set(settings: MessageShape<S> | undefined, scope: Scope): Promise<Told>;
-  resolve(scope: Scope): Promise<Told & { settings: MessageInitShape<R> }>;
+  set(settings: MessageShape<S> | undefined, scope: Scope): Promise<WithDetails>;
+  resolve(scope: Scope): Promise<WithDetails & { settings: MessageInitShape<R> }>;
 };
 
 const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {

@@ -211,7 +211,7 @@ export type UnitResult = number | Refusal;
 /** For each part: how many units the instance had seen before, and what became of each of ours. */
 export type BatchResult = [before: number, results: UnitResult[]][];
 
-/** What became of a unit: what its caller is told, or what he gets thrown. */
+/** What became of a unit: what its caller is told, or gets thrown. */
 export function outcomeOf(result: UnitResult): { committed: Committed } | { error: Error } {
   if (typeof result === "number") return { committed: { firstSequence: BigInt(result) } };
   const [state, message, table] = result;

@@ -6,7 +6,7 @@ const oldestServer = 14;
 
 /** How long things may take, in milliseconds. */
 export const limits = {
-  /** A caller waits this long for a connection before he is told to come back. */
+  /** A caller waits this long for a connection before they are told to come back. */
   waitMs: 1_000,
   statementMs: 5_000,
   lockMs: 2_000,

@@ -14,7 +14,7 @@ type Values = Record<string, unknown>;
  * the changes do one by one.
  *
  * In a group all changes have one shape, and no two are about one row. New rows may come before others of their table
- * that have another key; everything else keeps its place among the changes of its table. Tables know nothing of each other.
+ * that have another key; everything else keeps its position among the changes of its table. Tables know nothing of each other.
  */
 export function grouped(changes: readonly RowChange[]): [RowChange, ...RowChange[]][] {
   const groups: Group[] = [];

@@ -42,9 +42,9 @@ export async function importStore(parts: Import): Promise<Map<string, Checksum>>
       const given = await copy(connection, table);
       await connection.query(`ALTER TABLE ${quote(table.name)} ENABLE TRIGGER USER`);
       await connection.query(`ANALYZE ${quote(table.name)}`);
-      const kept = await checksumOf(read, table, table.postgres);
-      if (kept.rows !== given.rows || kept.sha256 !== given.sha256) throw differs(table.name);
-      sums.set(table.name, kept);
+      const copied = await checksumOf(read, table, table.postgres);
+      if (copied.rows !== given.rows || copied.sha256 !== given.sha256) throw differs(table.name);
+      sums.set(table.name, copied);
     }
     return sums;
   });

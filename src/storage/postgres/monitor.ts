@@ -105,9 +105,9 @@ export function createMonitor(parts: {
           now: { commits: Number(commits), head: Number(head) },
         }))
         .filter(({ instanceId, now }) => now.commits > seenOf(instanceId).commits);
-      const told = await within(toldOf(client, changed), late);
+      const reported = await within(toldOf(client, changed), late);
       for (const { instanceId, now } of changed)
-        notice(instanceId, now, told.get(instanceId) ?? []);
+        notice(instanceId, now, reported.get(instanceId) ?? []);
       trustedUntil = sentAt + trustMs;
     } catch (error) {
       connection = undefined;
@@ -145,11 +145,11 @@ export function createMonitor(parts: {
     return Map.groupBy(batches, ({ instanceId }) => instanceId);
   }
 
-  function notice(instanceId: string, now: Seen, told: readonly ToldBatch[]): void {
+  function notice(instanceId: string, now: Seen, reported: readonly ToldBatch[]): void {
     // Batches of ours may have been answered since it was asked.
     const before = seenOf(instanceId);
     if (now.commits <= before.commits) return;
-    const missed = told.filter(({ commits }) => commits > before.commits);
+    const missed = reported.filter(({ commits }) => commits > before.commits);
     const units = missed.reduce((sum, each) => sum + each.units, 0);
     const isWhole = units === now.commits - before.commits;
     seen.set(instanceId, now);

@@ -27,7 +27,7 @@ export async function readHeads(connection: Asking): Promise<Heads> {
 
 /**
  * Fills copies of the tables beside the real ones; each step is one transaction. The copies belong to the one who made
- * them last: whoever finds a token that is not his own has been replaced and stops.
+ * them last: whoever finds a token that is not their own has been replaced and stops.
  */
 export async function createShadow(url: string, tables: AnyTable[]): Promise<Shadow> {
   const token = randomBytes(16);

@@ -111,8 +111,8 @@ export function createWriter(parts: {
         entries.forEach((entry, index) => settle(entry, each[index]));
       });
     } catch (error) {
-      const told = storeError(error);
-      for (const entries of taken.values()) for (const { reject } of entries) reject(told);
+      const failure = storeError(error);
+      for (const entries of taken.values()) for (const { reject } of entries) reject(failure);
     }
   }
 
@@ -150,13 +150,13 @@ export function createWriter(parts: {
     const oldest = flights.size < parts.connections ? now : Math.min(...flying.values());
     for (const [instanceId, queue] of queues) {
       if ((flying.get(instanceId) ?? oldest) > tooLong) continue;
-      const kept = queue.filter(({ since, reject }) => {
+      const remaining = queue.filter(({ since, reject }) => {
         if (since > tooLong) return true;
         reject(storeBusy());
         return false;
       });
-      if (kept.length === 0) queues.delete(instanceId);
-      else queues.set(instanceId, kept);
+      if (remaining.length === 0) queues.delete(instanceId);
+      else queues.set(instanceId, remaining);
     }
   }, watchMs).unref();
 

@@ -110,10 +110,10 @@ export function openSqlite(options: {
   /** A store that can be read in parts is not served (F07). */
   function noticeDamage(error: unknown): unknown {
     if (!isDamage(error)) return error;
-    const told = damagedAt(options.path, error);
+    const failure = damagedAt(options.path, error);
     suspect(options.path);
-    giveUp(told);
-    return storeDamaged(told);
+    giveUp(failure);
+    return storeDamaged(failure);
   }
 
   const explain = (error: unknown): unknown => storeError(noticeDamage(error));
@@ -162,10 +162,10 @@ export function openSqlite(options: {
     async inspect() {
       let isStarting = true;
       const found = (what: string) => {
-        const told = damagedAt(options.path, new Error(what));
+        const failure = damagedAt(options.path, new Error(what));
         suspect(options.path);
-        if (isStarting) throw told;
-        giveUp(told);
+        if (isStarting) throw failure;
+        giveUp(failure);
       };
       await lookThrough(connection, options.path, { found, signal: ending.signal });
       isStarting = false;

@@ -25,7 +25,7 @@ const sameHeads = (a: Heads, b: Heads): boolean =>
 
 /**
  * Fills copies of the tables beside the real ones; each step is one transaction of the writing connection. The copies
- * belong to the one who made them last: whoever finds a token that is not his own has been replaced and stops.
+ * belong to the one who made them last: whoever finds a token that is not their own has been replaced and stops.
  */
 export function createShadow(
   connection: SqliteDatabase.Database,

@@ -28,7 +28,7 @@ export const damagedAt = (path: string, cause: unknown) =>
     { cause },
   );
 
-/** For who calls it: the place is not his business. */
+/** For clients of the API, who need not know the path. */
 export const storeDamaged = (cause: unknown) =>
   unavailable("STORE_DAMAGED", "the store is damaged and is served no longer", { cause });
 

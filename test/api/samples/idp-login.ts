@@ -29,7 +29,7 @@ const provider = () => (started ??= startFakeProvider({ isInBackground: true }))
 let known: Promise<string> | undefined;
 const knownProvider = (world: World) => (known ??= newProvider(world));
 
-/** A login with a provider that somebody else has finished in his browser. */
+/** A login with a provider that somebody else has finished in their browser. */
 export async function loggedIn(world: World) {
   const fake = await provider();
   const idpId = await knownProvider(world);

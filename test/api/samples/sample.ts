@@ -50,7 +50,7 @@ export type Sample = {
   writes: boolean;
   /** Who calls: the owner of the instance unless it says otherwise. */
   caller?: "system";
-  /** What a caller without any permission meets: by default, that he lacks the one that the method asks for. */
+  /** What a caller without any permission meets: by default, that they lack the one that the method asks for. */
   stranger?: "answered" | { code: number; reason: string };
 };
 

@@ -40,7 +40,7 @@ describe("who may do what to an app", () => {
     assert.equal(await eventCount(), before);
   });
 
-  it("D40: nobody creates an app in a project that he cannot read", async () => {
+  it("D40: nobody creates an app in a project that they cannot read", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     const { token } = await addMember(mine, ["ORG_OWNER"]);
     const project_id = await addProject(other);
@@ -53,7 +53,7 @@ describe("who may do what to an app", () => {
 
   it("who may only read it does not change it", async () => {
     const { id, projectId } = await addApp();
-    // He may write apps of another project, so that the call as such is open to him.
+    // They may write apps of another project, so that the call as such is open to them.
     const member = await addProjectMember(await addProject(), ["PROJECT_OWNER"]);
     const ctx = { project_id: projectId };
     const viewer = { ctx, user_id: member.userId, roles: ["PROJECT_OWNER_VIEWER"] };

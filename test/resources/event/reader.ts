@@ -3,7 +3,7 @@ import { membership } from "../../../src/resources/membership/index.ts";
 import { addCaller, type TestApp } from "../../support/app.ts";
 
 /**
- * A user who may read events in one organization. No role of organizations gives that, so his membership is made by hand.
+ * A user who may read events in one organization. No role of organizations gives that, so their membership is made by hand.
  */
 export async function readerOf(
   app: TestApp,

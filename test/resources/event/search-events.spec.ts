@@ -178,7 +178,7 @@ describe("searching events", () => {
 });
 
 describe("who may search events", () => {
-  it("is nobody without the permission, be he the owner of an organization", async () => {
+  it("is nobody without the permission, not even the owner of an organization", async () => {
     const { token } = await addMember(await addOrganization(), ["ORG_OWNER"]);
     const { status, refusal } = await post("/events/_search", [], { token });
     assert.equal(status, 403);
@@ -204,7 +204,7 @@ describe("who may search events", () => {
     assertRefused(refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
   });
 
-  it("D41: sees what his organization owns, and nothing of others, who reads in one organization", async () => {
+  it("D41: sees what their organization owns, and nothing of others, who reads in one organization", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     await addProject(mine);
     await addProject(other);
@@ -219,13 +219,13 @@ describe("who may search events", () => {
     assert.deepEqual(await types([owner], "", { token }), []);
   });
 
-  it("sees nothing of his organization once it is gone; the history stays for who reads the instance", async () => {
+  it("sees nothing of their organization once it is gone; the history stays for who reads the instance", async () => {
     const mine = await addOrganization();
     await addProject(mine);
     const { token } = await readerOf(app, mine);
     assert.notDeepEqual(await types([], "", { token }), []);
     bodyOf(await remove(`/organizations/${mine}`));
-    // Until the job has ended his membership he is let in, and sees nothing.
+    // Until the job has ended their membership they are let in, and see nothing.
     const { status, json } = await post("/events/_search", [], { token });
     assert.ok(status === 403 || Object(json).result.length === 0);
     const owned = { owner: { type: "OWNER_TYPE_ORG", id: mine } };
@@ -282,7 +282,7 @@ describe("what events tell", () => {
     assert.ok((await seen()).includes(old));
   });
 
-  it("is nothing of a person any more once he is deleted", async () => {
+  it("is nothing of a person any more once they are deleted", async () => {
     const wanted = {
       username: uniqueName("augusta").replace(" ", "-"),
       data: { given_name: "Augusta" },

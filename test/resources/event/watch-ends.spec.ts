@@ -48,7 +48,7 @@ function memory(): number {
 
 for (const [name, open] of protocols) {
   describe(`a watcher over ${name}`, () => {
-    it("is ended within a second when his role is taken from him, and told nothing more", async () => {
+    it("is ended within a second when their role is taken from them, and told nothing more", async () => {
       const { token, userId } = await addCaller(app, ["IAM_OWNER_VIEWER"]);
       const watcher = await watch({ port, token }, {}, open);
       const [found] = bodyOf(
@@ -67,7 +67,7 @@ for (const [name, open] of protocols) {
 }
 
 describe("a watcher", () => {
-  it("is ended when his user is deactivated", async () => {
+  it("is ended when their user is deactivated", async () => {
     const { token, userId } = await addCaller(app, ["IAM_OWNER_VIEWER"]);
     const watcher = await watch({ port, token });
     const since = performance.now();
@@ -76,7 +76,7 @@ describe("a watcher", () => {
     assert.deepEqual(watcher.ended, { code: 16, reason: "TOKEN_INVALID" });
   });
 
-  it("is ended when his token expires", async () => {
+  it("is ended when their token expires", async () => {
     const token = await operator.tokenFor(app.made.issuer, new Date(), 2_000 - 10_000);
     const watcher = await watch({ port, token });
     assert.equal(watcher.ended, undefined);
@@ -87,7 +87,7 @@ describe("a watcher", () => {
     assert.deepEqual(watcher.ended, { code: 16, reason: "SYSTEM_TOKEN_INVALID" });
   });
 
-  it("is ended when his instance is blocked, but for system callers", async () => {
+  it("is ended when their instance is blocked, but for system callers", async () => {
     const { token } = await addCaller(app, ["IAM_OWNER_VIEWER"]);
     const watcher = await watch({ port, token });
     const system = await operator.tokenFor(app.made.issuer);
@@ -119,7 +119,7 @@ describe("a watcher", () => {
     assert.deepEqual(watcher.ended, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
   });
 
-  it("sees less from the moment on that he may read less", async () => {
+  it("sees less from the moment on that they may read less", async () => {
     const mine = await addOrganization();
     const { token, membershipId } = await readerOf(app, mine);
     const loaded = await kernel.events.load(
@@ -135,13 +135,16 @@ describe("a watcher", () => {
     );
     const watcher = await watch({ port, token });
     const first = await newTarget();
-    await until(() => watcher.types().includes("target.added"), "he sees the instance");
+    await until(() => watcher.types().includes("target.added"), "they see the instance");
     bodyOf(await remove(`/memberships/${details.id}`));
     await delay(withinMs);
     bodyOf(await patch(`/targets/${first}`, { name: uniqueName() }));
     const headers = { "x-idsvc-orgid": mine };
     bodyOf(await post("/projects", { name: "P" }, { token: app.token, headers }), 201);
-    await until(() => watcher.types().includes("project.added"), "he still sees his organization");
+    await until(
+      () => watcher.types().includes("project.added"),
+      "they still see their organization",
+    );
     assert.ok(!watcher.types().includes("target.changed"));
     assert.equal(watcher.ended, undefined);
     watcher.leave();

@@ -113,7 +113,7 @@ describe("a watcher of the whole log", () => {
     }
   });
 
-  it("sees only his organization's events who reads in one organization", async () => {
+  it("sees only their organization's events who reads in one organization", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     const { token } = await readerOf(app, mine);
     const watcher = await watch({ port: app.port, token });

@@ -43,7 +43,7 @@ describe("a watcher of one process", () => {
     watcher.leave();
   });
 
-  it("resumes with the other where he left the one", async () => {
+  it("resumes with the other where they left the one", async () => {
     const first = await watch({ port: app.port, token: app.token });
     await newTarget();
     await until(() => first.types().length === 1, "the event is told");
@@ -56,7 +56,7 @@ describe("a watcher of one process", () => {
     second.leave();
   });
 
-  it("is ended within a second when his role is taken from him by another", async () => {
+  it("is ended within a second when their role is taken from them by another", async () => {
     const { token, userId } = await addCaller(app, ["IAM_OWNER_VIEWER"]);
     const watcher = await watch({ port: other.port, token });
     const filters = [{ in_user_ids: { ids: [userId] } }];

@@ -124,7 +124,7 @@ describe("granting roles to a user", () => {
 });
 
 describe("who may grant roles", () => {
-  it("D40: nobody in the projects of others, whatever he names", async () => {
+  it("D40: nobody in the projects of others, whatever they name", async () => {
     const { owner, other, project_id, project_grant_id } = await makePlace();
     const mine = await addOrganization();
     const { token, userId: user_id } = await addMember(mine, ["ORG_OWNER"]);
@@ -178,7 +178,7 @@ describe("who may grant roles", () => {
 });
 
 describe("a user", () => {
-  it("reads his own grants without a permission, and changes none", async () => {
+  it("reads their own grants without a permission, and changes none", async () => {
     const { id, token, project_id } = await makeGrant();
     const other = await addUserGrant({ user_id: (await makeGrant()).userId, project_id });
     bodyOf(await get(`/user_grants/${id}`, { token }));
@@ -266,7 +266,7 @@ describe("deleting", () => {
     }
   });
 
-  it("a user takes his grants with it", async () => {
+  it("a user takes their grants with them", async () => {
     const { id, userId } = await makeGrant();
     bodyOf(await remove(`/users/${userId}`));
     assertRefused((await get(`/user_grants/${id}`)).refusal, notFound);

@@ -209,7 +209,7 @@ describe("who may see and change identity providers (B3, B4)", () => {
     bodyOf(await patch(`/idps/forge_b/${mine}`, { idp: { name: "own" } }, { token }));
     const deactivate = { idp: { state_policy: "STATE_POLICY_DEACTIVATE" } };
     bodyOf(await patch(`/idps/forge_b/${shared}${inContext(own)}`, deactivate, { token }));
-    // What he may not read is, for him, not there.
+    // What they may not read is, for them, not there.
     for (const id of [foreign, shared]) {
       assertRefused((await get(`/idps/forge_b/${id}`, { token })).refusal, notFound);
       assertRefused((await patch(`/idps/forge_b/${id}`, deactivate, { token })).refusal, notFound);
@@ -221,7 +221,7 @@ describe("who may see and change identity providers (B3, B4)", () => {
     assertRefused(searched.refusal, noOrganization);
   });
 
-  it("refuses a viewer with 403 what he may read and not change", async () => {
+  it("refuses a viewer with 403 what they may read and not change", async () => {
     const own = await addOrganization();
     const { token } = await addMember(own, ["ORG_OWNER_VIEWER", "ORG_USER_MANAGER"]);
     const id = await addIdp(own);

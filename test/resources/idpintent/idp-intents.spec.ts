@@ -262,7 +262,7 @@ describe("the links of a user", () => {
     assert.equal(user.authenticators.identity_providers.length, 1);
   });
 
-  it("are of one user each, and free again when he is gone", async () => {
+  it("are of one user each, and free again when they are gone", async () => {
     const [id, other] = [await person(), await person()];
     await link(id);
     const { sub } = world.fake.script.user;

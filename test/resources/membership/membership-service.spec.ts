@@ -99,7 +99,7 @@ describe("creating a membership", () => {
 });
 
 describe("who may give roles", () => {
-  it("nobody gives more than he has in the context", async () => {
+  it("nobody gives more than they have in the context", async () => {
     const organization = await addOrganization();
     const owner = await addMember(organization, ["ORG_OWNER"]);
     const user = (await addMember(organization, [])).userId;
@@ -260,7 +260,7 @@ describe("searching memberships", () => {
     assert.equal(byId.details.total_result, "1");
   });
 
-  it("shows everybody his own, and to who may read members those of the context", async () => {
+  it("shows everybody their own, and to who may read members those of the context", async () => {
     const organization = await addOrganization();
     const { token } = await addMember(organization, ["ORG_OWNER"]);
     const plain = await addMember(organization, ["ORG_USER_MANAGER"]);

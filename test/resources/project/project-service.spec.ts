@@ -197,7 +197,7 @@ describe("who may do what to a project", () => {
     const id = await addProject();
     const { token } = await addMember(defaultId, ["ORG_OWNER_VIEWER", "ORG_PROJECT_CREATOR"]);
     bodyOf(await get(`/projects/${id}`, { token }));
-    // He holds project.write on another project, so that the call as such is open to him.
+    // They hold project.write on another project, so that the call as such is open to them.
     const owner = await addProjectMember(await addProject(), ["PROJECT_OWNER"]);
     const viewer = {
       ctx: { project_id: id },

@@ -60,7 +60,7 @@ describe("the user of a session", () => {
     assert.deepEqual(await checkedIn(session.id), ["password", "user"]);
   });
 
-  it("is one refusal, whatever is wrong with him (D49)", async () => {
+  it("is one refusal, whatever is wrong with them (D49)", async () => {
     const name = await loginNameOf(await addLogin());
     const [inactive, locked] = [await addLogin(), await addLogin()];
     bodyOf(await post(`/users/${inactive}/_deactivate`));
@@ -357,7 +357,7 @@ describe("a challenge for a passkey", () => {
   });
 });
 
-describe("a user who is changed while he is checked", () => {
+describe("a user who is changed while they are checked", () => {
   it("gets no session by the password before", async () => {
     const id = await addLogin();
     const attempts = together(8, () =>

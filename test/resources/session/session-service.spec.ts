@@ -337,7 +337,7 @@ describe("searching sessions", () => {
     assert.deepEqual(shown, await show(b.id));
   });
 
-  it("shows what the caller may read: his own, what he created, and those of his organizations", async () => {
+  it("shows what the caller may read: their own, what they created, and those of their organizations", async () => {
     const organization = await service.addOrganization();
     const { userId } = await service.addMember(organization, []);
     const user = await addLogin();

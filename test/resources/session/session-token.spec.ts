@@ -37,7 +37,7 @@ const secretsOf = async (id: string) => {
 };
 
 describe("the token of a session", () => {
-  it("is a bearer token of the user once something of his was checked (B5)", async () => {
+  it("is a bearer token of the user once something of theirs was checked (B5)", async () => {
     const id = await addLogin();
     const named = await open({ checks: { user: { user_id: id } } });
     assertRefused((await get(`/users/${id}`, { token: named.token })).refusal, dead);
@@ -121,15 +121,18 @@ async function personOf(organization: string): Promise<string> {
 
 describe("all sessions of a user end at once", () => {
   const endings: [string, (user: string, organization: string) => Promise<unknown>][] = [
-    ["he is deactivated", (user) => post(`/users/${user}/_deactivate`)],
-    ["he is locked", (user) => post(`/users/${user}/_lock`)],
-    ["he is deleted", (user) => remove(`/users/${user}`)],
+    ["they are deactivated", (user) => post(`/users/${user}/_deactivate`)],
+    ["they are locked", (user) => post(`/users/${user}/_lock`)],
+    ["they are deleted", (user) => remove(`/users/${user}`)],
     [
-      "his password is changed",
+      "their password is changed",
       (user) => post(`/users/${user}/password`, { password: "another long pass phrase" }),
     ],
-    ["his password is removed", (user) => remove(`/users/${user}/password`)],
-    ["his organization is deleted", (_, organization) => remove(`/organizations/${organization}`)],
+    ["their password is removed", (user) => remove(`/users/${user}/password`)],
+    [
+      "their organization is deleted",
+      (_, organization) => remove(`/organizations/${organization}`),
+    ],
   ];
   for (const [when, end] of endings) {
     it(`when ${when} (B7)`, async () => {
@@ -163,7 +166,7 @@ describe("all sessions of a user end at once", () => {
     });
   }
 
-  it("and come not back when he is activated again", async () => {
+  it("and come not back when they are activated again", async () => {
     const user = await addLogin();
     const { id, token } = await logIn(user);
     bodyOf(await post(`/users/${user}/_deactivate`));

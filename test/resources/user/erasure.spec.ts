@@ -53,7 +53,7 @@ async function logOf(userId: string): Promise<string> {
 }
 
 describe("deleting a user", () => {
-  it("removes all that he logged in with", async () => {
+  it("removes all that they logged in with", async () => {
     const email = { address: "ada@example.com", is_verified: true };
     const id = await addPerson({
       contact: { email },

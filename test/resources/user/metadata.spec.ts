@@ -58,7 +58,7 @@ describe("the metadata of a user", () => {
     assert.deepEqual([one.result.length, one.details.total_result], [1, "1"]);
   });
 
-  it("are read by the user himself, and written by who may write users", async () => {
+  it("are read by the user, and written by who may write users", async () => {
     await set("mine", "x");
     bodyOf(await get(path("mine"), { token }));
     const { status, refusal } = await put(path("mine"), { value: base64("y") }, { token });

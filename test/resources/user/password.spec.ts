@@ -53,7 +53,7 @@ describe("setting a password", () => {
     assertRefused((await post("/users", { ...body, authenticators })).refusal, machine);
   });
 
-  it("needs a proof of the user himself: his password", async () => {
+  it("needs a proof of the user's own: their password", async () => {
     const id = await withPassword();
     const token = await tokenOf(id);
     const { refusal } = await set(id, { password: other }, { token });
@@ -70,7 +70,7 @@ describe("setting a password", () => {
     assert.deepEqual(await check(id, goodPassword), wrong);
   });
 
-  it("needs a proof of the user himself: a code, which counts once and for him alone (D53)", async () => {
+  it("needs a proof of the user's own: a code, which counts once and for them alone (D53)", async () => {
     const [id, stranger] = [await withPassword(), await withPassword()];
     const [older, foreign] = [await reset(id), await reset(stranger)];
     const code = await reset(id);
@@ -98,7 +98,7 @@ describe("setting a password", () => {
     bodyOf(await set(id, { password: other, verification_code: code }));
   });
 
-  it("is not done by a hash of the user himself: the policy could not be asked", async () => {
+  it("is not done by a hash of the user's own: the policy could not be asked", async () => {
     const id = await withPassword();
     const body = { hash: "$1$saltsalt$NuzA7WTAelpl95xgBGWN60", current_password: goodPassword };
     const denied = { code: 7, reason: "PERMISSION_MISSING" };
@@ -239,7 +239,7 @@ describe("removing a password", () => {
     });
   });
 
-  it("is not for the user himself", async () => {
+  it("is not for the user whose it is", async () => {
     const id = await withPassword();
     const { refusal } = await remove(`/users/${id}/password`, { token: await tokenOf(id) });
     assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
@@ -343,7 +343,7 @@ describe("checking a password", () => {
     assert.deepEqual(await check(id, long), right);
   });
 
-  it("keeps patching a user out of his credentials", async () => {
+  it("keeps patching a user out of their credentials", async () => {
     const { refusal } = await patch(`/users/${await withPassword()}`, { authenticators: {} });
     assert.equal(refusal?.code, 3);
   });

@@ -27,7 +27,7 @@ async function lockedUser(organizationId: string): Promise<string> {
 }
 
 describe("the history of a user", () => {
-  it("is what has happened to him, newest first or oldest first, by pages with an exact total", async () => {
+  it("is what has happened to them, newest first or oldest first, by pages with an exact total", async () => {
     const id = await lockedUser(await addOrganization());
     const all = bodyOf(await history(id));
     assert.deepEqual(typesOf(all), ["user.unlocked", "user.locked", "user.human.added"]);
@@ -39,15 +39,15 @@ describe("the history of a user", () => {
     assert.deepEqual(typesOf(second), ["user.locked"]);
   });
 
-  it("is read by himself and by who may read users there; for others there is no such user", async () => {
+  it("is read by the user and by who may read users there; for others there is no such user", async () => {
     const organizationId = await addOrganization();
-    const himself = await addMember(organizationId, []);
-    const own = await history(himself.userId, "", { token: himself.token });
+    const self = await addMember(organizationId, []);
+    const own = await history(self.userId, "", { token: self.token });
     assert.ok(typesOf(bodyOf(own)).includes("user.machine.added"));
     const viewer = await addMember(organizationId, ["ORG_OWNER_VIEWER"]);
-    bodyOf(await history(himself.userId, "", { token: viewer.token }));
+    bodyOf(await history(self.userId, "", { token: viewer.token }));
     const stranger = await addMember(await addOrganization(), ["ORG_OWNER"]);
-    const { refusal } = await history(himself.userId, "", { token: stranger.token });
+    const { refusal } = await history(self.userId, "", { token: stranger.token });
     assertRefused(refusal, { code: 5, reason: "USER_NOT_FOUND" });
     const { refusal: absent } = await history("404");
     assertRefused(absent, { code: 5, reason: "USER_NOT_FOUND" });

@@ -181,7 +181,7 @@ describe("patching a user", () => {
     assert.equal(await eventCount(), before);
   });
 
-  it("lets a user change of himself what is his to change, and no more", async () => {
+  it("lets a user change of themselves what is theirs to change, and no more", async () => {
     const { userId, token } = await addMember(await addOrganization(), []);
     assertRefused(
       (await patch(`/users/${userId}`, { username: "root" }, { token })).refusal,
@@ -226,7 +226,7 @@ describe("the state of a user", () => {
     ["lock", "unlock"],
     ["deactivate", "activate"],
   ] as const) {
-    it(`D36: stops his tokens at once when an owner says ${action}`, async () => {
+    it(`D36: stops their tokens at once when an owner says ${action}`, async () => {
       const { userId, token } = await addMember(await addOrganization(), ["ORG_OWNER"]);
       bodyOf(await get(`/users/${userId}`, { token }));
       bodyOf(await post(`/users/${userId}/_${action}`));
@@ -240,7 +240,7 @@ describe("the state of a user", () => {
 });
 
 describe("deleting a user", () => {
-  it("takes him away with his tokens and memberships, and frees his name (D36, D48)", async () => {
+  it("takes them away with their tokens and memberships, and frees their name (D36, D48)", async () => {
     const organization = await addOrganization();
     const { userId, token } = await addMember(organization, ["ORG_OWNER"]);
     const { username } = (await userOf(userId)).user;
@@ -255,7 +255,7 @@ describe("deleting a user", () => {
     assert.equal((await get(`/users/${again}`, { token })).status, 401);
   });
 
-  it("erases what tells of him from the log, and the log still folds (C7)", async () => {
+  it("erases what tells of them from the log, and the log still folds (C7)", async () => {
     const contact = { email: { address: "erase@example.com" } };
     const id = await addUser({ username: "erase me", contact });
     bodyOf(await remove(`/users/${id}`));
@@ -268,7 +268,7 @@ describe("deleting a user", () => {
 });
 
 describe("reading users", () => {
-  it("shows everybody himself, and to who may read users those of the organization (D42)", async () => {
+  it("shows everybody themselves, and to who may read users those of the organization (D42)", async () => {
     const organization = await addOrganization();
     const manager = await addMember(organization, ["ORG_USER_MANAGER"]);
     const plain = await addMember(organization, []);

@@ -313,7 +313,7 @@ describe("who may write", () => {
     assert.throws(() => write("self", data), { metadata: { field: "user.data.address.proven" } });
   });
 
-  it("sees what he may read", () => {
+  it("sees what they may read", () => {
     const data = { plain: 1, mine: 2, theirs: 3, other: 4, address: { city: "a", proven: true } };
     const { theirs: _, ...seen } = data;
     assert.deepEqual(readableData(schema, data, "self"), seen);

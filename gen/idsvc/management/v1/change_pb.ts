@@ -116,7 +116,7 @@ export type Change = Message<"idsvc.management.v1.Change"> & {
   editorId: string;
 
   /**
-   * How he is called now.
+   * How they are called now.
    *
    * @generated from field: string editor_display_name = 5;
    */
@@ -130,14 +130,14 @@ export type Change = Message<"idsvc.management.v1.Change"> & {
   resourceOwnerId: string;
 
   /**
-   * How he logs in now.
+   * How they log in now.
    *
    * @generated from field: string editor_preferred_login_name = 7;
    */
   editorPreferredLoginName: string;
 
   /**
-   * Where his picture is.
+   * Where their picture is.
    *
    * @generated from field: string editor_avatar_url = 8;
    */

@@ -949,21 +949,21 @@ export const ImportedMachineKeySchema: GenMessage<ImportedMachineKey> = /*@__PUR
  */
 export type ImportedHuman = Message<"idsvc.management.v1.ImportedHuman"> & {
   /**
-   * His ID: who is here already by it is left as he is.
+   * Their ID: a person who is here already by it is left as they are.
    *
    * @generated from field: string user_id = 1;
    */
   userId: string;
 
   /**
-   * Who he is.
+   * Who they are.
    *
    * @generated from field: idsvc.management.v1.HumanUserData user = 2;
    */
   user?: HumanUserData | undefined;
 
   /**
-   * He may not log in.
+   * They may not log in.
    *
    * @generated from field: bool inactive = 3;
    */
@@ -977,29 +977,29 @@ export type ImportedHuman = Message<"idsvc.management.v1.ImportedHuman"> & {
   data?: JsonObject | undefined;
 
   /**
-   * What others keep with him.
+   * What others keep with them.
    *
    * @generated from field: repeated idsvc.management.v1.MetadataEntry metadata = 5;
    */
   metadata: MetadataEntry[];
 
   /**
-   * His roles in projects.
+   * Their roles in projects.
    *
    * @generated from field: repeated idsvc.management.v1.GrantEntry grants = 6;
    */
   grants: GrantEntry[];
 
   /**
-   * His roles in the organization.
+   * Their roles in the organization.
    *
    * @generated from field: repeated string org_roles = 7;
    */
   orgRoles: string[];
 
   /**
-   * He is told by mail: invited when he comes without a password, sent a code when his address is still to be proven.
-   * Otherwise nobody hears of an import.
+   * They are told by mail: invited when they come without a password, sent a code when their address is still to be
+   * proven. Otherwise nobody hears of an import.
    *
    * @generated from field: bool notify = 8;
    */
@@ -1014,69 +1014,69 @@ export const ImportedHumanSchema: GenMessage<ImportedHuman> = /*@__PURE__*/
   messageDesc(file_idsvc_management_v1_data, 15);
 
 /**
- * A person, as the import of a single one takes him; here he may be without names and without an address.
+ * A person, as the import of a single one takes them; here they may be without names and without an address.
  *
  * @generated from message idsvc.management.v1.HumanUserData
  */
 export type HumanUserData = Message<"idsvc.management.v1.HumanUserData"> & {
   /**
-   * The name that he logs in with, unique in the organization.
+   * The name that they log in with, unique in the organization.
    *
    * @generated from field: string user_name = 1;
    */
   userName: string;
 
   /**
-   * Who he is.
+   * Who they are.
    *
    * @generated from field: idsvc.management.v1.HumanProfileData profile = 2;
    */
   profile?: HumanProfileData | undefined;
 
   /**
-   * How he is reached.
+   * How they are reached.
    *
    * @generated from field: idsvc.management.v1.HumanEmail email = 3;
    */
   email?: HumanEmail | undefined;
 
   /**
-   * His phone number.
+   * Their phone number.
    *
    * @generated from field: idsvc.management.v1.HumanPhone phone = 4;
    */
   phone?: HumanPhone | undefined;
 
   /**
-   * His first password, which must keep to the policy.
+   * Their first password, which must keep to the policy.
    *
    * @generated from field: string password = 5;
    */
   password: string;
 
   /**
-   * The hash of his password in another system: counts in place of `password`.
+   * The hash of their password in another system: counts in place of `password`.
    *
    * @generated from field: idsvc.management.v1.HashedPassword hashed_password = 6;
    */
   hashedPassword?: HashedPassword | undefined;
 
   /**
-   * He must choose another password when he first logs in.
+   * They must choose another password when they first log in.
    *
    * @generated from field: bool password_change_required = 7;
    */
   passwordChangeRequired: boolean;
 
   /**
-   * The secret of his authenticator app, in Base32.
+   * The secret of their authenticator app, in Base32.
    *
    * @generated from field: string otp_code = 8;
    */
   otpCode: string;
 
   /**
-   * Accounts by which he logs in.
+   * Accounts by which they log in.
    *
    * @generated from field: repeated idsvc.management.v1.HumanIdpLink idps = 9;
    */
@@ -1118,7 +1118,7 @@ export type HumanProfileData = Message<"idsvc.management.v1.HumanProfileData"> &
   lastName: string;
 
   /**
-   * What friends call him.
+   * What friends call them.
    *
    * @generated from field: string nick_name = 3;
    */

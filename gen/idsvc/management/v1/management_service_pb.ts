@@ -48,7 +48,7 @@ export type SetUpOrgRequest = Message<"idsvc.management.v1.SetUpOrgRequest"> & {
   human?: HumanSetup | undefined;
 
   /**
-   * The roles that he holds in it: ORG_OWNER when none is named.
+   * The roles that they hold in it: ORG_OWNER when none is named.
    *
    * @generated from field: repeated string roles = 3;
    */
@@ -104,21 +104,21 @@ export const SetUpOrgResponseSchema: GenMessage<SetUpOrgResponse> = /*@__PURE__*
  */
 export type ImportHumanUserResponse = Message<"idsvc.management.v1.ImportHumanUserResponse"> & {
   /**
-   * His ID.
+   * Their ID.
    *
    * @generated from field: string user_id = 1;
    */
   userId: string;
 
   /**
-   * Of him.
+   * Of the person.
    *
    * @generated from field: idsvc.management.v1.ManagementDetails details = 2;
    */
   details?: ManagementDetails | undefined;
 
   /**
-   * Where he makes a passkey, when it was asked for. Shown once.
+   * Where they make a passkey, when it was asked for. Shown once.
    *
    * @generated from field: idsvc.management.v1.PasswordlessRegistration passwordless_registration = 3;
    */
@@ -175,7 +175,7 @@ export const PasswordlessRegistrationSchema: GenMessage<PasswordlessRegistration
  */
 export const ManagementService: GenService<{
   /**
-   * Creates an organization with its domain, its first user and his roles: all of it or nothing.
+   * Creates an organization with its domain, its first user and their roles: all of it or nothing.
    *
    * @generated from rpc idsvc.management.v1.ManagementService.SetUpOrg
    */

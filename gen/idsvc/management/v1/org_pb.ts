@@ -53,35 +53,35 @@ export const OrgSetupSchema: GenMessage<OrgSetup> = /*@__PURE__*/
  */
 export type HumanSetup = Message<"idsvc.management.v1.HumanSetup"> & {
   /**
-   * The name that he logs in with, unique in the organization.
+   * The name that they log in with, unique in the organization.
    *
    * @generated from field: string user_name = 1;
    */
   userName: string;
 
   /**
-   * Who he is.
+   * Who they are.
    *
    * @generated from field: idsvc.management.v1.HumanProfile profile = 2;
    */
   profile?: HumanProfile | undefined;
 
   /**
-   * How he is reached.
+   * How they are reached.
    *
    * @generated from field: idsvc.management.v1.HumanEmail email = 3;
    */
   email?: HumanEmail | undefined;
 
   /**
-   * His phone number.
+   * Their phone number.
    *
    * @generated from field: idsvc.management.v1.HumanPhone phone = 4;
    */
   phone?: HumanPhone | undefined;
 
   /**
-   * His first password; without one he sets it by a code.
+   * Their first password; without one they set it by a code.
    *
    * @generated from field: string password = 5;
    */

@@ -39,7 +39,7 @@ export type HumanProfile = Message<"idsvc.management.v1.HumanProfile"> & {
   lastName: string;
 
   /**
-   * What friends call him.
+   * What friends call them.
    *
    * @generated from field: string nick_name = 3;
    */
@@ -88,7 +88,7 @@ export type HumanEmail = Message<"idsvc.management.v1.HumanEmail"> & {
   email: string;
 
   /**
-   * It is known to be his: no code is sent to prove it.
+   * It is known to be theirs: no code is sent to prove it.
    *
    * @generated from field: bool is_email_verified = 2;
    */
@@ -116,7 +116,7 @@ export type HumanPhone = Message<"idsvc.management.v1.HumanPhone"> & {
   phone: string;
 
   /**
-   * It is known to be his.
+   * It is known to be theirs.
    *
    * @generated from field: bool is_phone_verified = 2;
    */
@@ -242,70 +242,70 @@ export const ManagementDetailsSchema: GenMessage<ManagementDetails> = /*@__PURE_
  */
 export type ImportHumanUserRequest = Message<"idsvc.management.v1.ImportHumanUserRequest"> & {
   /**
-   * The name that he logs in with, unique in the organization.
+   * The name that they log in with, unique in the organization.
    *
    * @generated from field: string user_name = 1;
    */
   userName: string;
 
   /**
-   * Who he is.
+   * Who they are.
    *
    * @generated from field: idsvc.management.v1.HumanProfile profile = 2;
    */
   profile?: HumanProfile | undefined;
 
   /**
-   * How he is reached.
+   * How they are reached.
    *
    * @generated from field: idsvc.management.v1.HumanEmail email = 3;
    */
   email?: HumanEmail | undefined;
 
   /**
-   * His phone number.
+   * Their phone number.
    *
    * @generated from field: idsvc.management.v1.HumanPhone phone = 4;
    */
   phone?: HumanPhone | undefined;
 
   /**
-   * His first password, which must keep to the policy.
+   * Their first password, which must keep to the policy.
    *
    * @generated from field: string password = 5;
    */
   password: string;
 
   /**
-   * The hash of his password in another system: counts in place of `password`.
+   * The hash of their password in another system: counts in place of `password`.
    *
    * @generated from field: idsvc.management.v1.HashedPassword hashed_password = 6;
    */
   hashedPassword?: HashedPassword | undefined;
 
   /**
-   * He must choose another password when he first logs in.
+   * They must choose another password when they first log in.
    *
    * @generated from field: bool password_change_required = 7;
    */
   passwordChangeRequired: boolean;
 
   /**
-   * Asks for a link by which he makes a passkey, in the answer.
+   * Asks for a link by which they make a passkey, in the answer.
    *
    * @generated from field: bool request_passwordless_registration = 8;
    */
   requestPasswordlessRegistration: boolean;
 
   /**
-   * The secret of his authenticator app, in Base32.
+   * The secret of their authenticator app, in Base32.
    *
    * @generated from field: string otp_code = 9;
    */
   otpCode: string;
 
   /**
-   * Accounts by which he logs in.
+   * Accounts by which they log in.
    *
    * @generated from field: repeated idsvc.management.v1.HumanIdpLink idps = 11;
    */

@@ -103,7 +103,7 @@ export type MethodOptions = Message<"idsvc.options.v1.MethodOptions"> & {
   readPermission: string;
 
   /**
-   * A user may do this to his own data without a permission.
+   * A user may do this to their own data without a permission.
    *
    * @generated from field: optional bool own_data = 11;
    */

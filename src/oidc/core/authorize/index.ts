@@ -59,12 +59,12 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
         if (destination === undefined) throw error;
         // The client hears that it was not its fault; what it was is for the log.
         const failed = refuse("server_error", "the request could not be answered: try again");
-        const told = await respond(interactions, at, destination, errorFields(failed), request);
-        return { ...told, cause: error };
+        const answer = await respond(interactions, at, destination, errorFields(failed), request);
+        return { ...answer, cause: error };
       }
       const { code, message, status, about } = error;
-      const told = { code, description: describe(message), status, about };
-      const page = await interactions.errorPage(at, told, request.headers);
+      const problem = { code, description: describe(message), status, about };
+      const page = await interactions.errorPage(at, problem, request.headers);
       return { status, ...page, headers: { ...noStore, ...page.headers } };
     }
   }
@@ -157,10 +157,10 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
         answering(at, http, async (toClient) => {
           const id = new URLSearchParams(targetOf(http).query).get("id") ?? "";
           const cookies = http.headers.get("cookie") ?? "";
-          const kept = await interactions.load(at, id, cookies);
-          const client = kept && (await clients.byId(at, kept.request.clientId));
-          if (kept === undefined || client === undefined) throw gone();
-          const { request, outcome } = kept;
+          const pending = await interactions.load(at, id, cookies);
+          const client = pending && (await clients.byId(at, pending.request.clientId));
+          if (pending === undefined || client === undefined) throw gone();
+          const { request, outcome } = pending;
           // The application may have changed while the user was busy.
           if (!client.redirectUris.includes(request.redirectUri)) throw gone();
           toClient(request);

@@ -1,7 +1,7 @@
 import type { Parameters } from "../form.ts";
 import { refuse } from "./refusal.ts";
 
-/** Seconds since the user last proved himself; 0 makes him do it again. @throws invalid_request for no whole number */
+/** Seconds since the user last authenticated; 0 makes them do it again. @throws invalid_request for no whole number */
 export function maxAgeOf(parameters: Parameters): number | undefined {
   const asked = parameters.get("max_age");
   if (asked === undefined) return undefined;

@@ -16,7 +16,7 @@ export function fieldsOf(outcome: Outcome): TokenFields {
 }
 
 /**
- * The user that tokens are for, while he may use the app.
+ * The user that tokens are for, while they may use the app.
  * @throws OAuthError invalid_grant
  */
 export async function activeUser(

@@ -21,7 +21,7 @@ type TargetMethods =
 
 export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>, TargetMethods> {
   const queries = targetQueries(deps);
-  const told = cachedResponse((row: TargetRow) => ({
+  const responseOf = cachedResponse((row: TargetRow) => ({
     target: toGetTarget(row),
   }));
   const { events, secrets, newId, checkUrl } = deps;
@@ -67,7 +67,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
     },
 
     async getTarget({ id }, { instanceId }) {
-      return told(await queries.get(instanceId, id));
+      return responseOf(await queries.get(instanceId, id));
     },
 
     searchTargets: listing(queries.search, toGetTarget),

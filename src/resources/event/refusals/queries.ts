@@ -31,7 +31,7 @@ export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" |
   const t = db.table(refusals);
   const retention = current(db, retentionReader(db));
 
-  async function kept(instanceId: string): Promise<SQL | undefined> {
+  async function retained(instanceId: string): Promise<SQL | undefined> {
     const ms = await retention("", instanceId);
     return ms === undefined ? undefined : gte(t.lastAt, new Date(now().getTime() - ms));
   }
@@ -74,7 +74,7 @@ export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" |
       const asked = filters.map(condition);
       return search(db, refusals, {
         instanceId,
-        filters: [await kept(instanceId), ...visible(scope), ...asked],
+        filters: [await retained(instanceId), ...visible(scope), ...asked],
         order: t.lastAt,
         ...{ page, limits },
       });

@@ -43,7 +43,7 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
         tx.expectRows<Table>(parts.people, { instanceId, id }, 1);
       }
       const newKeys = new Map<string, SealingKey>();
-      const kept: Counted[] = [];
+      const remaining: Counted[] = [];
       for (const [nth, each] of due.entries()) {
         const { userId } = each.refused;
         // Whoever is gone leaves nothing.
@@ -51,9 +51,9 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
         const id = ids[nth] ?? newId();
         const home = each.refused.organizationId ?? homes.get(userId ?? "") ?? "";
         tx.write(...(await rowsOf(tx, { ...each, id }, home, newKeys)));
-        kept.push(each);
+        remaining.push(each);
       }
-      return kept;
+      return remaining;
     });
     for (const each of written) each.id ??= ids[due.indexOf(each)];
   }

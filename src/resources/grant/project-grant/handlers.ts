@@ -52,15 +52,15 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
       { ...there, projectGrantId: row.id },
       { organizationId, projectId },
     ];
-    const mayRead = readable.some((place) => mayOn(scope, read, place));
+    const mayRead = readable.some((owned) => mayOn(scope, read, owned));
     throw mayRead ? permissionMissing(act) : projectGrantNotFound();
   };
   return {
     acceptProjectGrant: granted,
     declineProjectGrant: granted,
     async createProjectGrant({ projectGrant: wanted }, scope) {
-      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, place, projectNotFound);
+      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, owned, projectNotFound);
     },
     patchProjectGrant: named,
     deactivateProjectGrant: named,
@@ -81,7 +81,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
-  const told = cachedResponse((row: ProjectGrantRow) => ({
+  const responseOf = cachedResponse((row: ProjectGrantRow) => ({
     projectGrant: toGetProjectGrant(row, row.accepted),
   }));
 
@@ -99,8 +99,8 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
         const added = addProjectGrant(loaded.state, config);
         tx.record(projectGrant, loaded, added, { type: "org", id: organizationId });
         // Whoever could accept it wants it.
-        const place = { type: "organization", id: grantedOrganizationId } as const;
-        if (scope.permissions.holds(userGranting, place)) {
+        const organization = { type: "organization", id: grantedOrganizationId } as const;
+        if (scope.permissions.holds(userGranting, organization)) {
           tx.record(projectGrant, loaded, acceptProjectGrant(loaded.state));
         }
         return tx.written(loaded);
@@ -161,7 +161,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw projectGrantNotFound();
-      if (!row.isFormer) return told(row);
+      if (!row.isFormer) return responseOf(row);
       return { projectGrant: toGetProjectGrant(row, await isAccepted(row)) };
     },
 

@@ -22,8 +22,8 @@ export function roleAuthorize(deps: Deps): Authorize<Service> {
     tenancy.require(scope, await queries.find(scope.instanceId, id), roles.missing);
   return {
     async createRole({ role: wanted }, scope) {
-      const place = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, place, projectNotFound);
+      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
+      await tenancy.require(scope, owned, projectNotFound);
     },
     patchRole: named,
     deleteRole: named,

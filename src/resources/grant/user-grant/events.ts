@@ -3,9 +3,9 @@ import { defineEvents, type EventOf, hold, payload, release } from "../../../eve
 export const userGrantClaim = "user.grant";
 
 /** What a user grant is for. Without a project grant, its id is empty. */
-export type UserGrantPlace = { userId: string; projectId: string; projectGrantId: string };
+export type UserGrantContext = { userId: string; projectId: string; projectGrantId: string };
 
-export type UserGrantConfig = UserGrantPlace & { roleKeys: string[] };
+export type UserGrantConfig = UserGrantContext & { roleKeys: string[] };
 
 type Roles = { projectId: string; projectGrantId: string; roleKeys: string[] };
 
@@ -26,9 +26,9 @@ export const userGrantEvents = defineEvents(
     "cascade.changed": payload<Roles>(),
     deactivated: payload<Record<string, never>>(),
     reactivated: payload<Record<string, never>>(),
-    removed: payload<UserGrantPlace>(letGo),
+    removed: payload<UserGrantContext>(letGo),
     /** It went with its user, its project or its project grant. */
-    "cascade.removed": payload<UserGrantPlace>(letGo),
+    "cascade.removed": payload<UserGrantContext>(letGo),
   },
   "user_grant",
 );

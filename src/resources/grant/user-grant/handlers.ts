@@ -17,7 +17,7 @@ import { projectGrantNotFound, requireProjectGrant } from "../project-grant/proj
 import { requireRolesOfProject } from "../require-roles.ts";
 import { requireKeys, withoutKeys } from "../role/role.ts";
 import type { UserGrantEvent } from "./events.ts";
-import { grantPlaces, ownedIn } from "./place.ts";
+import { grantContexts, ownedIn } from "./grant-context.ts";
 import { type UserGrantRow, userGrantQueries } from "./queries.ts";
 import {
   activateUserGrant,
@@ -34,7 +34,7 @@ type Service = typeof UserGrantService;
 export function userGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = userGrantQueries(deps);
-  const placeOf = grantPlaces(deps);
+  const contextOf = grantContexts(deps);
   const ownedProject = ownedProjects(deps.db);
   const named = async ({ id }: { id: string }, scope: Scope) => {
     const row = await queries.find(scope.instanceId, id);
@@ -44,11 +44,11 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
   return {
     async createUserGrant({ userGrant: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the user grant");
-      const place = await placeOf(scope, wanted);
+      const grantContext = await contextOf(scope, wanted);
       const owned =
-        place.projectGrantId === ""
-          ? await ownedProject(scope.instanceId, place.projectId)
-          : ownedIn(place);
+        grantContext.projectGrantId === ""
+          ? await ownedProject(scope.instanceId, grantContext.projectId)
+          : ownedIn(grantContext);
       const missing = wanted.projectGrantId === undefined ? projectNotFound : projectGrantNotFound;
       await tenancy.require(scope, owned, missing);
     },
@@ -63,22 +63,22 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
   const { db, events, newId } = deps;
   const queries = userGrantQueries(deps);
-  const told = cachedResponse((row: UserGrantRow) => ({
+  const responseOf = cachedResponse((row: UserGrantRow) => ({
     userGrant: toGetUserGrant(row),
   }));
-  const placeOf = grantPlaces(deps);
+  const contextOf = grantContexts(deps);
 
   return {
     async createUserGrant({ userGrant: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the user grant");
       const { userId, roleKeys } = wanted;
-      const { organizationId, ...place } = await placeOf(scope, wanted);
+      const { organizationId, ...grantContext } = await contextOf(scope, wanted);
       const written = await events.transact(writeContext(scope), async (tx) => {
-        await requireProject(tx, place.projectId);
+        await requireProject(tx, grantContext.projectId);
         await requireUser(tx, userId);
-        await requireRoles(tx, scope, place, roleKeys);
+        await requireRoles(tx, scope, grantContext, roleKeys);
         const loaded = tx.begin(userGrant, newId());
-        const added = addUserGrant(loaded.state, { userId, ...place, roleKeys });
+        const added = addUserGrant(loaded.state, { userId, ...grantContext, roleKeys });
         tx.record(userGrant, loaded, added, { type: "org", id: organizationId });
         return tx.written(loaded);
       });
@@ -112,7 +112,7 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
     async getUserGrant({ id }, { instanceId }) {
       const row = await queries.find(instanceId, id);
       if (row === undefined) throw userGrantNotFound();
-      return told(row);
+      return responseOf(row);
     },
 
     searchUserGrants: listing(queries.search, toGetUserGrant),

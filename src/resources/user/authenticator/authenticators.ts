@@ -33,74 +33,84 @@ export type Authenticator = {
   expirationDate?: string;
 };
 
-type Held = readonly Authenticator[];
+type Authenticators = readonly Authenticator[];
 
 /** What a user logs in with after an event; every other event leaves it as it is. */
-export function foldAuthenticators(held: Held, event: UserEvent): Held {
+export function foldAuthenticators(
+  authenticators: Authenticators,
+  event: UserEvent,
+): Authenticators {
   switch (event.type) {
     case "user.human.password.changed":
-      return add(held, "password", onlyOne, { isVerified: true });
+      return add(authenticators, "password", onlyOne, { isVerified: true });
     case "user.human.password.removed":
-      return drop(held, "password", onlyOne);
+      return drop(authenticators, "password", onlyOne);
     case "user.human.passwordless.token.added":
     case "user.human.mfa.u2f.token.added": {
       const { webAuthNId, credentialId: address } = event.payload;
       const isPasskey = event.type === "user.human.passwordless.token.added";
-      return add(held, "web_authn", webAuthNId, { address, isPasskey });
+      return add(authenticators, "web_authn", webAuthNId, { address, isPasskey });
     }
     case "user.human.passwordless.token.verified":
     case "user.human.mfa.u2f.token.verified":
-      return verify(held, "web_authn", event.payload.webAuthNId);
+      return verify(authenticators, "web_authn", event.payload.webAuthNId);
     case "user.human.passwordless.token.removed":
     case "user.human.mfa.u2f.token.removed":
-      return drop(held, "web_authn", event.payload.webAuthNId);
+      return drop(authenticators, "web_authn", event.payload.webAuthNId);
     case "user.human.mfa.otp.added":
-      return add(held, "totp", event.payload.totpId);
+      return add(authenticators, "totp", event.payload.totpId);
     case "user.human.mfa.otp.verified":
-      return verify(held, "totp", event.payload.totpId);
+      return verify(authenticators, "totp", event.payload.totpId);
     case "user.human.mfa.otp.removed":
-      return drop(held, "totp", event.payload.totpId);
+      return drop(authenticators, "totp", event.payload.totpId);
     case "user.human.mfa.otp.sms.added":
-      return add(held, "otp_sms", event.payload.otpSmsId, { address: event.payload.number });
+      return add(authenticators, "otp_sms", event.payload.otpSmsId, {
+        address: event.payload.number,
+      });
     case "user.human.mfa.otp.sms.verified":
-      return verify(held, "otp_sms", event.payload.otpSmsId);
+      return verify(authenticators, "otp_sms", event.payload.otpSmsId);
     case "user.human.mfa.otp.sms.removed":
-      return drop(held, "otp_sms", event.payload.otpSmsId);
+      return drop(authenticators, "otp_sms", event.payload.otpSmsId);
     case "user.human.mfa.otp.email.added":
-      return add(held, "otp_email", event.payload.otpEmailId, { address: event.payload.address });
+      return add(authenticators, "otp_email", event.payload.otpEmailId, {
+        address: event.payload.address,
+      });
     case "user.human.mfa.otp.email.verified":
-      return verify(held, "otp_email", event.payload.otpEmailId);
+      return verify(authenticators, "otp_email", event.payload.otpEmailId);
     case "user.human.mfa.otp.email.removed":
-      return drop(held, "otp_email", event.payload.otpEmailId);
+      return drop(authenticators, "otp_email", event.payload.otpEmailId);
     case "user.human.mfa.recovery_codes.added":
-      return add(held, "recovery_codes", onlyOne, { isVerified: true });
+      return add(authenticators, "recovery_codes", onlyOne, { isVerified: true });
     case "user.human.mfa.recovery_codes.removed":
-      return drop(held, "recovery_codes", onlyOne);
+      return drop(authenticators, "recovery_codes", onlyOne);
     case "user.human.externalidp.added": {
       const { idpId, externalUserId: address } = event.payload;
-      return add(held, "idp", idpId, { isVerified: true, address });
+      return add(authenticators, "idp", idpId, { isVerified: true, address });
     }
     case "user.human.externalidp.suspended":
-      return verify(held, "idp", event.payload.idpId, false);
+      return verify(authenticators, "idp", event.payload.idpId, false);
     case "user.human.externalidp.confirmed":
-      return verify(held, "idp", event.payload.idpId);
+      return verify(authenticators, "idp", event.payload.idpId);
     case "user.human.externalidp.removed":
     case "user.human.externalidp.cascade.removed":
-      return drop(held, "idp", event.payload.idpId);
+      return drop(authenticators, "idp", event.payload.idpId);
     case "user.pat.added":
-      return add(held, "pat", event.payload.tokenId, lasting(event.payload));
+      return add(authenticators, "pat", event.payload.tokenId, lasting(event.payload));
     case "user.pat.removed":
-      return drop(held, "pat", event.payload.tokenId);
+      return drop(authenticators, "pat", event.payload.tokenId);
     case "user.machine.key.added":
-      return add(held, "key", event.payload.keyId, lasting(event.payload));
+      return add(authenticators, "key", event.payload.keyId, lasting(event.payload));
     case "user.machine.key.removed":
-      return drop(held, "key", event.payload.keyId);
+      return drop(authenticators, "key", event.payload.keyId);
     case "user.machine.secret.set":
-      return add(held, "secret", onlyOne, { isVerified: true, address: event.payload.clientId });
+      return add(authenticators, "secret", onlyOne, {
+        isVerified: true,
+        address: event.payload.clientId,
+      });
     case "user.machine.secret.removed":
-      return drop(held, "secret", onlyOne);
+      return drop(authenticators, "secret", onlyOne);
     default:
-      return held;
+      return authenticators;
   }
 }
 
@@ -112,25 +122,37 @@ const lasting = ({ expirationDate }: { expirationDate: string | undefined }) => 
 const isOther = (kind: AuthenticatorKind, id: string) => (one: Authenticator) =>
   one.kind !== kind || one.id !== id;
 
-const drop = (held: Held, kind: AuthenticatorKind, id: string): Held =>
-  held.filter(isOther(kind, id));
+const drop = (
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+  id: string,
+): Authenticators => authenticators.filter(isOther(kind, id));
 
 const add = (
-  held: Held,
+  authenticators: Authenticators,
   kind: AuthenticatorKind,
   id: string,
   more: Partial<Authenticator> = {},
-): Held => [
-  ...drop(held, kind, id),
+): Authenticators => [
+  ...drop(authenticators, kind, id),
   { kind, id, isVerified: false, address: "", isPasskey: false, ...more },
 ];
 
-const verify = (held: Held, kind: AuthenticatorKind, id: string, isVerified = true): Held =>
-  held.map((one) => (isOther(kind, id)(one) ? one : { ...one, isVerified }));
+const verify = (
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+  id: string,
+  isVerified = true,
+): Authenticators =>
+  authenticators.map((one) => (isOther(kind, id)(one) ? one : { ...one, isVerified }));
 
 /** Of one kind, what a user has; without the ones whose registration was not ended where `verified` is asked for. */
-export const heldOf = (held: Held, kind: AuthenticatorKind, only?: "verified"): Authenticator[] =>
-  held.filter((one) => one.kind === kind && (only === undefined || one.isVerified));
+export const authenticatorsOf = (
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+  only?: "verified",
+): Authenticator[] =>
+  authenticators.filter((one) => one.kind === kind && (only === undefined || one.isVerified));
 
 const firstFactors: ReadonlySet<AuthenticatorKind> = new Set(["password", "idp"]);
 const secondFactors: ReadonlySet<AuthenticatorKind> = new Set(["totp", "otp_sms", "otp_email"]);
@@ -145,7 +167,7 @@ const isSecond = ({ kind }: Authenticator): boolean =>
  * Until when the user has something that logs them in, or a credential (milliseconds since the epoch): without end where
  * one of them has none.
  */
-export const lastsUntil = ({ authenticators }: { authenticators: Held }): number =>
+export const lastsUntil = ({ authenticators }: { authenticators: Authenticators }): number =>
   Math.max(
     Number.NEGATIVE_INFINITY,
     ...authenticators
@@ -156,15 +178,19 @@ export const lastsUntil = ({ authenticators }: { authenticators: Held }): number
   );
 
 /** Whether the user has something that logs them in, or a credential that has not ended. */
-export const canLogIn = (state: { authenticators: Held }, now: Date): boolean =>
+export const canLogIn = (state: { authenticators: Authenticators }, now: Date): boolean =>
   lastsUntil(state) > now.getTime();
 
 /** Whether another factor that does the same stays when one is removed. */
-export function staysProven(held: Held, kind: AuthenticatorKind, id?: string): boolean {
+export function staysProven(
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+  id?: string,
+): boolean {
   const isRemoved = (one: Authenticator) =>
     one.kind === kind && (id === undefined || one.id === id);
-  const removed = held.filter(isRemoved);
-  const others = held.filter((one) => one.isVerified && !isRemoved(one));
+  const removed = authenticators.filter(isRemoved);
+  const others = authenticators.filter((one) => one.isVerified && !isRemoved(one));
   return (
     (!removed.some(isFirst) || others.some(isFirst)) &&
     (!removed.some(isSecond) || others.some(isSecond))
@@ -185,8 +211,12 @@ const names: Record<AuthenticatorKind, string> = {
 };
 
 /** @throws NOT_FOUND <KIND>_NOT_FOUND */
-export function requireHeld(held: Held, kind: AuthenticatorKind, id: string): Authenticator {
-  const found = held.find((one) => one.kind === kind && one.id === id);
+export function requireHeld(
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+  id: string,
+): Authenticator {
+  const found = authenticators.find((one) => one.kind === kind && one.id === id);
   if (found !== undefined) return found;
   throw notFound(`${names[kind]}_NOT_FOUND`, "the user has nothing of this kind with this id");
 }
@@ -199,8 +229,8 @@ export function requireUnverified({ kind, isVerified }: Authenticator): void {
 }
 
 /** @throws FAILED_PRECONDITION <KIND>_MISSING */
-export function requireAny(held: Held, kind: AuthenticatorKind): void {
-  if (heldOf(held, kind).length === 0) {
+export function requireAny(authenticators: Authenticators, kind: AuthenticatorKind): void {
+  if (authenticatorsOf(authenticators, kind).length === 0) {
     throw failedPrecondition(`${names[kind]}_MISSING`, "the user has none to remove");
   }
 }
@@ -208,8 +238,8 @@ export function requireAny(held: Held, kind: AuthenticatorKind): void {
 const most = 50;
 
 /** @throws FAILED_PRECONDITION AUTHENTICATOR_LIMIT */
-export function requireRoom(held: Held, kind: AuthenticatorKind): void {
-  if (heldOf(held, kind).length < most) return;
+export function requireRoom(authenticators: Authenticators, kind: AuthenticatorKind): void {
+  if (authenticatorsOf(authenticators, kind).length < most) return;
   throw failedPrecondition(
     "AUTHENTICATOR_LIMIT",
     `a user can have ${most} of a kind: remove one that is not needed`,

@@ -52,7 +52,7 @@ export type Judgement = { isRight: boolean; happened: CheckEvent[]; totpStep?: b
 
 export type Attempts = {
   /**
-   * Judges one attempt, unless there is no such user, he is not active or has to wait after wrong ones: then nothing is
+   * Judges one attempt, unless there is no such user, they are not active or have to wait after wrong ones: then nothing is
    * judged, and the answer is that of a wrong attempt, at the same cost to the store. The judgement counts only if
    * nothing came between, so that of attempts at the same time, on whatever replica, never more are answered than the
    * limit allows.

@@ -1,7 +1,7 @@
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
-import { heldOf } from "../authenticator/authenticators.ts";
+import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 
@@ -11,7 +11,7 @@ export type IdpIntentOutcome =
   | { isRight: true; idpId: string; isSecondFactor: boolean };
 
 /**
- * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for his
+ * Whether somebody has just logged in with an account that is linked to the user, at a provider that is active for their
  * organization. A login counts once, and of another user it is not used up.
  */
 export type IdpIntentCheck = (
@@ -31,7 +31,7 @@ export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentC
       const said = await intents.said(instanceId, proof);
       if (said === undefined || userId === undefined) return undefined;
       const { idpId, identity } = said;
-      const isHis = heldOf(state.authenticators, "idp", "verified").some(
+      const isHis = authenticatorsOf(state.authenticators, "idp", "verified").some(
         ({ id, address }) => id === idpId && address === identity.id,
       );
       if (!isHis || !(await intents.isActive(instanceId, state.organizationId, idpId))) {

@@ -1,7 +1,7 @@
 import { alreadyExists } from "../../../errors.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
-import { heldOf, requireHeld } from "../authenticator/authenticators.ts";
+import { authenticatorsOf, requireHeld } from "../authenticator/authenticators.ts";
 import type { IdpLink } from "../authenticator/events.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
@@ -17,14 +17,16 @@ export function addIdpLink(
   link: IdpLink & { username: string },
 ): UserEvent[] {
   requirePerson(state);
-  const [held] = heldOf(state.authenticators, "idp").filter(({ id }) => id === link.idpId);
+  const [linked] = authenticatorsOf(state.authenticators, "idp").filter(
+    ({ id }) => id === link.idpId,
+  );
   // A link that was suspended is made anew by who proved themselves in another way.
-  if (held?.isVerified === false) {
-    return held.address === link.externalUserId
+  if (linked?.isVerified === false) {
+    return linked.address === link.externalUserId
       ? [userEvents["human.externalidp.confirmed"]({ idpId: link.idpId })]
       : [...removeIdpLink(state, link.idpId), userEvents["human.externalidp.added"](link)];
   }
-  if (held !== undefined) {
+  if (linked !== undefined) {
     throw alreadyExists(
       "IDP_LINK_EXISTS",
       "the user has an account of the provider linked: remove that link first",

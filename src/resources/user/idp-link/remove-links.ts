@@ -2,7 +2,7 @@ import { handle, type JobHandlers } from "../../../jobs/job.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { someIds } from "../../../projection/ids.ts";
 import { removeIdpLinks } from "../../idp/index.ts";
-import { heldOf } from "../authenticator/authenticators.ts";
+import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import { userAuthenticators } from "../authenticator/projection.ts";
 import { user } from "../user.ts";
 import { removeIdpLink } from "./idp-link.ts";
@@ -11,7 +11,7 @@ const batchSize = 50;
 
 /**
  * Removes the links to accounts at providers that were deleted, in batches. They count no more from the deletion on, and
- * who links an account makes sure at his commit that its provider is there.
+ * who links an account makes sure at their commit that its provider is there.
  */
 export const idpLinkJobs = ({ db, events }: Pick<Deps, "db" | "events">): JobHandlers =>
   handle(removeIdpLinks, async (job) => {
@@ -23,8 +23,8 @@ export const idpLinkJobs = ({ db, events }: Pick<Deps, "db" | "events">): JobHan
     await events.transact({ ...by, instanceId, signal: job.signal }, async (tx) => {
       for (const userId of userIds) {
         const loaded = await tx.load(user, userId);
-        const held = heldOf(loaded.state?.authenticators ?? [], "idp");
-        if (!held.some(({ id }) => id === idpId)) continue;
+        const linked = authenticatorsOf(loaded.state?.authenticators ?? [], "idp");
+        if (!linked.some(({ id }) => id === idpId)) continue;
         tx.record(user, loaded, removeIdpLink(loaded.state, idpId, "cascade.removed"));
       }
       if (userIds.length < batchSize) await job.finish(tx);

@@ -2,7 +2,12 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { toDetails } from "../../object/details.ts";
-import { heldOf, requireAny, requireHeld, requireRoom } from "../authenticator/authenticators.ts";
+import {
+  authenticatorsOf,
+  requireAny,
+  requireHeld,
+  requireRoom,
+} from "../authenticator/authenticators.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { newClientKeys } from "../../../crypto/client-key.ts";
@@ -67,7 +72,7 @@ export function machineHandlers({
         const loaded = await tx.load(user, id);
         requireMachine(loaded.state);
         const clientId = loaded.state.username;
-        const [before] = heldOf(loaded.state.authenticators, "secret");
+        const [before] = authenticatorsOf(loaded.state.authenticators, "secret");
         // What an older store has stays, also with a new secret.
         if (before?.address !== clientId) await ids.requireNoId(tx, clientId);
         tx.record(user, loaded, [userEvents["machine.secret.set"]({ clientId })]);

@@ -113,20 +113,20 @@ export function otpHandlers(
 
   return {
     async addOTPSMSAuthenticator({ id, phone }, scope) {
-      const { otpId: otpSmsId, ...told } = await add(scope, id, "sms", required(phone, "sms"));
-      return { ...told, otpSmsId };
+      const { otpId: otpSmsId, ...response } = await add(scope, id, "sms", required(phone, "sms"));
+      return { ...response, otpSmsId };
     },
     verifyOTPSMSRegistration: ({ id, otpSmsId: otpId, code }, scope) =>
       verify(scope, id, "sms", { otpId, code }),
     removeOTPSMSAuthenticator: ({ id, otpSmsId }, scope) => remove(scope, id, "sms", otpSmsId),
     async addOTPEmailAuthenticator({ id, email }, scope) {
-      const { otpId: otpEmailId, ...told } = await add(
+      const { otpId: otpEmailId, ...response } = await add(
         scope,
         id,
         "email",
         required(email, "email"),
       );
-      return { ...told, otpEmailId };
+      return { ...response, otpEmailId };
     },
     verifyOTPEmailRegistration: ({ id, otpEmailId: otpId, code }, scope) =>
       verify(scope, id, "email", { otpId, code }),

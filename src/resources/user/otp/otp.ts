@@ -1,5 +1,5 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
-import { type Authenticator, heldOf } from "../authenticator/authenticators.ts";
+import { type Authenticator, authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
 import { otpLogin } from "../code-kinds.ts";
@@ -68,7 +68,7 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
 
 // Of several, the one that was registered last.
 const choose = ({ authenticators }: User, channel: Channel): Authenticator | undefined =>
-  heldOf(authenticators, otpKinds[channel], "verified").at(-1);
+  authenticatorsOf(authenticators, otpKinds[channel], "verified").at(-1);
 
 /** Says that a code was made. */
 export const announced = (channel: Channel): UserEvent =>

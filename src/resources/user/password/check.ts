@@ -6,7 +6,7 @@ import type { Attempts } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
 import type { PasswordStore, StoredPassword } from "./stored.ts";
 
-/** `changeRequired`: right, but the user must choose another one before he goes on. */
+/** `changeRequired`: right, but the user must choose another one before they go on. */
 export type PasswordOutcome = { isRight: false } | { isRight: true; changeRequired: boolean };
 
 /**
@@ -38,9 +38,9 @@ export function createPasswordCheck(
 
     const judgement = await attempts.judge(at, userId, "password", async (tx, state, row) => {
       const ref = { instanceId, userId: row.userId };
-      const [held] = await authenticators.ofKind(ref, "password");
+      const [authenticator] = await authenticators.ofKind(ref, "password");
       const stored = await passwords.read(ref);
-      if (stored === undefined || held === undefined) return undefined;
+      if (stored === undefined || authenticator === undefined) return undefined;
       const verdict = await verify(stored);
       if (verdict === "wrong") {
         return {
@@ -54,8 +54,8 @@ export function createPasswordCheck(
         happened.push(checkEvents["human.password.hash.updated"]({}));
       }
       const { maxAgeMs } = await policyOf(instanceId, state.organizationId);
-      const ageMs = tx.now.getTime() - held.changeDate.getTime();
-      const changeRequired = held.isMarked || (maxAgeMs > 0 && ageMs > maxAgeMs);
+      const ageMs = tx.now.getTime() - authenticator.changeDate.getTime();
+      const changeRequired = authenticator.isMarked || (maxAgeMs > 0 && ageMs > maxAgeMs);
       return { isRight: true as const, happened, changeRequired };
     });
     if (judgement === undefined) {

@@ -8,7 +8,7 @@ import type { Transaction } from "../../../eventstore/transaction.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
-import { heldOf, requireAny } from "../authenticator/authenticators.ts";
+import { authenticatorsOf, requireAny } from "../authenticator/authenticators.ts";
 import { initialization, passwordReset } from "../code-kinds.ts";
 import { codeInvalid, type Delivery } from "../codes.ts";
 import { requireContact, verifyContact } from "../contact.ts";
@@ -79,7 +79,7 @@ export function passwordHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const at = { instanceId: scope.instanceId, userId: id };
-        const hadOne = heldOf(loaded.state.authenticators, "password").length > 0;
+        const hadOne = authenticatorsOf(loaded.state.authenticators, "password").length > 0;
         const proven =
           code === undefined ||
           (await codes.spend(tx, at, passwordReset, { code, subject })) !== undefined ||

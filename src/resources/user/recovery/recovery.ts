@@ -3,7 +3,7 @@ import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
 import { deleteRows, type RowChange } from "../../../storage/row-change.ts";
-import { heldOf } from "../authenticator/authenticators.ts";
+import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { AuthenticatorReader } from "../authenticator/queries.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
@@ -85,14 +85,14 @@ export function createRecoveryCodeCheck(
       userId,
       "factor",
       async (tx, state, row) => {
-        if (heldOf(state.authenticators, "recovery_codes").length === 0) return undefined;
+        if (authenticatorsOf(state.authenticators, "recovery_codes").length === 0) return undefined;
         const found = await codes.find(row, code);
         if (found === undefined) {
           const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
           return { isRight: false, happened: [failed] };
         }
-        const [held] = await authenticators.ofKind(row, "recovery_codes");
-        const remaining = (held?.number ?? 1) - 1;
+        const [stored] = await authenticators.ofKind(row, "recovery_codes");
+        const remaining = (stored?.number ?? 1) - 1;
         tx.expectRows(secretRows, found, 1);
         tx.write(deleteRows(secretRows, found));
         const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });

@@ -6,7 +6,7 @@ import { activeUserReader } from "../active-user.ts";
 import { personalAccessTokenKind } from "./stored.ts";
 
 /**
- * Recognises personal access tokens (B5): until they are removed or expire, and only while the user and his
+ * Recognises personal access tokens (B5): until they are removed or expire, and only while the user and their
  * organization are active.
  */
 export function personalAccessTokens(parts: {

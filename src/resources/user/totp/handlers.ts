@@ -4,7 +4,7 @@ import type { Handlers } from "../../../authz/service.ts";
 import type { Written } from "../../../eventstore/transaction.ts";
 import { toDetails } from "../../object/details.ts";
 import {
-  heldOf,
+  authenticatorsOf,
   requireHeld,
   requireRoom,
   requireUnverified,
@@ -35,7 +35,7 @@ export function totpHandlers(
         const loaded = await tx.load(user, id);
         requirePerson(loaded.state);
         const { authenticators, username } = loaded.state;
-        for (const { id: earlier, isVerified } of heldOf(authenticators, "totp")) {
+        for (const { id: earlier, isVerified } of authenticatorsOf(authenticators, "totp")) {
           if (isVerified) continue;
           tx.record(user, loaded, [userEvents["human.mfa.otp.removed"]({ totpId: earlier })]);
           tx.write(totps.remove(at, earlier));
@@ -44,10 +44,10 @@ export function totpHandlers(
         const totpId = newId();
         const { hostname: issuer } = new URL(scope.issuer);
         const totp = { id: totpId, issuer, label: username, createdAt: tx.now };
-        const { change, ...told } = await totps.make(at, totp);
+        const { change, ...response } = await totps.make(at, totp);
         tx.record(user, loaded, [userEvents["human.mfa.otp.added"]({ totpId })]);
         tx.write(change);
-        return [tx.written(loaded), { totpId, ...told }];
+        return [tx.written(loaded), { totpId, ...response }];
       });
       return { details: toDetails(written()), ...made };
     },

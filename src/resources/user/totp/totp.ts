@@ -2,7 +2,7 @@ import { Secret, TOTP } from "otpauth";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
-import { heldOf } from "../authenticator/authenticators.ts";
+import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 
@@ -75,7 +75,7 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
 }
 
 /**
- * Whether a code is of one of the user's apps. Wrong ones are counted with those of his other second factors; nobody, and
+ * Whether a code is of one of the user's apps. Wrong ones are counted with those of their other second factors; nobody, and
  * who has no app, gets the answer of a wrong one.
  */
 export type TotpCheck = (
@@ -91,9 +91,9 @@ export function createTotpCheck(totps: TotpStore, attempts: Attempts): TotpCheck
       userId,
       "factor",
       async (tx, { authenticators }, row) => {
-        const held = heldOf(authenticators, "totp", "verified");
-        if (held.length === 0) return undefined;
-        for (const { id } of held) {
+        const verified = authenticatorsOf(authenticators, "totp", "verified");
+        if (verified.length === 0) return undefined;
+        for (const { id } of verified) {
           const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
           if (step === undefined) continue;
           const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];

@@ -45,7 +45,7 @@ export type Challenges = {
     user: UserRef,
     of: { id: string; purpose: Purpose },
   ): Promise<Challenge | undefined>;
-  /** Everything a user has: it goes with him. */
+  /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
 
@@ -62,10 +62,11 @@ export function createChallenges(db: Database): Challenges {
     async open(tx, { instanceId, userId }, wanted) {
       const earlier = await ofUser({ instanceId, userId });
       const living = earlier.filter(({ expiresAt }) => expiresAt > tx.now);
-      const kept = new Set(living.slice(-most + 1));
+      const remaining = new Set(living.slice(-most + 1));
       for (const row of earlier) {
         const { id } = row;
-        if (!kept.has(row)) tx.write(deleteRows(webAuthNChallenges, { instanceId, userId, id }));
+        if (!remaining.has(row))
+          tx.write(deleteRows(webAuthNChallenges, { instanceId, userId, id }));
       }
       const challenge = randomBytes(32).toString("base64url");
       const expiresAt = new Date(tx.now.getTime() + lifeMs);

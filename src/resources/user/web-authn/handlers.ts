@@ -55,7 +55,7 @@ export function webAuthNHandlers(
         const challenge = await challenges.open(tx, at, {
           ...{ id: webAuthNId, purpose: "registration", domain, userVerification: "preferred" },
         });
-        const held = await authenticators.ofKind(at, "web_authn");
+        const rows = await authenticators.ofKind(at, "web_authn");
         const options = await creationOptions(
           { challenge, domain },
           {
@@ -63,7 +63,7 @@ export function webAuthNHandlers(
             name: state.username,
             displayName: displayNameOf(state.data) || state.username,
             attachment: attachments[authenticatorType],
-            exclude: held.map(toCredential).filter((one) => one.domain === domain),
+            exclude: rows.map(toCredential).filter((one) => one.domain === domain),
           },
         );
         return { written: tx.written(loaded), webAuthNId, options };

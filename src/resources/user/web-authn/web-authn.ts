@@ -44,8 +44,8 @@ export type WebAuthNChecks = {
     tried: { challengeId: string; credential: JsonObject },
   ): Promise<WebAuthNOutcome>;
   /**
-   * Checks a passkey that was used without saying first whose it is. The challenge is the caller's own: he keeps it, and
-   * spends it before he asks. Only a passkey that knew its user is right.
+   * Checks a passkey that was used without saying first whose it is. The challenge is the caller's own: they keep it, and
+   * spend it before they ask. Only a passkey that knew its user is right.
    */
   checkDiscovered(
     at: WriteContext,
@@ -69,7 +69,7 @@ export function domainsOfInstances({ db }: Pick<Deps, "db">): RequireDomain {
   };
 }
 
-/** What authenticators know a user by: it is found in them in clear, so it tells nothing of him. */
+/** What authenticators know a user by: it is found in them in clear, so it tells nothing of them. */
 export const userHandle = ({ instanceId, userId }: UserRef): Uint8Array =>
   hash("sha256", `${instanceId}/${userId}`, "buffer");
 
@@ -108,8 +108,8 @@ export function createWebAuthNChecks(
     asked: { challenge: string; domain: string; userVerification: UserVerification },
   ) {
     const { challenge, domain, userVerification } = asked;
-    const held = await authenticators.ofKind(user, "web_authn");
-    const one = held.find(({ lookup }) => lookup === json["id"]);
+    const rows = await authenticators.ofKind(user, "web_authn");
+    const one = rows.find(({ lookup }) => lookup === json["id"]);
     if (one === undefined) return undefined;
     const credential = toCredential(one);
     if (credential.domain !== domain) return undefined;
@@ -121,7 +121,7 @@ export function createWebAuthNChecks(
     return { ...outcome, happened: succeeded(one, signCount) };
   }
 
-  const told = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
+  const outcomeOf = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
     if (judgement?.isRight !== true) return { isRight: false };
     const { webAuthNId, isUserVerified } = judgement;
     return { isRight: true, webAuthNId, isUserVerified };
@@ -130,8 +130,8 @@ export function createWebAuthNChecks(
   return {
     async challenge(tx, user, { domain: wanted, field, userVerification }) {
       const domain = await requireDomain(user.instanceId, wanted, field);
-      const held = await authenticators.ofKind(user, "web_authn");
-      const allow = held.map(toCredential).filter((one) => one.domain === domain);
+      const rows = await authenticators.ofKind(user, "web_authn");
+      const allow = rows.map(toCredential).filter((one) => one.domain === domain);
       if (allow.length === 0) return undefined;
       const id = newId();
       const purpose = "login";
@@ -147,12 +147,12 @@ export function createWebAuthNChecks(
         const userVerification = asked.userVerification as UserVerification;
         return judgeAnswer(row, json, { ...asked, userVerification });
       });
-      return told(judgement);
+      return outcomeOf(judgement);
     },
 
     async checkDiscovered(at, userId, { challenge, domain, credential }) {
       const asked = { challenge, domain, userVerification: "required" as const };
-      return told(
+      return outcomeOf(
         await attempts.judge(at, userId, undefined, (_, __, row) =>
           judgeAnswer(row, credential, asked),
         ),

@@ -19,7 +19,7 @@ export const file_idsvc_resources_event_v3alpha_event: GenFile = /*@__PURE__*/
   fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9ldmVudC5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEi6gIKBUV2ZW50EhAKCHNlcXVlbmNlGAEgASgEEgwKBHR5cGUYAiABKAkSMQoNY3JlYXRpb25fZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoJYWdncmVnYXRlGAQgASgLMiguaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuQWdncmVnYXRlEioKBW93bmVyGAUgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXISNQoGZWRpdG9yGAYgASgLMiUuaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRWRpdG9yEhAKCHJldmlzaW9uGAcgASgNEigKB3BheWxvYWQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3BheWxvYWRfb21pdHRlZBgJIAEoCBIZChFsb2NhbGl6ZWRfbWVzc2FnZRgKIAEoCSI2CglBZ2dyZWdhdGUSDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgEIogBCgZFZGl0b3ISDwoHdXNlcl9pZBgBIAEoCRIPCgdzZXJ2aWNlGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJEjUKBm9yaWdpbhgFIAEoCzIlLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLk9yaWdpbiK9AQoGT3JpZ2luEhQKB2FkZHJlc3MYASABKAlIAIgBARIUCgdicm93c2VyGAIgASgJSAGIAQESEwoGc3lzdGVtGAMgASgJSAKIAQESEgoKc2Vzc2lvbl9pZBgEIAEoCRIPCgdmbG93X2lkGAUgASgJEhcKD3Rva2VuX2ZhbWlseV9pZBgGIAEoCRIRCglhY3Rvcl9pZHMYByADKAlCCgoIX2FkZHJlc3NCCgoIX2Jyb3dzZXJCCQoHX3N5c3RlbWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object]);
 
 /**
- * One thing that happened to one object. Events are never changed; only what they tell of a person is erased with him.
+ * One thing that happened to one object. Events are never changed; only what they tell of a person is erased with them.
  *
  * @generated from message idsvc.resources.event.v3alpha.Event
  */
@@ -75,7 +75,7 @@ export type Event = Message<"idsvc.resources.event.v3alpha.Event"> & {
 
   /**
    * What happened, in the form that belongs to type and revision. It never holds secrets. Fields that tell of a person
-   * are empty once he is deleted.
+   * are empty once they are deleted.
    *
    * @generated from field: google.protobuf.Struct payload = 8;
    */

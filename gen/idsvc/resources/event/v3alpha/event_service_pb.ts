@@ -264,11 +264,11 @@ export const EventService: GenService<{
   },
   /**
    * Follows the log: sends the events that match, in the order of the log, and goes on as new ones are added. Each is sent
-   * at least once to a watcher that resumes from the last sequence he was sent.
+   * at least once to a watcher that resumes from the last sequence they were sent.
    *
-   * The stream ends when the caller could not open it any more, for example because a role was taken from him or his token
-   * has expired, and with code 14 when the server stops: watch again then. Over REST each line is one message, and a last
-   * line `{"error": ...}` says why the stream ended.
+   * The stream ends when the caller could not open it any more, for example because a role was taken from them or their
+   * token has expired, and with code 14 when the server stops: watch again then. Over REST each line is one message, and
+   * a last line `{"error": ...}` says why the stream ended.
    *
    * @generated from rpc idsvc.resources.event.v3alpha.EventService.WatchEvents
    */

@@ -426,7 +426,7 @@ export const UserGrantService: GenService<{
     output: typeof DeleteUserGrantResponseSchema;
   },
   /**
-   * Returns one user grant. Everybody may read his own.
+   * Returns one user grant. Everybody may read their own.
    *
    * @generated from rpc idsvc.resources.grant.v3alpha.UserGrantService.GetUserGrant
    */
@@ -436,7 +436,7 @@ export const UserGrantService: GenService<{
     output: typeof GetUserGrantResponseSchema;
   },
   /**
-   * Returns the user grants that match all filters and that the caller may read, his own among them.
+   * Returns the user grants that match all filters and that the caller may read, their own among them.
    *
    * @generated from rpc idsvc.resources.grant.v3alpha.UserGrantService.SearchUserGrants
    */

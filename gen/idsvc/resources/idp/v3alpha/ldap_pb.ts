@@ -65,7 +65,7 @@ export type LDAPConfig = Message<"idsvc.resources.idp.v3alpha.LDAPConfig"> & {
   bindPassword?: string | undefined;
 
   /**
-   * The attribute that a user binds with to prove his password: `dn` for the name of his entry. Default: `dn`.
+   * The attribute that a user binds with to prove their password: `dn` for the name of their entry. Default: `dn`.
    *
    * @generated from field: string user_base = 6;
    */
@@ -158,7 +158,7 @@ export type PatchLDAPConfig = Message<"idsvc.resources.idp.v3alpha.PatchLDAPConf
   bindPassword?: string | undefined;
 
   /**
-   * The attribute that a user binds with to prove his password: `dn` for the name of his entry.
+   * The attribute that a user binds with to prove their password: `dn` for the name of their entry.
    *
    * @generated from field: optional string user_base = 6;
    */

@@ -64,7 +64,7 @@ export type OAuthConfig = Message<"idsvc.resources.idp.v3alpha.OAuthConfig"> & {
   scopes: string[];
 
   /**
-   * The member of the user's data that identifies him, for example `id`.
+   * The member of the user's data that identifies them, for example `id`.
    *
    * @generated from field: string id_attribute = 6;
    */
@@ -135,7 +135,7 @@ export type PatchOAuthConfig = Message<"idsvc.resources.idp.v3alpha.PatchOAuthCo
   scopes: string[];
 
   /**
-   * The member of the user's data that identifies him, for example `id`.
+   * The member of the user's data that identifies them, for example `id`.
    *
    * @generated from field: optional string id_attribute = 6;
    */

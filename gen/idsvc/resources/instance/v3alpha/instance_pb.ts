@@ -114,35 +114,35 @@ export const FirstOrganizationSchema: GenMessage<FirstOrganization> = /*@__PURE_
  */
 export type FirstHuman = Message<"idsvc.resources.instance.v3alpha.FirstHuman"> & {
   /**
-   * What he is called within the organization.
+   * What they are called within the organization.
    *
    * @generated from field: string username = 1;
    */
   username: string;
 
   /**
-   * His e-mail address, taken for proven.
+   * Their e-mail address, taken for proven.
    *
    * @generated from field: string email = 2;
    */
   email: string;
 
   /**
-   * His given name.
+   * Their given name.
    *
    * @generated from field: string given_name = 3;
    */
   givenName: string;
 
   /**
-   * His family name.
+   * Their family name.
    *
    * @generated from field: string family_name = 4;
    */
   familyName: string;
 
   /**
-   * His password. Without one he sets it by a code.
+   * Their password. Without one they set it by a code.
    *
    * @generated from field: optional string password = 5;
    */

@@ -501,7 +501,7 @@ export const MembershipService: GenService<{
     output: typeof DeclineMembershipResponseSchema;
   },
   /**
-   * Returns one membership. Everybody may read his own.
+   * Returns one membership. Everybody may read their own.
    *
    * @generated from rpc idsvc.resources.membership.v3alpha.MembershipService.GetMembership
    */
@@ -511,7 +511,7 @@ export const MembershipService: GenService<{
     output: typeof GetMembershipResponseSchema;
   },
   /**
-   * Returns the memberships that match all filters and that the caller may read, his own among them.
+   * Returns the memberships that match all filters and that the caller may read, their own among them.
    *
    * @generated from rpc idsvc.resources.membership.v3alpha.MembershipService.SearchMemberships
    */

@@ -257,7 +257,7 @@ export const UserVerificationRequirement = {
   PREFERRED: 2,
 
   /**
-   * It should not ask him.
+   * It should not ask them.
    *
    * @generated from enum value: USER_VERIFICATION_REQUIREMENT_DISCOURAGED = 3;
    */

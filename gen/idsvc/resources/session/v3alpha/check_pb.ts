@@ -24,7 +24,7 @@ export const file_idsvc_resources_session_v3alpha_check: GenFile = /*@__PURE__*/
  */
 export type Checks = Message<"idsvc.resources.session.v3alpha.Checks"> & {
   /**
-   * Names the user. Once in a session; he cannot be replaced.
+   * Names the user. Once in a session; they cannot be replaced.
    *
    * @generated from field: idsvc.resources.session.v3alpha.CheckUser user = 1;
    */
@@ -94,7 +94,7 @@ export const ChecksSchema: GenMessage<Checks> = /*@__PURE__*/
  */
 export type CheckUser = Message<"idsvc.resources.session.v3alpha.CheckUser"> & {
   /**
-   * Exactly one way to name him.
+   * Exactly one way to name them.
    *
    * @generated from oneof idsvc.resources.session.v3alpha.CheckUser.search
    */

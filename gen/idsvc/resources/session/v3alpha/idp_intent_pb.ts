@@ -157,7 +157,7 @@ export type IDPInformation = Message<"idsvc.resources.session.v3alpha.IDPInforma
     case: "oauth";
   } | {
     /**
-     * What a directory holds of him.
+     * What a directory holds of them.
      *
      * @generated from field: idsvc.resources.session.v3alpha.IDPAttributes ldap = 2;
      */
@@ -165,7 +165,7 @@ export type IDPInformation = Message<"idsvc.resources.session.v3alpha.IDPInforma
     case: "ldap";
   } | {
     /**
-     * What a SAML assertion says of him.
+     * What a SAML assertion says of them.
      *
      * @generated from field: idsvc.resources.session.v3alpha.IDPAttributes saml = 3;
      */
@@ -195,7 +195,7 @@ export type IDPInformation = Message<"idsvc.resources.session.v3alpha.IDPInforma
   userName: string;
 
   /**
-   * Everything that the provider said of him.
+   * Everything that the provider said of them.
    *
    * @generated from field: google.protobuf.Struct raw_information = 7;
    */

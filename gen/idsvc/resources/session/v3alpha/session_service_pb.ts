@@ -43,13 +43,13 @@ export type StartIdentityProviderIntentRequest = Message<"idsvc.resources.sessio
   idpId: string;
 
   /**
-   * How the user proves himself there.
+   * How the user proves who they are there.
    *
    * @generated from oneof idsvc.resources.session.v3alpha.StartIdentityProviderIntentRequest.content
    */
   content: {
     /**
-     * In his browser, which comes back to one of these addresses.
+     * In their browser, which comes back to one of these addresses.
      *
      * @generated from field: idsvc.resources.session.v3alpha.RedirectURLs urls = 2;
      */
@@ -497,9 +497,9 @@ export const SearchSessionsResponseSchema: GenMessage<SearchSessionsResponse> = 
   messageDesc(file_idsvc_resources_session_v3alpha_session_service, 13);
 
 /**
- * Manages sessions. A session knows its user once he was named, and what he proved of himself. Its token is a bearer
- * token of the user as soon as he proved something. A session ends with its lifetime, when it is deleted, and when its
- * user is deactivated, locked or deleted or his password is changed; what has ended is not there any more.
+ * Manages sessions. A session knows its user once they were named, and what they proved of themselves. Its token is a
+ * bearer token of the user as soon as they proved something. A session ends with its lifetime, when it is deleted, and
+ * when its user is deactivated, locked or deleted or their password is changed; what has ended is not there any more.
  *
  * @generated from service idsvc.resources.session.v3alpha.SessionService
  */
@@ -569,8 +569,8 @@ export const SessionService: GenService<{
     output: typeof GetIdentityProviderIntentResponseSchema;
   },
   /**
-   * Returns the sessions that match all filters and that the caller may read: his own, those that he created, and those
-   * of users whose sessions he may read.
+   * Returns the sessions that match all filters and that the caller may read: their own, those that they created, and
+   * those of users whose sessions they may read.
    *
    * @generated from rpc idsvc.resources.session.v3alpha.SessionService.SearchSessions
    */

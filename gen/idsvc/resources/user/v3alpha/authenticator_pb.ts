@@ -33,7 +33,7 @@ export type SetAuthenticators = Message<"idsvc.resources.user.v3alpha.SetAuthent
   password?: SetPassword | undefined;
 
   /**
-   * Accounts at identity providers that he can log in with, at most one of a provider.
+   * Accounts at identity providers that they can log in with, at most one of a provider.
    *
    * @generated from field: repeated idsvc.resources.user.v3alpha.SetIDPLink identity_providers = 2;
    */
@@ -103,7 +103,7 @@ export type SetIDPAuthenticator = Message<"idsvc.resources.user.v3alpha.SetIDPAu
     case: "link";
   } | {
     /**
-     * The account that somebody has just logged in with, which proves that it is his. The intent is used up.
+     * The account that somebody has just logged in with, which proves that it is theirs. The intent is used up.
      *
      * @generated from field: idsvc.resources.user.v3alpha.IDPIntentProof idp_intent = 2;
      */

@@ -310,7 +310,7 @@ export const UserState = {
   ACTIVE: 1,
 
   /**
-   * The user was deactivated: he cannot log in, and his tokens do not count.
+   * The user was deactivated: they cannot log in, and their tokens do not count.
    *
    * @generated from enum value: USER_STATE_INACTIVE = 2;
    */
@@ -324,7 +324,7 @@ export const UserState = {
   DELETED: 3,
 
   /**
-   * The user was locked, by hand or after too many wrong attempts. He cannot log in, and his tokens do not count.
+   * The user was locked, by hand or after too many wrong attempts. They cannot log in, and their tokens do not count.
    *
    * @generated from enum value: USER_STATE_LOCKED = 4;
    */

@@ -48,7 +48,7 @@ export type CreateUserRequest = Message<"idsvc.resources.user.v3alpha.CreateUser
   user?: User | undefined;
 
   /**
-   * The organization to create him in. Absent stands for the one of the header `x-idsvc-orgid`, else the caller's own.
+   * The organization to create them in. Absent stands for the one of the header `x-idsvc-orgid`, else the caller's own.
    *
    * @generated from field: idsvc.object.v3alpha.RequestContext ctx = 2;
    */
@@ -2821,7 +2821,7 @@ export const RemoveSecretResponseSchema: GenMessage<RemoveSecretResponse> = /*@_
 
 /**
  * Manages users: people and machines. Callers need the permissions on the organization of the user; everybody may read
- * himself, and change what is his to change.
+ * themselves, and change what is theirs to change.
  *
  * @generated from service idsvc.resources.user.v3alpha.UserService
  */
@@ -2847,7 +2847,7 @@ export const UserService: GenService<{
     output: typeof PatchUserResponseSchema;
   },
   /**
-   * Deactivates a user: he cannot log in, and his tokens do not count until he is activated again.
+   * Deactivates a user: they cannot log in, and their tokens do not count until they are activated again.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.DeactivateUser
    */
@@ -2867,7 +2867,7 @@ export const UserService: GenService<{
     output: typeof ActivateUserResponseSchema;
   },
   /**
-   * Locks a user: he cannot log in, and his tokens do not count until he is unlocked.
+   * Locks a user: they cannot log in, and their tokens do not count until they are unlocked.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.LockUser
    */
@@ -2888,8 +2888,8 @@ export const UserService: GenService<{
     output: typeof UnlockUserResponseSchema;
   },
   /**
-   * Deletes a user with everything that is his. His personal data are erased, also from the history: what he did stays,
-   * who he was does not.
+   * Deletes a user with everything that is theirs. Their personal data are erased, also from the history: what they did
+   * stays, who they were does not.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.DeleteUser
    */
@@ -2899,7 +2899,7 @@ export const UserService: GenService<{
     output: typeof DeleteUserResponseSchema;
   },
   /**
-   * Returns one user. Everybody may read himself.
+   * Returns one user. Everybody may read themselves.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.GetUser
    */
@@ -2909,7 +2909,7 @@ export const UserService: GenService<{
     output: typeof GetUserResponseSchema;
   },
   /**
-   * Returns the users that match all filters and that the caller may read, himself among them.
+   * Returns the users that match all filters and that the caller may read, themselves among them.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SearchUsers
    */
@@ -2919,7 +2919,7 @@ export const UserService: GenService<{
     output: typeof SearchUsersResponseSchema;
   },
   /**
-   * Sets the e-mail address of a user. It counts as his once it is verified.
+   * Sets the e-mail address of a user. It counts as theirs once it is verified.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetContactEmail
    */
@@ -2950,7 +2950,7 @@ export const UserService: GenService<{
     output: typeof ResendContactEmailCodeResponseSchema;
   },
   /**
-   * Sets the phone number of a user. It counts as his once it is verified.
+   * Sets the phone number of a user. It counts as theirs once it is verified.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetContactPhone
    */
@@ -3012,7 +3012,7 @@ export const UserService: GenService<{
   },
   /**
    * Returns what has happened to a user, as far back as the audit log retention of the instance lets read: newest first,
-   * or oldest first with `query.asc`. What came of checks of his credentials is among it only where it is asked for.
+   * or oldest first with `query.asc`. What came of checks of their credentials is among it only where it is asked for.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SearchUserEvents
    */
@@ -3032,8 +3032,8 @@ export const UserService: GenService<{
     output: typeof SearchUserMetadataResponseSchema;
   },
   /**
-   * Sets the password of a user. The user himself proves who he is: by his current password, or by a code that was made to
-   * reset it. Who may write credentials need not.
+   * Sets the password of a user. Users who set their own prove who they are: by the current password, or by a code that
+   * was made to reset it. Who may write credentials need not.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetPassword
    */
@@ -3054,7 +3054,7 @@ export const UserService: GenService<{
     output: typeof RequestPasswordResetResponseSchema;
   },
   /**
-   * Removes the password of a user: he can no longer log in by one.
+   * Removes the password of a user: they can no longer log in by one.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.RemovePassword
    */
@@ -3239,8 +3239,8 @@ export const UserService: GenService<{
     output: typeof RemovePersonalAccessTokenResponseSchema;
   },
   /**
-   * Links an account at an identity provider: from then on the user can log in with it. A user himself proves by an intent
-   * that the account is his. A user has one account at a provider at most, and an account is of one user.
+   * Links an account at an identity provider: from then on the user can log in with it. Users who link their own prove by
+   * an intent that the account is theirs. A user has one account at a provider at most, and an account is of one user.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.AddIDPAuthenticator
    */
@@ -3270,7 +3270,7 @@ export const UserService: GenService<{
     output: typeof SearchIDPAuthenticatorsResponseSchema;
   },
   /**
-   * Adds a key by which a machine user proves who he is, in signed JWTs. Without a key given one is made.
+   * Adds a key by which a machine user proves who it is, in signed JWTs. Without a key given one is made.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.AddPublicKey
    */
@@ -3290,9 +3290,9 @@ export const UserService: GenService<{
     output: typeof RemovePublicKeyResponseSchema;
   },
   /**
-   * Makes a secret for a machine user, by which he can get tokens for himself (client credentials). The one before no longer
-   * counts. The client ID is his username as it is now; no other client of the instance may have it.
-   * His data say whether his access tokens are opaque or JWTs (`access_token_type`).
+   * Makes a secret for a machine user, by which it can get tokens for itself (client credentials). The one before no
+   * longer counts. The client ID is its username as it is now; no other client of the instance may have it.
+   * Its data say whether its access tokens are opaque or JWTs (`access_token_type`).
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetSecret
    */

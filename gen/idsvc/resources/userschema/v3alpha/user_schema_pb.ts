@@ -42,7 +42,7 @@ export type UserSchema = Message<"idsvc.resources.userschema.v3alpha.UserSchema"
    * hostname, ipv4, ipv6, uri, uri-reference, uuid and json-pointer.
    *
    * The keyword `urn:idsvc:schema:permission` of the root or a property, for example `{"owner": "rw", "self": "r"}`, says
-   * who may read (`r`) and also write (`rw`) it: `owner` is who manages the user, `self` the user himself. Who is left
+   * who may read (`r`) and also write (`rw`) it: `owner` is who manages the user, `self` the user. Who is left
    * out may do neither. A property without the keyword has the permissions of what it stands in; without any, an owner
    * may do both and the user may read.
    *
@@ -144,7 +144,7 @@ export const GetUserSchemaSchema: GenMessage<GetUserSchema> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_userschema_v3alpha_user_schema, 2);
 
 /**
- * Ways for a user to prove who he is.
+ * Ways for a user to prove who they are.
  *
  * @generated from enum idsvc.resources.userschema.v3alpha.AuthenticatorType
  */
@@ -214,7 +214,7 @@ export const AuthenticatorType = {
 } as const;
 
 /**
- * Ways for a user to prove who he is.
+ * Ways for a user to prove who they are.
  *
  * @generated from enum idsvc.resources.userschema.v3alpha.AuthenticatorType
  */

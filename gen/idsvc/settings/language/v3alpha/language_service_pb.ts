@@ -140,7 +140,7 @@ export const LanguageService: GenService<{
   },
   /**
    * Returns all language settings as they hold in a context, and for inherited ones the context they come from. Everybody
-   * may ask for those of the instance and of his own organization.
+   * may ask for those of the instance and of their own organization.
    *
    * @generated from rpc idsvc.settings.language.v3alpha.LanguageService.ResolveLanguages
    */

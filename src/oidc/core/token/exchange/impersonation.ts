@@ -3,7 +3,7 @@ import type { Actor, At, User } from "../../ports.ts";
 import type { TokenParts } from "../grant.ts";
 
 /**
- * Whether somebody may act for another: the instance allows it at all, and he holds the permission where the other is.
+ * Whether somebody may act for another: the instance allows it at all, and the actor holds the permission where the other is.
  * @throws OAuthError invalid_request: unacceptable by policy (RFC 8693 section 2.2.2)
  */
 export async function requireMayActFor(

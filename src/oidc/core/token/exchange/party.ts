@@ -27,12 +27,12 @@ export type Party = {
   authTime: Date | undefined;
   amr: readonly string[];
   acr: string | undefined;
-  /** Who acted for him already. */
+  /** Who acted for them already. */
   actor: Actor | undefined;
   /** What ends what comes from this. */
   parents: readonly Parent[];
   spend: readonly Spend[];
-  /** It is no token of the user himself: only somebody who may act for him can use it. */
+  /** It is no token of the user's own: only somebody who may act for them can use it. */
   needsActor: boolean;
 };
 

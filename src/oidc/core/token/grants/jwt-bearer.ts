@@ -10,7 +10,7 @@ import { fieldsOf } from "../outcome.ts";
 import { usedUpAnyway } from "../used-up.ts";
 
 /**
- * RFC 7523 section 2.1: a machine user signs about himself with his own key, and stands for himself. An assertion counts
+ * RFC 7523 section 2.1: a machine user signs about itself with its own key, and stands for itself. An assertion counts
  * once.
  */
 export const jwtBearer: Grant = {

@@ -152,7 +152,7 @@ function sessionOf(
   },
 ): SessionData {
   const { user } = subject;
-  // Who acts is who has proven himself.
+  // Who acts is who has authenticated.
   const { authTime, amr, acr } = actor ?? subject;
   const parents = united([...subject.parents, ...(actor?.parents ?? [])]);
   if (parents.length > mostParents) throw invalidRequest("the tokens were exchanged too often");

@@ -7,14 +7,14 @@ import { projectGrantNotFound } from "../project-grant/project-grant.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
 
 /** In which project, by which project grant (or none) and for which organization roles are granted. */
-export type GrantPlace = { organizationId: string; projectId: string; projectGrantId: string };
+export type GrantContext = { organizationId: string; projectId: string; projectGrantId: string };
 
 /** Where a user grant lives. The members of a project reach what its owner granted, not what others did. */
 export const ownedIn = ({
   organizationId,
   projectId,
   projectGrantId,
-}: Omit<GrantPlace, "userId">): Owned =>
+}: Omit<GrantContext, "userId">): Owned =>
   projectGrantId === "" ? { organizationId, projectId } : { organizationId, projectGrantId };
 
 /**
@@ -24,13 +24,13 @@ export const ownedIn = ({
  * @throws NOT_FOUND PROJECT_NOT_FOUND
  * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND also when the named organization has no grant of the project
  */
-export function grantPlaces({ db }: Pick<Deps, "db">) {
+export function grantContexts({ db }: Pick<Deps, "db">) {
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
   return async (
     { instanceId, context }: Scope,
     { projectId, projectGrantId: named }: Pick<UserGrantMessage, "projectId" | "projectGrantId">,
-  ): Promise<GrantPlace> => {
+  ): Promise<GrantContext> => {
     const project = await projects.byId(instanceId, projectId);
     if (project === undefined) throw projectNotFound();
     const granter = context.type === "organization" ? context.organizationId : undefined;
