@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -8,52 +8,107 @@ import {
   rmSync,
   statfsSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { run } from "node:test";
+import { spec as reporter, type TestEvent } from "node:test/reporters";
+import { parseArgs } from "node:util";
 import { bundled } from "./bundles.ts";
+import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
 
 // `npm test`: the specs on SQLite, then those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
 // left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
-// `--engine` runs one of the two; files after it are run instead of all.
+// `--engine` runs one of the two; files after it are run instead of all. What is red on one engine keeps the other from
+// nothing. The last output is the summary of the test runner, over all.
 
-const root = resolve(import.meta.dirname, "..");
 const hardening = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
-const store = join(root, "test/support/app.ts");
-const lasting =
-  /^test\/(?:api\/transport-slow|authority\/search-proof|faults\/(?:backup|import-kill|kill|master-key)|executor\/kill|cli\/promote|notify\/claims-kill|resources\/org\/contents-kill)\.spec/;
-// How things are stored, found and told.
-const ofTheStore =
-  /^test\/(?:api\/(?:matrix|owners|replicas)|app|authority|executor\/(?:deliveries|events|replicas)|jobs|login\/(?:password|provider|registration)|management|notify\/(?:domain-claimed|gateways|mail-faults)|oidc\/(?:authorization-code|back-channel|ends|refresh|replicas|store-fails)|projection|resources)/;
-const engines = ["sqlite", "postgres"] as const;
+// What fails may leave a server behind: its process would never end.
+const timeout = 600_000;
+const cores = availableParallelism();
 
 // Half of the start of a process is to compile the sources.
-const cache = { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile") };
+process.env["NODE_COMPILE_CACHE"] = join(root, "node_modules/.cache/compile");
 
 const folder = temporaryFolder();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+process.env["TMPDIR"] = folder;
 
-const isLong = process.argv.includes("--long");
-const [flag, wanted, ...files] = process.argv.slice(2).filter((each) => each !== "--long");
-const chosen = flag === "--engine" ? engines.filter((engine) => engine === wanted) : engines;
+const { values: asked, positionals: files } = parseArgs({
+  options: { engine: { type: "string" }, long: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const chosen = engines.filter((each) => each === (asked.engine ?? each));
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
 
-for (const engine of chosen) {
-  const specs = files.length > 0 ? files : specsOf(engine);
-  const processes = files.length > 0 ? files : bundled(specs);
-  console.log(`\n${specs.length} specs on ${engine}`);
-  const { status } = spawnSync(
-    process.execPath,
-    // What fails may leave a server behind: its process would never end. A third process would use what two leave while
-    // they wait, and take from what F22 measures.
-    [...hardening, "--test", "--test-concurrency=2", "--test-timeout=400000", ...processes],
-    {
-      cwd: root,
-      stdio: "inherit",
-      env: { ...process.env, ...cache, TMPDIR: folder, IDSVC_TEST_ENGINE: engine },
-    },
-  );
-  if (status !== 0) process.exit(status ?? 1);
+/** Processes that run at the same time on an engine. */
+type Phase = { engine: Engine; specs: Spec[]; concurrency: number };
+
+/**
+ * Processes wait for a third of their time: there are half as many more than cores. Where time is judged there are as many
+ * as cores.
+ */
+const phases = chosen.flatMap((engine): Phase[] => {
+  const specs = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
+  const isTimed = ({ says }: Spec): boolean => says.has("timed");
+  return [
+    { engine, specs: specs.filter((spec) => !isTimed(spec)), concurrency: Math.ceil(cores * 1.5) },
+    { engine, specs: specs.filter(isTimed), concurrency: cores },
+  ].filter((phase) => phase.specs.length > 0);
+});
+
+function named(path: string): Spec {
+  return { path, says: declared(readFileSync(join(root, path), "utf8"), path) };
 }
+
+/** A line of what the test runner says at its end. */
+const countOf = ({ type, data }: TestEvent): RegExpExecArray | null =>
+  type === "test:diagnostic" && data.nesting === 0
+    ? /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/.exec(data.message)
+    : null;
+
+/** Names the engine in the name of a test, which is all that the list of what failed shows. */
+function onPostgres(event: TestEvent): TestEvent {
+  if (event.data === undefined || !("name" in event.data)) return event;
+  const data = { ...event.data, name: `${event.data.name} (on PostgreSQL)` };
+  return { ...event, data } as TestEvent;
+}
+
+/** What the test runner tells of all phases, as if they were one run. */
+async function* events(): AsyncGenerator<TestEvent> {
+  const totals = new Map<string, number>();
+  for (const { engine, specs, concurrency } of phases) {
+    console.log(`\n${specs.length} specs on ${engine}, ${concurrency} processes at once`);
+    process.env["IDSVC_TEST_ENGINE"] = engine;
+    const running = run({
+      cwd: root,
+      execArgv: hardening,
+      concurrency,
+      timeout,
+      files: files.length > 0 ? specs.map(({ path }) => join(root, path)) : bundled(specs),
+    });
+    for await (const event of running as AsyncIterable<TestEvent>) {
+      const [, count, number] = countOf(event) ?? [];
+      if (count === undefined) yield engine === "sqlite" ? event : onPostgres(event);
+      else totals.set(count, (totals.get(count) ?? 0) + Number(number));
+      if (event.type === "test:fail") process.exitCode = 1;
+      if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
+    }
+  }
+  for (const [name, count] of totals) {
+    const message = `${name} ${count}`;
+    yield { type: "test:diagnostic", data: { nesting: 0, message, level: "info" } };
+  }
+}
+
+const told = new reporter();
+told.on("error", (error) => {
+  throw error;
+});
+told.pipe(process.stdout);
+for await (const event of events()) if (!told.write(event)) await once(told, "drain");
+told.end();
+await finished(told);
 
 /**
  * Where the specs keep their stores: in memory where there is room, as a commit on a disk takes as long as the rest of a
@@ -84,22 +139,4 @@ function isAlive(pid: number): boolean {
     // Somebody else's is alive too.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-}
-
-function specsOf(engine: (typeof engines)[number]): string[] {
-  const all = globSync("test/**/*.spec.ts", { cwd: root }).toSorted();
-  if (engine === "sqlite") return all.filter((spec) => lasting.test(spec) === isLong);
-  return all.filter(
-    (spec) =>
-      (ofTheStore.test(spec) && !lasting.test(spec)) !== isLong && reaches(join(root, spec), store),
-  );
-}
-
-/** Whether a file imports another, itself or through others. */
-function reaches(from: string, to: string, seen = new Set<string>()): boolean {
-  if (from === to) return true;
-  if (seen.has(from) || !existsSync(from)) return false;
-  seen.add(from);
-  const imports = readFileSync(from, "utf8").matchAll(/\bfrom "(\.[^"]+)"/g);
-  return [...imports].some(([, path = ""]) => reaches(resolve(dirname(from), path), to, seen));
 }

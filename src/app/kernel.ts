@@ -82,6 +82,12 @@ function makeDataDir(path: string): void {
   }
 }
 
+/** The tables that these slices keep, and those of the jobs. */
+export const schemaOf = (modules: readonly Module[]): Schema => ({
+  state: [jobs, ...modules.flatMap((module) => module.state ?? [])],
+  projections: modules.flatMap((module) => module.projections).flatMap(({ tables }) => tables),
+});
+
 /**
  * Opens the store of the configuration and brings it to this build's schema; projections of another shape are rebuilt
  * from the log before anybody reads them.
@@ -102,15 +108,14 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   };
   const modules = [...allModules(featureDefaults), ...moreModules];
   const ofSlices = modules.flatMap((module) => module.projections);
-  const projectionTables = ofSlices.flatMap(({ tables }) => tables);
-  const state = [jobs, ...modules.flatMap((module) => module.state ?? [])];
+  const schema = schemaOf(modules);
+  const { state, projections: projectionTables } = schema;
   const holdings = holdingsOf([...projectionTables, ...state, secretRows, origins]);
   const projected = new Set(projectionTables);
   const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
   const projections = [...ofSlices, forgetInstance(ofInstances)];
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const schema: Schema = { state, projections: projectionTables };
   const { store: db, writes } = watchWrites(
     await openStore(config.databaseUrl, schema, { onBroken, alone }),
   );

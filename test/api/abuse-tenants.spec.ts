@@ -1,3 +1,4 @@
+// Run: shared, timed
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { create, type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";

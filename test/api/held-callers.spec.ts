@@ -1,3 +1,4 @@
+// Run: shared
 import { describe } from "node:test";
 import {
   base64url,

@@ -1,3 +1,4 @@
+// Run: shared
 import { gzipSync } from "node:zlib";
 import { before, describe } from "node:test";
 import {

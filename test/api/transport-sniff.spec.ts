@@ -1,3 +1,4 @@
+// Run: alone
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { describe, it } from "node:test";

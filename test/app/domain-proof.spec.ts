@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createDomainProof } from "../../src/app/domain-proof.ts";

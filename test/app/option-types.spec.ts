@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { resolve } from "node:path";

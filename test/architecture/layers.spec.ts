@@ -1,3 +1,4 @@
+// Run: alone
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";

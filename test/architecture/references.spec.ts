@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";

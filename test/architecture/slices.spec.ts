@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type ProviderWorld, startProviderWorld } from "../login/provider-world.ts";

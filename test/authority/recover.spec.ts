@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { password } from "../support/login.ts";

@@ -1,3 +1,4 @@
+// Run: shared, store, long
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { roads } from "../fuzz/authority/roads.ts";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "../../src/storage/drizzle.ts";

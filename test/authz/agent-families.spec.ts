@@ -1,3 +1,4 @@
+// Run: alone, timed
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { familiesOf } from "../../src/authz/agent-families.ts";

@@ -1,3 +1,4 @@
+// Run: alone
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {

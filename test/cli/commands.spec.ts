@@ -1,3 +1,4 @@
+// Run: alone, early
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+// Run: alone, long, early
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync, readFileSync } from "node:fs";

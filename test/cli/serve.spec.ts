@@ -1,3 +1,4 @@
+// Run: alone, early
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

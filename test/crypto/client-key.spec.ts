@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { describe, it } from "node:test";

@@ -1,3 +1,4 @@
+// Run: shared, timed
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

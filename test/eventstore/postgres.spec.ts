@@ -1,3 +1,4 @@
+// Run: alone, early
 import { describe } from "node:test";
 import { databasePlace } from "../storage/postgres-place.ts";
 import { eventStoreContract } from "./contract.ts";

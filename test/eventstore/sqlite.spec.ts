@@ -1,3 +1,4 @@
+// Run: alone
 import { describe } from "node:test";
 import { filePlace } from "../storage/sqlite-place.ts";
 import { eventStoreContract } from "./contract.ts";

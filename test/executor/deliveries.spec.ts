@@ -1,3 +1,4 @@
+// Run: alone, store, early
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import type { JsonValue } from "@bufbuild/protobuf";

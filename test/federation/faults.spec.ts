@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createFederation, type Provider } from "../../src/federation/index.ts";

@@ -1,3 +1,4 @@
+// Run: shared, timed
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { samlBounds, tooMuchXml } from "../../src/federation/xml-bounds.ts";

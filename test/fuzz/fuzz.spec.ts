@@ -1,3 +1,4 @@
+// Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";

@@ -1,3 +1,4 @@
+// Run: alone, store
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+// Run: alone, store, early
 import { describe } from "node:test";
 import { databasePlace } from "../storage/postgres-place.ts";
 import { jobContract } from "./contract.ts";

@@ -1,3 +1,4 @@
+// Run: alone, store
 import { describe } from "node:test";
 import { filePlace } from "../storage/sqlite-place.ts";
 import { jobContract } from "./contract.ts";

@@ -1,3 +1,4 @@
+// Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";

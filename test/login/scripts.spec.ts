@@ -1,3 +1,4 @@
+// Run: alone
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";

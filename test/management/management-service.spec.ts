@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";

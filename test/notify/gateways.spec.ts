@@ -1,3 +1,4 @@
+// Run: alone, store
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";

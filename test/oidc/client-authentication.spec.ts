@@ -1,3 +1,4 @@
+// Run: shared, timed
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";

@@ -1,3 +1,4 @@
+// Run: shared
 import { after, before, describe } from "node:test";
 import { type Conformance, startConformance } from "./conformance.ts";
 import { codeModules } from "./conformance-code-modules.ts";

@@ -1,3 +1,4 @@
+// Run: shared
 import { after, before, describe } from "node:test";
 import { type Conformance, startConformance } from "./conformance.ts";
 import { commonModules, implicitModules, userinfoModules } from "./conformance-modules.ts";

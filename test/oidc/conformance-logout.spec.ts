@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as oauth from "oauth4webapi";

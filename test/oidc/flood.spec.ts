@@ -1,3 +1,4 @@
+// Run: alone, timed
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { passwordPool } from "../../src/crypto/password-pool.ts";

@@ -1,3 +1,4 @@
+// Run: alone
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { oidcModule } from "../../src/oidc/store/index.ts";

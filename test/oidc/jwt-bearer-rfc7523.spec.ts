@@ -1,3 +1,4 @@
+// Run: shared, timed
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { after, describe, it } from "node:test";

@@ -1,3 +1,4 @@
+// Run: shared
 // What every relying party checks first, asked of another implementation (jose).
 import assert from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";

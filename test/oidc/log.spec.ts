@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";

@@ -1,3 +1,4 @@
+// Run: alone, store
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

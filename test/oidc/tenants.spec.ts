@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { after, describe, it } from "node:test";

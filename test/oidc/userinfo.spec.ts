@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { assertRefused, basic, paths, read, startOidc } from "../support/oidc.ts";

@@ -1,3 +1,4 @@
+// Run: alone, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";

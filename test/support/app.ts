@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { type App, startApp } from "../../src/app/app.ts";
 import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
-import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { type Kernel, openKernel, schemaOf } from "../../src/app/kernel.ts";
+import { modules } from "../../src/app/modules.ts";
 import type { NameResolver } from "../../src/egress/resolver.ts";
 import type { Module } from "../../src/projection/module.ts";
 import { addMember, membership } from "../../src/resources/membership/index.ts";
@@ -15,7 +16,8 @@ import {
   personalAccessTokenSecret,
   user,
 } from "../../src/resources/user/index.ts";
-import { freshDatabase, type TestDatabase } from "./postgres.ts";
+import type { Schema } from "../../src/storage/schema.ts";
+import { databaseOf, freshDatabase, type TestDatabase } from "./postgres.ts";
 import { createLogger, logLevels, silentLogger } from "../../src/telemetry/logger.ts";
 
 /** The whole service on a free port, with a store of its own, in this process; on the engine that the run is for. */
@@ -61,12 +63,24 @@ const testLogger = () => {
 const databases = new Map<string, Promise<TestDatabase>>();
 
 /** What the configuration says of the store that belongs to a data folder. */
-export async function storeEnv(dataDir: string): Promise<Record<string, string>> {
+export async function storeEnv(
+  dataDir: string,
+  make = freshDatabase,
+): Promise<Record<string, string>> {
   if (engine === "sqlite") return {};
   let database = databases.get(dataDir);
-  if (database === undefined) databases.set(dataDir, (database = freshDatabase()));
+  if (database === undefined) databases.set(dataDir, (database = make()));
   return { IDSVC_DATABASE_URL: (await database).url };
 }
+
+/** Whether a feature is on changes no table. */
+const features = {
+  multitenancy_resources_api: true,
+  multitenancy_settings: true,
+  oidc_token_exchange: true,
+};
+let schema: Schema | undefined;
+const migrated = (): Promise<TestDatabase> => databaseOf((schema ??= schemaOf(modules(features))));
 
 async function dropStore(dataDir: string): Promise<void> {
   await (await databases.get(dataDir))?.[Symbol.asyncDispose]();
@@ -84,7 +98,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       IDSVC_PORT: "0",
       IDSVC_EXTERNAL_URL: "http://localhost:8080",
       ...(options.withoutMetricsToken ? {} : { IDSVC_METRICS_TOKEN: metricsToken }),
-      ...(await storeEnv(dataDir)),
+      ...(await storeEnv(dataDir, migrated)),
       ...options.env,
     },
   });

@@ -1,3 +1,4 @@
+// Run: alone, timed
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

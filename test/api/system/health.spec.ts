@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";

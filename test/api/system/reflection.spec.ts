@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";

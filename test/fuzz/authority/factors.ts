@@ -70,9 +70,7 @@ const setUpPasskey: Action = {
     if (!isDone) return { isDone: false, label: "setUpPasskey", why: reasonIn(json) };
     const passkey = new Authenticator();
     const options = Object(json["public_key_credential_creation_options"] ?? {});
-    const public_key_credential = passkey.create(options, {
-      page: { origin: `http://${world.host}` },
-    });
+    const public_key_credential = passkey.create(options);
     const path = `/users/${user}/webauthn/${String(json["web_auth_n_id"])}/_verify`;
     const verified = await call(path, { public_key_credential, web_auth_n_name: "attacker's" });
     if (verified.isDone) {

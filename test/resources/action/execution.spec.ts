@@ -1,3 +1,4 @@
+// Run: shared, store
 import { describe, it } from "node:test";
 import { type Condition, conditionId } from "../../../src/resources/action/execution/condition.ts";
 import {

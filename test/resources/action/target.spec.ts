@@ -1,3 +1,4 @@
+// Run: shared, store
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { definition } from "../../../src/eventstore/event.ts";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -40,10 +41,9 @@ const missing = { code: 7, reason: "PERMISSION_MISSING" };
 const invalid = (field: string) => ({ code: 3, reason: "VALIDATION_FAILED", field });
 
 const newName = () => `${uniqueName("d").replace(" ", "")}.example.com`;
+const ofContext = (id: string | undefined) => (id === undefined ? "" : `?ctx.org_id=${id}`);
 const create = (organizationId: string | undefined, domain: JsonObject, token = app.token) =>
-  post(`/domains${organizationId === undefined ? "" : `?ctx.org_id=${organizationId}`}`, domain, {
-    token,
-  });
+  post(`/domains${ofContext(organizationId)}`, domain, { token });
 const added = async (organizationId: string | undefined, domain: JsonObject = {}) => {
   const name = newName();
   const made = bodyOf(await create(organizationId, { name, ...domain }), 201);
@@ -393,8 +393,8 @@ describe("searching domains", () => {
       assertRefused(refusal, notFound);
     }
     assert.equal(await eventCount(), before);
-    const { token: viewer } = await addMember(other, ["ORG_OWNER_VIEWER"]);
-    bodyOf(await get(`/domains/${id}`, { token: viewer }));
-    assertRefused((await remove(`/domains/${id}`, { token: viewer })).refusal, missing);
+    const viewer = await addMember(other, ["ORG_OWNER_VIEWER"]);
+    bodyOf(await get(`/domains/${id}`, viewer));
+    assertRefused((await remove(`/domains/${id}`, viewer)).refusal, missing);
   });
 });

@@ -1,3 +1,4 @@
+// Run: shared, store, timed
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";

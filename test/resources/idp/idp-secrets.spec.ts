@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { startExecutorPeer, until } from "../../executor/executor-peer.ts";

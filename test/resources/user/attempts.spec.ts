@@ -1,3 +1,4 @@
+// Run: shared, store, timed
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Secret, TOTP } from "otpauth";

@@ -1,3 +1,4 @@
+// Run: shared, store
 import assert from "node:assert/strict";
 import { createPublicKey, sign, verify } from "node:crypto";
 import { after, describe, it } from "node:test";

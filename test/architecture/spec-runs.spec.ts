@@ -1,0 +1,50 @@
+// Run: alone
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { bundled } from "../../.ci/bundles.ts";
+import { allSpecs, declared, engines, specsOf } from "../../.ci/specs.ts";
+
+describe("how specs are run", () => {
+  it("is said by each of them, and none is left out", () => {
+    const all = allSpecs();
+    assert.ok(all.length > 300);
+    const [sqlite = [], postgres = []] = engines.map((engine) =>
+      [false, true].map((isLong) => specsOf(engine, isLong, all).map(({ path }) => path)),
+    );
+    const paths = all.map(({ path }) => path);
+    // On SQLite each runs once; on PostgreSQL each that starts the service.
+    assert.deepEqual(sqlite.flat().toSorted(), paths);
+    assert.equal(new Set(postgres.flat()).size, postgres.flat().length);
+    for (const { path, says } of all) {
+      if (says.has("store") && !says.has("long") && postgres.flat().includes(path))
+        assert.ok(postgres[0]?.includes(path), path);
+    }
+    assert.ok((postgres[0]?.length ?? 0) > 100);
+  });
+
+  it("loads each once, in its own process or with others", () => {
+    const all = allSpecs();
+    const shared = all.filter(({ says }) => says.has("shared"));
+    const processes = bundled(all);
+    assert.ok(processes.length < all.length - shared.length + shared.length / 4);
+    assert.ok(processes.length > all.length - shared.length);
+  });
+
+  const path = "test/some.spec.ts";
+  for (const [what, text] of [
+    ["nothing", "import x;\n"],
+    ["it later", "\n// Run: alone\n"],
+    ["an unknown word", "// Run: alone, stroe\n"],
+    ["neither way", "// Run: store\n"],
+    ["both ways", "// Run: shared, alone\n"],
+    ["a word twice", "// Run: alone, long, long\n"],
+    ["another word for it", "// Runs: alone\n"],
+    ["that it is shared, with hooks around all tests", "// Run: shared\nbeforeEach(() => {});\n"],
+  ] as const) {
+    it(`stops the run where a spec says ${what}`, () =>
+      assert.throws(() => declared(text, path), /test\/some\.spec\.ts: .*first line/));
+  }
+
+  it("is read as it stands", () =>
+    assert.deepEqual([...declared("// Run: alone, store\nx", path)], ["alone", "store"]));
+});
