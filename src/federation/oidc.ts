@@ -105,7 +105,7 @@ export function oidcConnector(
         const authTime = timeOf(claims["auth_time"]);
         if (begunAt !== undefined && authTime !== undefined) {
           if (authTime.getTime() < Number(begunAt) - clockSkewMs) {
-            throw answerInvalid("the user did not prove himself anew, as was asked");
+            throw answerInvalid("the user did not prove who they are anew, as was asked");
           }
         }
         const accessToken = tokens.access_token;

@@ -199,7 +199,7 @@ async function keep(
 }
 
 function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
-  if (wanted === undefined) throw new Error("validation requires who he is");
+  if (wanted === undefined) throw new Error("validation requires who they are");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
   const hash = hashedPassword?.value ?? "";

@@ -143,7 +143,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
     async hold(tx, { id, organizationId, version }) {
       const { version: present } = await tx.load(user, id);
       if (present !== version) {
-        throw aborted("USER_CHANGED", "the user was changed while he was checked: try again");
+        throw aborted("USER_CHANGED", "the user was changed while they were checked: try again");
       }
       const { state } = await tx.load(organization, organizationId);
       if (state?.state !== "active") throw invalidCredentials();
@@ -175,5 +175,5 @@ const invalidCredentials = (): DomainError =>
 const passwordChangeRequired = () =>
   failedPrecondition(
     "PASSWORD_CHANGE_REQUIRED",
-    "the password is right, but the user must set another one before he goes on",
+    "the password is right, but the user must set another one before they go on",
   );

@@ -141,7 +141,7 @@ export const userFixed = () =>
 export const userMissing = () =>
   failedPrecondition(
     "SESSION_USER_MISSING",
-    "the session has no user yet: name him first, or in the same request",
+    "the session has no user yet: name them first, or in the same request",
   );
 
 const metadataFull = () =>

@@ -196,7 +196,7 @@ export function lockUser(state: State): UserEvent[] {
     throw failedPrecondition("USER_LOCKED", "the user is locked already");
   }
   if (state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "a deactivated user cannot be locked: activate him");
+    throw failedPrecondition("USER_INACTIVE", "a deactivated user cannot be locked: activate them");
   }
   return [userEvents.locked({})];
 }
