@@ -238,7 +238,7 @@ describe("a login with a provider", () => {
     fake.script.idToken = { auth_time: Math.floor(Date.now() / 1_000) - 3_600 };
     const shown = await world.logIn(idpId, { prompt: "login" });
     assert.equal(errorOf(shown), "PROVIDER_FAILED");
-    assert.match(shown.html, /did not prove himself anew/);
+    assert.match(shown.html, /did not prove who they are anew/);
   });
 
   it("goes straight to the provider that the scope names, with the hint of the app", async () => {
