@@ -68,7 +68,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     listen_addresses: options.tcp === true ? "127.0.0.1" : "",
     port: String(port),
     unix_socket_directories: folder,
-    max_connections: "300",
+    // Each test app has some ten, and three processes have up to sixteen apps at once.
+    max_connections: "1000",
     shared_buffers: "64MB",
     log_min_messages: "warning",
     ...(options.durable === true ? {} : { fsync: "off", full_page_writes: "off" }),
