@@ -122,10 +122,14 @@ export function defineResource<
   };
 
   /** The fields among what is given, and nothing else of it. */
-  const pick = (given: object): Partial<Config> =>
-    Object.fromEntries(
-      keys.map((key) => [key, Reflect.get(given, key)]).filter(([, value]) => value !== undefined),
-    ) as Partial<Config>;
+  const pick = (given: object): Partial<Config> => {
+    const picked: Record<string, unknown> = {};
+    for (const key of keys) {
+      const value: unknown = Reflect.get(given, key);
+      if (value !== undefined) picked[key] = value;
+    }
+    return picked as Partial<Config>;
+  };
   const absent = Object.fromEntries(
     keys.flatMap((key) => (fields[key]?.absent === undefined ? [] : [[key, fields[key].absent]])),
   );
@@ -183,12 +187,9 @@ export function defineResource<
       if (state !== undefined) {
         throw failedPrecondition(`${reason}_EXISTS`, `a ${words} with this id exists`);
       }
-      const isTold = (key: string) =>
-        fields[key]?.absent === undefined || Reflect.get(config, key) !== fields[key].absent;
-      return make(
-        "added",
-        Object.fromEntries(Object.entries(config).filter(([key]) => isTold(key))),
-      );
+      const told: Record<string, unknown> = { ...config };
+      for (const key of Object.keys(absent)) if (told[key] === absent[key]) delete told[key];
+      return make("added", told);
     },
     /** A patch that changes nothing is no event and no error. @throws NOT_FOUND <NAME>_NOT_FOUND */
     patch(state: Present | undefined, patch: Patch<Changes<F>>, notes: Partial<N> = {}): Event[] {
@@ -291,19 +292,20 @@ function projectionOf(
   events: AnyEvents<NewEvent>,
   stored: Table,
 ): Projection {
-  const valuesOf = (given: object): object =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([key, { as = key, folded }]) => {
-        const value: unknown = Reflect.get(given, key);
-        if (value === undefined) return [];
-        return folded && typeof value === "string"
-          ? [
-              [as, value],
-              [`${as}Folded`, caseFold(value)],
-            ]
-          : [[as, value]];
-      }),
-    );
+  const columns = Object.entries(fields).map(([key, { as = key, folded }]) => ({
+    ...{ key, as },
+    fold: folded === true ? `${as}Folded` : undefined,
+  }));
+  const valuesOf = (given: object): object => {
+    const values: Record<string, unknown> = {};
+    for (const { key, as, fold } of columns) {
+      const value: unknown = Reflect.get(given, key);
+      if (value === undefined) continue;
+      values[as] = value;
+      if (fold !== undefined && typeof value === "string") values[fold] = caseFold(value);
+    }
+    return values;
+  };
   const absent = Object.fromEntries(
     Object.entries(fields).map(([key, field]) => [key, field.absent]),
   );
