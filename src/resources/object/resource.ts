@@ -187,9 +187,9 @@ export function defineResource<
       if (state !== undefined) {
         throw failedPrecondition(`${reason}_EXISTS`, `a ${words} with this id exists`);
       }
-      const told: Record<string, unknown> = { ...config };
-      for (const key of Object.keys(absent)) if (told[key] === absent[key]) delete told[key];
-      return make("added", told);
+      const values: Record<string, unknown> = { ...config };
+      for (const key of Object.keys(absent)) if (values[key] === absent[key]) delete values[key];
+      return make("added", values);
     },
     /** A patch that changes nothing is no event and no error. @throws NOT_FOUND <NAME>_NOT_FOUND */
     patch(state: Present | undefined, patch: Patch<Changes<F>>, notes: Partial<N> = {}): Event[] {

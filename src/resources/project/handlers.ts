@@ -1,37 +1,19 @@
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
-import { type Scope, writeContext } from "../../authz/context.ts";
+import { writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
-import { mayOn, organizationOf } from "../../authz/tenancy.ts";
-import { permissionMissing } from "../../authz/permissions.ts";
 import { deleteProject } from "./delete-project.ts";
 import { isServiceProject } from "./service-project.ts";
 import { deactivateProject, projects } from "./project.ts";
-import { inOrganization, plainHandlers } from "../object/plain.ts";
+import { inOrganization, plainAuthorize, plainHandlers } from "../object/plain.ts";
 import { type GrantsOfProjects, projectOwnership, projectQueries } from "./queries.ts";
 
 type Service = typeof ProjectService;
 
-export function projectAuthorize(deps: Deps, grants: GrantsOfProjects): Authorize<Service> {
-  const { tenancy } = deps;
-  const owned = projectOwnership(deps.db, grants);
-  const named = async ({ id }: { id: string }, scope: Scope) =>
-    tenancy.require(scope, await owned(scope.instanceId, id), projects.missing);
-  return {
-    async createProject(_, scope) {
-      const { act } = scope.policy;
-      const place = { organizationId: organizationOf(scope) };
-      if (!mayOn(scope, act, place)) throw permissionMissing(act);
-    },
-    patchProject: named,
-    deactivateProject: named,
-    activateProject: named,
-    deleteProject: named,
-    getProject: named,
-  };
-}
+export const projectAuthorize = (deps: Deps, grants: GrantsOfProjects): Authorize<Service> =>
+  plainAuthorize(deps, ProjectService, projectOwnership(deps.db, grants), projects.missing);
 
 export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
   const { events } = deps;
