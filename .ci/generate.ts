@@ -1,15 +1,30 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
 import type {
   DescriptorProto,
   EnumDescriptorProto,
   FieldDescriptorProto,
   FileDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
-import { FieldDescriptorProto_Label, FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { commentsOf } from "./comments.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const require = createRequire(import.meta.url);
@@ -30,7 +45,7 @@ const thirdParty = {
 };
 
 /**
- * Generates everything that follows from `proto/`: the TypeScript schema, and `idsvc.binpb` with the comments.
+ * Generates everything that follows from `proto/`: the TypeScript schema, and `comments.json`.
  *
  * Works without a network; equal input gives equal bytes.
  * @param target folder to put `gen/` into, so that a check can generate aside and compare
@@ -40,9 +55,21 @@ export function generate(target: string = root): void {
   rmSync(folder, { recursive: true, force: true });
   generateThirdParty(folder);
   buf("generate", "--output", target);
-  const comments = join(target, "gen/idsvc.binpb");
-  buf("build", "proto", "--as-file-descriptor-set", "--exclude-imports", "--output", comments);
+  writeComments(join(target, "gen/comments.json"));
   generateClient(join(target, "gen"));
+}
+
+// As text, so that two branches that change comments merge.
+function writeComments(path: string): void {
+  const work = mkdtempSync(join(tmpdir(), "idsvc-generate-"));
+  const image = join(work, "image.binpb");
+  try {
+    buf("build", "proto", "--as-file-descriptor-set", "--exclude-imports", "--output", image);
+    const set = fromBinary(FileDescriptorSetSchema, readFileSync(image));
+    writeFileSync(path, `${JSON.stringify(commentsOf(set), undefined, 2)}\n`);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
 }
 
 // The second file of two that declare the same names is exported under a name of its own.

@@ -1,17 +1,14 @@
 // Run: alone
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import {
   createRegistry,
   type DescMessage,
-  fromBinary,
   fromJson,
   getOption,
   hasOption,
   type JsonValue,
 } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { createValidator } from "@bufbuild/protovalidate";
 import { http } from "#gen/google/api/annotations_pb.ts";
 import {
@@ -314,31 +311,4 @@ describe("the schema", () => {
       assert.notEqual(getOption(method, methodOptions).permission, "");
     });
   }
-
-  it("is kept with a comment on everything", () => {
-    const bytes = readFileSync(new URL("../../gen/idsvc.binpb", import.meta.url));
-    const { file: files } = fromBinary(FileDescriptorSetSchema, bytes);
-    assert.ok(files.length > 0);
-    const bare: string[] = [];
-    for (const { name, sourceCodeInfo } of files) {
-      for (const { path, leadingComments, span } of sourceCodeInfo?.location ?? []) {
-        if (isNamed(path) && !leadingComments?.trim()) bare.push(`${name}:${(span[0] ?? 0) + 1}`);
-      }
-    }
-    assert.deepEqual(bare, []);
-  });
 });
-
-/** Whether a path of a descriptor leads to a declaration: message 4, enum 5, service 6, extension 7 and below. */
-function isNamed(path: number[]): boolean {
-  const [top, , ...rest] = path;
-  // The comment on the syntax is the one on the package.
-  if (top === 12) return true;
-  if (path.length % 2 === 1) return false;
-  if (top === 5 || top === 6) return rest.length === 0 || (rest.length === 2 && rest[0] === 2);
-  if (top === 7) return rest.length === 0;
-  if (top !== 4) return false;
-  // field 2, nested message 3, nested enum 4 with its values 2, oneof 8; what stands below a field are its options
-  const parts = rest.filter((_, index) => index % 2 === 0).join(" ");
-  return /^(?:3 ?)*(?:[28]|4(?: 2)?)?$/.test(parts);
-}

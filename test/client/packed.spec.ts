@@ -51,7 +51,7 @@ describe("the package", () => {
       "LICENSE",
       "README.md",
       "bin/idsvc.js",
-      "gen/idsvc.binpb",
+      "gen/comments.json",
       "src/client/index.js",
     ];
     assert.deepEqual(
