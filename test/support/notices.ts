@@ -1,16 +1,27 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { jobs } from "../../src/jobs/job.ts";
-import { inArray } from "../../src/storage/drizzle.ts";
+import { and, inArray, isNull } from "../../src/storage/drizzle.ts";
 import type { TestApp } from "./app.ts";
 
 // Whom a claim of a domain concerns is found out by a job that leaves messages.
 const kinds = ["notice", "domain.claimed"];
 
-/** Waits until all that users are to be told has been sent. */
-export async function noticesSent({ kernel: { db } }: TestApp): Promise<void> {
+/**
+ * Waits until all that users are to be told has been sent.
+ * @param given.untried waits only for what was not tried yet: what a server refused is tried again much later
+ */
+export async function noticesSent(
+  { kernel: { db } }: TestApp,
+  given: { untried?: true } = {},
+): Promise<void> {
   const t = db.table(jobs);
-  const left = () => db.read.select({ id: t.id }).from(t).where(inArray(t.kind, kinds));
+  const untried = given.untried ? isNull(t.failingSince) : undefined;
+  const left = () =>
+    db.read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(inArray(t.kind, kinds), untried));
   for (const end = Date.now() + 10_000; (await left()).length > 0; await delay(10)) {
     assert.ok(Date.now() < end, "a message was not sent");
   }
