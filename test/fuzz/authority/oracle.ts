@@ -58,7 +58,7 @@ export class Watch {
 
   /** All that is held is looked at once more, when what was left to jobs is done. */
   async end(): Promise<string[]> {
-    await noticesSent(this.#world.service.app);
+    await noticesSent(this.#world.service.app, { untried: true });
     const broken = await this.after([], true);
     for (const held of this.#held.values()) broken.push(...(await this.#judge(held)));
     return broken;
