@@ -12,10 +12,11 @@ import {
   type MadeClient,
   type MadeMachine,
   paths,
+  redirectUri,
 } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
 import { systemCaller } from "../support/system-caller.ts";
-import { hidden, ok, scope, startAppWorld } from "./app-world.ts";
+import { hidden, oidc, ok, scope, startAppWorld } from "./app-world.ts";
 
 const operator = systemCaller();
 const world = await startAppWorld(operator.env);
@@ -102,6 +103,46 @@ describe("names are no audiences (J8)", () => {
     const signed = await peer.send(paths.token, { grant_type, scope: "openid" }, basic(signing));
     assert.deepEqual(decodeJwt(signed.body.access_token).aud, [peer.issuer]);
     assert.deepEqual(await peer.introspect(signed.body.access_token, other), { active: false });
+  });
+
+  it("a project that was taken back is no audience of what is issued later: by a code, a refresh, an exchange", async () => {
+    const api = await peer.addApi("BASIC");
+    const organizationId = await peer.addOrganization();
+    const { userId } = await peer.addMember(organizationId, []);
+    const granted = {
+      granted_organization_id: organizationId,
+      project_id: api.projectId,
+      role_keys: [],
+    };
+    const { details } = bodyOf(await peer.post("/project_grants", granted), 201);
+    const client = await peer.addClient(oidc());
+    const asked = ["openid", "offline_access", `urn:idsvc:iam:org:project:id:${api.projectId}:aud`];
+    const first = await peer.tokensFor(client, userId, { scope: asked });
+    assert.equal((await peer.introspect(first.access_token, api)).active, true);
+    const code = await peer.codeFor(client, userId, { scope: asked });
+    bodyOf(await peer.remove(`/project_grants/${details.id}`));
+
+    const isFor = async (form: Record<string, string>) => {
+      const { status, body, text } = await peer.send(paths.token, form, basic(client));
+      assert.equal(status, 200, text);
+      assert.equal((await peer.introspect(body.access_token, client)).active, true);
+      return (await peer.introspect(body.access_token, api)).active;
+    };
+    assert.equal(
+      await isFor({ grant_type: "authorization_code", code, redirect_uri: redirectUri }),
+      false,
+    );
+    assert.equal(
+      await isFor({ grant_type: "refresh_token", refresh_token: first.refresh_token }),
+      false,
+    );
+    const exchanged = {
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: first.access_token,
+      subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+      scope: asked.join(" "),
+    };
+    assert.equal(await isFor(exchanged), false);
   });
 
   it("a system caller's JWT for two audiences is refused, over REST and gRPC", async () => {

@@ -69,6 +69,33 @@ async function addProjects(
   }
 }
 
+/**
+ * An audience without the projects that the user may use no longer: codes, refresh tokens and subject tokens live on when a
+ * grant of a project is taken back, and what is issued by them is for whom it could be asked today (J8).
+ */
+export async function stillAddressed(
+  { users }: Pick<Ports, "users">,
+  at: At,
+  wanted: {
+    user: User;
+    client: Pick<Client, "projectId"> | undefined;
+    audience: readonly AudienceRef[];
+    session: { open: Scoped } | { renew: Scoped } | undefined;
+  },
+): Promise<AudienceRef[]> {
+  const { user, client, audience, session } = wanted;
+  if (session === undefined) return [...audience];
+  const { scope } = "renew" in session ? session.renew : session.open;
+  const lost = new Set<string>();
+  for (const id of projectsIn(scope)) {
+    const isAudience = id !== client?.projectId && has(audience, { kind: "project", id });
+    if (isAudience && !(await users.mayAddress(at, user, id))) lost.add(id);
+  }
+  return audience.filter(({ kind, id }) => kind !== "project" || !lost.has(id));
+}
+
+type Scoped = { scope: readonly string[] };
+
 /** Whether a scope asks for the service's own APIs, by whichever name. */
 export const isOwnApi = (word: string, ownProjectId: string): boolean =>
   projectsIn([word]).some((id) => id === ownProjectName || id === ownProjectId);

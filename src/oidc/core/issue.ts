@@ -1,4 +1,4 @@
-import { audOf, projectIdsOf } from "./audience.ts";
+import { audOf, projectIdsOf, stillAddressed } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
 import type { Lifetimes } from "./settings-ports.ts";
@@ -68,8 +68,9 @@ export const grantedScope = (client: Client, asked: readonly string[]): string[]
 export const mayRefresh = ({ grantTypes }: Client): boolean => grantTypes.includes("refresh_token");
 
 /** Makes tokens and stores them; the answer is worth nothing unless it was stored. */
-export async function issueTokens(parts: IssueParts, at: At, wanted: Wanted): Promise<Outcome> {
+export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Promise<Outcome> {
   const { tokens, settings, now, newId, newSecret } = parts;
+  const wanted = { ...asked, audience: await stillAddressed(parts, at, asked) };
   const lifetimes = await settings.lifetimes(at);
   const issuedAt = now();
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
