@@ -60,12 +60,12 @@ function idsTaken({ book }: World, events: readonly LoggedEvent[]): string[] {
     const { clientId } = payload as { clientId?: string };
     return clientId === undefined ? [] : [clientId];
   });
-  const others = ["client", "organization", "project", "app"].flatMap((kind) => book.of(kind));
+  // Of what was there at first: who is made or renamed by the attacker is called as the answer says.
+  const others = ["client", "organization", "project", "app"].flatMap((kind) =>
+    book.of(kind).filter((name) => name.startsWith(`${kind} `)),
+  );
   return ids
-    .filter(
-      (id) =>
-        reserved.test(id) || others.some((name) => book.textOf(name) === id && /^[a-z]/.test(name)),
-    )
+    .filter((id) => reserved.test(id) || others.some((name) => book.textOf(name) === id))
     .map((id) => `J7: somebody is called ${id}`);
 }
 
