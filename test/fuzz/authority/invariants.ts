@@ -136,19 +136,17 @@ async function floorsHold(
 }
 
 const credential =
-  /^user\.(?:pat\.added|human\.(?:password\.changed|email\.changed|passwordless\.token\.added|mfa\..*added|externalidp\.added))$/;
+  /^user\.(?:pat\.added|human\.(?:password\.changed|email\.changed|phone\.changed|passwordless\.token\.added|mfa\.(?!.*code\.added).*added|externalidp\.added))$/;
 
 /** An old cookie lets nobody make a credential that outlives it (L2). */
-function cookieStands({ people, used }: World, events: readonly LoggedEvent[]): string[] {
-  const id = people.get("careless")?.id;
+function cookieStands(world: World, events: readonly LoggedEvent[]): string[] {
+  const id = world.people.get("careless")?.id;
   const made = events.filter(
     ({ aggregateId, type }) => aggregateId === id && credential.test(type),
   );
-  if (id === undefined || made.length === 0) return [];
-  const isFirst = !used.has(id);
-  // Whoever may take the account over does so by more than the cookie.
-  used.add(id);
-  return isFirst && made.some(({ editorId }) => editorId === id)
+  // Whoever may take the account over logs in anew, and does so by more than the cookie.
+  world.isCarelessTaken ||= made.some(({ editorId }) => editorId !== id);
+  return made.length > 0 && !world.isCarelessTaken
     ? [`L2: a cookie older than step-up made ${made[0]?.type}`]
     : [];
 }

@@ -1,7 +1,7 @@
 import type { Scope } from "../../../src/authz/context.ts";
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
-import { noticesSent } from "../../support/notices.ts";
 import { invariantsBroken } from "./invariants.ts";
+import { noticesTried } from "./mailbox.ts";
 import { addAll, beyond, powerOf, withOwners } from "./power.ts";
 import type { World } from "./world.ts";
 
@@ -58,7 +58,7 @@ export class Watch {
 
   /** All that is held is looked at once more, when what was left to jobs is done. */
   async end(): Promise<string[]> {
-    await noticesSent(this.#world.service.app);
+    await noticesTried(this.#world);
     const broken = await this.after([], true);
     for (const held of this.#held.values()) broken.push(...(await this.#judge(held)));
     return broken;
