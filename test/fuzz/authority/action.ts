@@ -11,6 +11,8 @@ export type Outcome = {
   isDone: boolean;
   /** What the attacker is told; others keep what they hear to themselves. */
   told?: JsonValue;
+  /** What was made on the way, by what it is about and a number. */
+  made?: Readonly<Record<string, JsonValue>>;
   /** Of which service the objects are that it tells of. */
   of?: string;
   /** What must not have happened. */

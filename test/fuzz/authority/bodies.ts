@@ -14,11 +14,11 @@ const blank = (kind: string): string => `<<${kind}>>`;
 const blanks = /<<([^<>]+)>>/g;
 
 // What the samples of these need cannot be had without a service; or they wait for what has happened.
-const withoutSample =
+export const withoutSample =
   /\.(?:GetIdentityProviderIntent|StartIdentityProviderIntent|RedeliverDelivery|\w+IDPAuthenticator|VerifyWebAuthNRegistration|TestSMTPProvider)$/;
 
 /** Of which kind is what stands below a path of the resources. */
-const kindOfPath = (path: string): string => {
+export const kindOfPath = (path: string): string => {
   const [, first = ""] = /^\/([a-z_]+)/.exec(path) ?? [];
   if (first === "project_roles") return "role_object";
   if (first === "domains") return "domain_object";

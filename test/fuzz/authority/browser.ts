@@ -15,8 +15,8 @@ export type Browser = {
   readonly origin: string;
   readonly cookies: Map<string, string>;
   open(target: string): Promise<Page>;
-  /** Sends the first form of a page with these values beside its hidden ones; undefined where it has none. */
-  submit(page: Page, values: Record<string, string>): Promise<Page | undefined>;
+  /** Sends the first form of a page, or the one with this in its tag, with these values beside its hidden ones; undefined where it has none. */
+  submit(page: Page, values: Record<string, string>, tag?: string): Promise<Page | undefined>;
 };
 
 const mostHops = 10;
@@ -85,9 +85,11 @@ export function browserOf(
       if (url.origin !== origin) return { ...nowhere, left: url };
       return follow(url);
     },
-    async submit(page, values) {
-      if (!page.html.includes("<form")) return undefined;
-      const { action, fields } = formOf(page.html);
+    async submit(page, values, tag = "") {
+      const forms = page.html.split(/(?=<form)/).slice(1);
+      const form = forms.find((each) => each.slice(0, each.indexOf(">")).includes(tag));
+      if (form === undefined) return undefined;
+      const { action, fields } = formOf(form);
       return follow(new URL(action, origin), new URLSearchParams({ ...fields, ...values }));
     },
   };

@@ -46,12 +46,16 @@ const optionsOf = (method: DescMethod): MethodOptions => getOption(method, metho
 const givesHold = (method: DescMethod): boolean => optionsOf(method).holds !== Holds.UNSPECIFIED;
 
 /** Whether the attacker might be let through: they hold what it asks for somewhere, or it asks everybody for nothing. */
-function isTheirs({ allowed }: World, method: DescMethod): boolean {
+export function isTheirs({ allowed }: World, method: DescMethod): boolean {
   const { permission, objectPermission, ownData } = optionsOf(method);
   const wanted = objectPermission === "" ? permission : objectPermission;
   if (ownData || wanted === "authenticated" || wanted === "public") return true;
   return [...allowed].some((pair) => pair.startsWith(`${wanted} at `));
 }
+
+/** Whether a request says where it acts. */
+export const hasContext = ({ input }: DescMethod): boolean =>
+  input.fields.some(({ name }) => name === "ctx");
 
 const theirs = new WeakMap<World, { of: number; weighted: Methods["weighted"] }>();
 

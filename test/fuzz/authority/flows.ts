@@ -92,6 +92,7 @@ async function answer(
   switch (page.path) {
     case "/ui/login/loginname": {
       if (idp !== undefined) return throughProvider(browser, page, typed);
+      if (typed.passkey !== undefined) return showPasskey(browser, page, typed.passkey);
       return loginName === undefined ? undefined : browser.submit(page, { login_name: loginName });
     }
     case "/ui/login/password":
@@ -99,6 +100,10 @@ async function answer(
       return password === undefined ? undefined : browser.submit(page, { password });
     case "/ui/login/passkey":
       return typed.passkey === undefined ? undefined : showPasskey(browser, page, typed.passkey);
+    case "/ui/login/mfa": {
+      const factor = typed.passkey === undefined ? "totp" : "passkey";
+      return browser.submit(page, { factor });
+    }
     case "/ui/login/mfa/totp":
       return totp === undefined
         ? undefined
@@ -124,12 +129,14 @@ async function showPasskey(
   page: Page,
   passkey: Authenticator,
 ): Promise<Page | undefined> {
-  const [, options = ""] = /data-options="([^"]*)"/.exec(page.html) ?? [];
+  const [, options] = /data-options="([^"]*)"/.exec(page.html) ?? [];
+  if (options === undefined) return undefined;
   const asked = JSON.parse(
     options.replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
   ) as JsonObject;
-  const credential = passkey.get(asked, { page: { origin: browser.origin } });
-  return browser.submit(page, { credential: JSON.stringify(credential) });
+  const { hostname } = new URL(browser.origin);
+  const credential = passkey.get(asked, { page: { origin: `https://${hostname}` } });
+  return browser.submit(page, { credential: JSON.stringify(credential) }, "data-passkey");
 }
 
 async function throughProvider(

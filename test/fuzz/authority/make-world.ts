@@ -38,6 +38,8 @@ export async function makeWorld(service: Service, role: string): Promise<World> 
       led: new Map(),
       clients: new Map(),
       used: new Set(),
+      samples: 0,
+      isCarelessTaken: false,
       focus: new Map(),
       subjects: new Map(),
       passkeys: new Map(),

@@ -23,16 +23,17 @@ export const told = (
 /** Logs in at the console as a person does, and lets it do everything. */
 async function logInAt(
   world: World,
-  typed: Typed & { organization?: string },
+  typed: Typed & { organization?: string; client?: string | undefined },
   browser = browserOf(world.service, world.host),
 ): Promise<Outcome> {
-  const { organization } = typed;
-  const clientId = world.book.textOf("client console");
+  const { organization, client = "console" } = typed;
+  const clientId = world.book.textOf(`client ${client}`);
   const scope =
     organization === undefined ? everything : `${everything} ${ofOrganization}${organization}`;
   const asked = { clientId, redirectUri: consoleUri, scope };
   const start = await browser.open(authorizeUrl(asked));
-  const { page } = await walk(world.service, browser, start, { choice: "everything", ...typed });
+  const choice = client === "account" ? "given" : "everything";
+  const { page } = await walk(world.service, browser, start, { choice, ...typed });
   const { code } = answerIn(page);
   if (code === undefined) return { isDone: false, label: "logIn" };
   return told("logIn", await redeem(world, { code, redirectUri: consoleUri }, { clientId }));
@@ -45,7 +46,10 @@ const logIn: Action = {
     const [taken, withPasskey] = ["taken", "with_passkey"].map((kind) =>
       random.chance(0.3) ? random.one(world.book.of(kind)) : undefined,
     );
-    if (withPasskey !== undefined) return { login_name: nameIn(withPasskey), passkey: true };
+    const at = random.chance(0.25) ? { client: "account" } : {};
+    if (withPasskey !== undefined) {
+      return { login_name: nameIn(withPasskey), passkey: true, ...at };
+    }
     const login_name =
       taken === undefined ? known(random, world, "login_name", "own_mail") : nameIn(taken);
     const password =
@@ -54,10 +58,11 @@ const logIn: Action = {
         : nameIn("password fresh");
     const totp = random.chance(0.3) ? known(random, world, "totp_secret") : undefined;
     if (login_name === undefined || password === undefined) return undefined;
-    return { login_name, password, ...(totp === undefined ? {} : { totp }) };
+    return { login_name, password, ...(totp === undefined ? {} : { totp }), ...at };
   },
   run: (world, words) =>
     logInAt(world, {
+      client: optional(words, "client"),
       loginName: text(words, "login_name"),
       password: text(words, "password"),
       totp: optional(words, "totp"),
@@ -187,8 +192,9 @@ const register: Action = {
 /** Goes to an app in a browser whose cookie was stolen, and redeems what comes back. */
 const useCookie: Action = {
   weight: 1,
-  draw: () => ({}),
-  run: (world) => logInAt(world, {}, world.browser("stolen")),
+  draw: (random) => ({ client: random.one(["console", "account", "account"]) ?? "" }),
+  run: (world, words) =>
+    logInAt(world, { client: optional(words, "client") }, world.browser("stolen")),
 };
 
 /** What is done on the pages of the login. */

@@ -132,4 +132,11 @@ export const rulings: Readonly<Record<string, readonly Edit[]>> = {
       to: 'if (loaded.state === undefined || loaded.id !== "") return [];',
     },
   ],
+  L2: [
+    {
+      file: "src/resources/session/step-up.ts",
+      from: "if (age <= maxAgeMs && age >= -skewMs) return;",
+      to: "if (age <= maxAgeMs || age >= -skewMs) return;",
+    },
+  ],
 };

@@ -377,4 +377,16 @@ export const roads: readonly Road[] = [
       { at: 2, do: "promote", with: { user: "cog", role: "ORG_OWNER" } },
     ],
   },
+  {
+    ruling: "L2",
+    role: "nobody",
+    steps: [
+      { at: 1, do: "useCookie", with: { client: "account" } },
+      {
+        at: 2,
+        do: "setUpTotp",
+        with: { user: "{{user careless}}", by: "{{1.access_token}}" },
+      },
+    ],
+  },
 ];

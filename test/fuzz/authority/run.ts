@@ -3,6 +3,7 @@ import { type Actions, focusOf, type Outcome, type Step } from "./action.ts";
 import { attackActions } from "./attacks.ts";
 import { NotLearned } from "./book.ts";
 import { callActions } from "./calls.ts";
+import { prepared } from "./prepared.ts";
 import { learn } from "./learning.ts";
 import { Watch } from "./oracle.ts";
 import { otherActions } from "./others.ts";
@@ -12,7 +13,10 @@ import type { Service } from "./service.ts";
 import { makeWorld } from "./make-world.ts";
 import type { World } from "./world.ts";
 
-const actions: Actions = { ...callActions, ...attackActions, ...pageActions, ...otherActions };
+const actions: Actions = {
+  ...{ ...callActions, prepared },
+  ...{ ...attackActions, ...pageActions, ...otherActions },
+};
 const drawn = Object.entries(actions).map(([name, { weight }]) => [name, weight] as const);
 
 /** What one attacker tried, and what it came to. */
@@ -98,8 +102,11 @@ async function take(
     throw error;
   }
   const isOthers = step.do in otherActions;
-  const { told, of = "" } = outcome;
-  const learned = told === undefined ? [] : learn(world, step.at, told, of);
+  const { told, made = {}, of = "" } = outcome;
+  const learned = Object.entries(made).flatMap(([name, each]) =>
+    learn(world, step.at, { [name]: each }, name.replace(/_\d+$/, "")),
+  );
+  if (told !== undefined) learned.push(...learn(world, step.at, told, of));
   if (outcome.isDone && !isOthers) noteAbout(world, step.at, words, of);
   if (outcome.isDone && !isOthers && !onlyReads.test(outcome.label ?? "")) {
     noteUse(world, watch, words);

@@ -62,6 +62,10 @@ export type World = {
   codeAskedBy: Map<string, string>;
   /** Passkeys of the attacker's own, by the ids of the users for whom they are set up. */
   passkeys: Map<string, Authenticator>;
+  /** How many names samples were given. */
+  samples: number;
+  /** Whether somebody else than the careless one has set what they log in with. */
+  isCarelessTaken: boolean;
   /** Whose accounts the attacker has changed in their own name. */
   used: Set<string>;
   browser(of: string): Browser;
