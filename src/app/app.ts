@@ -28,7 +28,7 @@ import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
-import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
+import { clientPorts, oidcAccessTokens, tokensInName } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { instanceReader } from "../resources/instance/index.ts";
@@ -116,6 +116,7 @@ export async function startApp(
     noteUse: uses.note,
     noteRefusal: refusals.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
+    tokensInName: tokensInName({ db }),
     db,
     events,
     secrets,

@@ -123,3 +123,11 @@ export interface SessionMakers {
   ): Promise<readonly { id: string; makerId: string; createdAt: Date }[]>;
   end(tx: Transaction, at: { instanceId: string; sessionId: string }): Promise<void>;
 }
+
+/** What was issued in the name of a user, for who must know who acts by it. */
+export interface TokensInName {
+  /** Whoever acts for the user, by tokens that live. */
+  actors(at: { instanceId: string; userId: string }): Promise<readonly string[]>;
+  /** Ends what was issued to a machine user itself. */
+  endOfMachine(tx: Transaction, at: { instanceId: string; userId: string }): Promise<void>;
+}

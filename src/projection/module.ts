@@ -8,6 +8,7 @@ import type {
   NoteUse,
   OrganizationReader,
   SessionMakers,
+  TokensInName,
 } from "../authz/ports.ts";
 import type { Budgets } from "../authz/budgets.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -65,6 +66,8 @@ export type Deps = {
   noteRefusal: NoteRefusal;
   /** By whom the sessions of a user were made. */
   sessionMakers: SessionMakers;
+  /** Who acts by what was issued in the name of a user. */
+  tokensInName: TokensInName;
   /** What one source may cost. */
   budgets: Budgets;
   /** Which features are on. */

@@ -25,6 +25,7 @@ import { tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
 export { formerTokens } from "./projection.ts";
+export { tokensInName } from "./tokens-in-name.ts";
 export { tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
 

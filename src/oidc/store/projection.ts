@@ -120,7 +120,7 @@ export const oidcSessionProjection = projection(
     "user.removed": endThoseOfUser,
     "user.human.password.changed": endHisLogins,
     "user.human.password.removed": endHisLogins,
-    "user.sessions.ended": endHisLogins,
+    "user.sessions.ended": endThoseOfUser,
   }),
   on(appEvents, {
     "project.application.removed": ({ instanceId, payload: { clientId } }) => [

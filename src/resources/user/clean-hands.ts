@@ -1,10 +1,11 @@
-import type { Loaded, LoggedEvent } from "../../eventstore/eventstore.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { whoAnswersFor } from "../idp/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { type UserEvent, userEvents } from "./events.ts";
+import { holdId, holdMakers } from "./hold-makers.ts";
 import { machineSecretRef } from "./machine/secret.ts";
 import { personalAccessTokenRef } from "./token/stored.ts";
 import { type User, user } from "./user.ts";
@@ -17,7 +18,8 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  * same unit unless its maker covers that power. Factors, keys, tokens, links and passwords go, and with them all sessions
  * and codes; addresses that such a maker entered stay and must be proven anew, and so do links to providers for which such
  * a maker last said who answers. Sessions that somebody else made, such as a login client, end also where the user has
- * proven themselves in them.
+ * proven themselves in them. Tokens in the name of the user end too where such a maker could act as them (`holdMakers`)
+ * or acts for them.
  *
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
@@ -43,6 +45,17 @@ export function cleanHands(deps: Deps) {
     return others;
   }
 
+  /** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
+  async function isActedFor(
+    at: { instanceId: string; userId: string },
+    trusts: (makerId: string) => Promise<boolean>,
+  ): Promise<boolean> {
+    for (const actorId of await deps.tokensInName.actors(at)) {
+      if (!(await trusts(actorId))) return true;
+    }
+    return false;
+  }
+
   return async (
     tx: Transaction,
     at: { instanceId: string; userId: string },
@@ -51,15 +64,14 @@ export function cleanHands(deps: Deps) {
     const { instanceId, userId } = at;
     const loaded = await tx.load(user, userId);
     if (loaded.state === undefined) return [];
-    const made = makersOf(
-      await events.read({ instanceId, aggregate: { type: user.type, id: userId } }),
-    );
     const trusted = new Map<string, Promise<boolean>>();
     const trusts = (makerId: string): Promise<boolean> => {
       const known = trusted.get(makerId) ?? isTrusted(makerId);
       trusted.set(makerId, known);
       return known;
     };
+    const history = await events.read({ instanceId, aggregate: { type: user.type, id: userId } });
+    const { made, wasHeld } = await holdMakers(history, { userId, trusts, keep });
     const found: UserHold[] = [];
     for (const id of holdsOf(loaded.state)) {
       const maker = made.get(id);
@@ -82,8 +94,12 @@ export function cleanHands(deps: Deps) {
     const others = await sessionsOfOthers(tx, at, { trusts, keep });
     found.push(...others);
     const ending = others.filter(({ isKept }) => !isKept);
+    // What was issued to a machine stands on no session: it outlives the key that it was asked for by.
+    const isMachine = loaded.state.schemaType === "machine";
+    const isNamed = (isMachine && wasHeld) || (await isActedFor(at, trusts));
+    if (isMachine && (wasHeld || ended.size > 0)) await deps.tokensInName.endOfMachine(tx, at);
     // Sessions may stand on what ends.
-    if (ended.size > 0 || isSuspended || ending.length > mostSessions) {
+    if (ended.size > 0 || isSuspended || isNamed || ending.length > mostSessions) {
       tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
     } else {
       for (const { id } of ending) {
@@ -126,62 +142,11 @@ export function endAuthenticators(
   }
 }
 
-const single: ReadonlySet<string> = new Set(["password", "recovery_codes", "secret"]);
-
-const holdId = ({ kind, id }: Pick<Authenticator, "kind" | "id">): string =>
-  single.has(kind) ? kind : `${kind}/${id}`;
-
 const holdsOf = ({ authenticators, email, phone }: User): string[] => [
   ...authenticators.map(holdId),
   ...(email?.isVerified === true ? ["email"] : []),
   ...(phone?.isVerified === true ? ["phone"] : []),
 ];
-
-type Made = { makerId: string; createdAt: Date };
-
-/** Who made each hold last, by the user's own history. */
-function makersOf(history: readonly LoggedEvent[]): ReadonlyMap<string, Made> {
-  const makers = new Map<string, Made>();
-  for (const { editorId: makerId, createdAt, ...event } of history) {
-    // The stream of a user holds only events of users.
-    const id = madeBy(event as unknown as UserEvent);
-    if (id !== undefined) makers.set(id, { makerId, createdAt });
-  }
-  return makers;
-}
-
-function madeBy(event: UserEvent): string | undefined {
-  switch (event.type) {
-    case "user.human.added":
-    case "user.human.email.changed":
-      return "email";
-    case "user.human.phone.changed":
-      return "phone";
-    case "user.human.password.changed":
-      return "password";
-    case "user.human.passwordless.token.added":
-    case "user.human.mfa.u2f.token.added":
-      return `web_authn/${event.payload.webAuthNId}`;
-    case "user.human.mfa.otp.added":
-      return `totp/${event.payload.totpId}`;
-    case "user.human.mfa.otp.sms.added":
-      return `otp_sms/${event.payload.otpSmsId}`;
-    case "user.human.mfa.otp.email.added":
-      return `otp_email/${event.payload.otpEmailId}`;
-    case "user.human.mfa.recovery_codes.added":
-      return "recovery_codes";
-    case "user.human.externalidp.added":
-      return `idp/${event.payload.idpId}`;
-    case "user.pat.added":
-      return `pat/${event.payload.tokenId}`;
-    case "user.machine.key.added":
-      return `key/${event.payload.keyId}`;
-    case "user.machine.secret.set":
-      return "secret";
-    default:
-      return undefined;
-  }
-}
 
 function endOf({ kind, id, address, isPasskey }: Authenticator): UserEvent {
   switch (kind) {

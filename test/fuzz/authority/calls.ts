@@ -57,6 +57,12 @@ function rest(
   };
 }
 
+/** A login name and a password; half the time the one that was leaked, of whom it is. */
+export function loginOf(random: Random, world: World): [name: string, password: string] {
+  if (random.chance(0.4)) return ["{{login name boss}}", "{{password of boss}}"];
+  return [known(random, world, "login_name") ?? "", known(random, world, "password") ?? ""];
+}
+
 const organization = (random: Random, world: World) =>
   random.chance(0.4) ? nameIn("organization alpha") : known(random, world, "organization");
 
@@ -168,16 +174,13 @@ export const callActions: Actions = {
       of: "user",
     };
   }),
-  openSession: rest("openSession", 2, (random, world) => ({
-    path: "/sessions",
-    body: {
-      checks: {
-        user: { login_name: known(random, world, "login_name") ?? "" },
-        password: { password: known(random, world, "password") ?? "" },
-      },
-    },
-    of: "session",
-  })),
+  openSession: rest("openSession", 2, (random, world) => {
+    const isTheirs = [...world.allowed].some((pair) => pair.startsWith("session.write at "));
+    if (!isTheirs && !random.chance(0.1)) return undefined;
+    const [login_name, password] = loginOf(random, world);
+    const checks = { user: { login_name }, password: { password } };
+    return { path: "/sessions", body: { checks }, of: "session" };
+  }),
   makeApp: rest("makeApp", 2, (random, world) => ({
     path: "/apps",
     body: {

@@ -13,7 +13,8 @@ export function aboutThemselves(
   world: World,
 ): { by: string; user: string } | undefined {
   const by = bearer(random, world);
-  const user = userFor(random, world, by);
+  const subject = random.chance(0.6) ? subjectOf(world, by) : undefined;
+  const user = subject ?? userFor(random, world, by);
   return by === undefined || user === undefined ? undefined : { by, user };
 }
 
