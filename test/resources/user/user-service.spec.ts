@@ -166,7 +166,7 @@ describe("creating a user", () => {
 });
 
 describe("patching a user", () => {
-  it("replaces username and data, and records nothing when nothing differs", async () => {
+  it("changes username and data, and records nothing when nothing differs", async () => {
     const id = await addUser();
     const username = uniqueName("user");
     const data = { ...human, nickname: "Countess" };
