@@ -57,9 +57,12 @@ describe("what came too often (429) is kept with its source (J15)", () => {
           { id: userId },
           { token, headers: from(address) },
         );
-      // More than a busy machine answers while the limit earns new ones.
-      const answers = await Promise.all(Array.from({ length: 200 }, ask));
-      const refused = answers.filter((each) => !each.ok);
+      let refused: Awaited<ReturnType<typeof ask>>[] = [];
+      // A busy machine may take so long that the limit gives back what was used.
+      for (let round = 0; round < 10 && refused.length === 0; round++) {
+        const answers = await Promise.all(Array.from({ length: 60 }, ask));
+        refused = answers.filter((each) => !each.ok);
+      }
       assert.ok(refused.length > 0);
       for (const each of refused) assertRefused(each, { code: 8, reason: "RATE_LIMITED" });
       const kept = await refusedTo(address, "RATE_LIMITED");
