@@ -45,14 +45,14 @@ if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", "
 type Phase = { engine: Engine; specs: Spec[]; concurrency: number };
 
 /**
- * Processes wait for more than half of their time, so there are five for two cores. Where time is judged there are as many as
- * cores.
+ * Processes wait for a third of their time: there are half as many more than cores. Where time is judged there are as many
+ * as cores. With more, browsers answer so late that tests of pages give up.
  */
 const phases = chosen.flatMap((engine): Phase[] => {
   const specs = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
   const isTimed = ({ says }: Spec): boolean => says.has("timed");
   return [
-    { engine, specs: specs.filter((spec) => !isTimed(spec)), concurrency: Math.ceil(cores * 2.5) },
+    { engine, specs: specs.filter((spec) => !isTimed(spec)), concurrency: Math.ceil(cores * 1.5) },
     { engine, specs: specs.filter(isTimed), concurrency: cores },
   ].filter((phase) => phase.specs.length > 0);
 });
