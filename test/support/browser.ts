@@ -53,7 +53,7 @@ export async function startBrowser(here: readonly string[] = []): Promise<TestBr
     once(createInterface(driver.stdout), "line"),
     ended.then(() => Promise.reject(new Error(`${path} did not start`))),
   ]);
-  const browser = await chromium.connect(String(endpoint[0]));
+  const browser = await connect(String(endpoint[0]));
   return {
     browser,
     visit: (options) => visit(browser, options),
@@ -63,6 +63,19 @@ export async function startBrowser(here: readonly string[] = []): Promise<TestBr
       await ended;
     },
   };
+}
+
+const connectMs = 20_000;
+
+// A browser on a busy machine may leave its first connection without an answer for ever.
+async function connect(endpoint: string): Promise<Browser> {
+  for (let tries = 1; ; tries++) {
+    const signal = AbortSignal.timeout(connectMs);
+    const late = once(signal, "abort").then(() => undefined);
+    const browser = await Promise.race([chromium.connect(endpoint), late]);
+    if (browser !== undefined) return browser;
+    if (tries === 3) throw new Error("Chromium does not answer");
+  }
 }
 
 async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
