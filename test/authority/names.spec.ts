@@ -13,6 +13,7 @@ import {
   addPersonalAccessToken,
   addUser,
   builtInData,
+  clientIdClaim,
   namedTypes,
   personalAccessTokenSecret,
   user,
@@ -156,6 +157,38 @@ describe("an id is never of two things (J7)", () => {
     for (const id of [ids.user, ids.org]) {
       await refusedBoth(id, { code: 6, reason: "USER_ID_TAKEN" });
     }
+  });
+
+  it("the client id of an app that an older release deleted is taken too, for users and for clients", async () => {
+    const { orgId, appId, clientId } = await importedApp();
+    bodyOf(await remove(`/apps/${appId}`));
+    // That release gave the claim back.
+    await kernel.db.commit({
+      ...{ instanceId, expect: [], events: [], changes: [] },
+      claims: [
+        {
+          ...{ op: "release", scope: instanceId, kind: clientIdClaim },
+          ...{ holderType: appOf.type, holderId: appId },
+        },
+      ],
+    });
+    await refusedBoth(clientId, { code: 6, reason: "USER_ID_TAKEN" });
+    await refusedBoth(clientId.toUpperCase(), { code: 6, reason: "USER_ID_TAKEN" });
+    const id = await machine({ username: clientId });
+    const expected = { code: 6, reason: "CLIENT_ID_TAKEN" };
+    assertRefused((await post(`/users/${id}/secret`)).refusal, expected);
+    const projectId = named("p");
+    const brought = await imports.bring([
+      {
+        orgId,
+        projects: [{ projectId, project: { name: "P" } }],
+        apiApps: [{ appId: named("a"), app: { projectId, name: "A", clientId } }],
+      },
+    ]);
+    assert.deepEqual(
+      brought.errors.map(({ type, reason }: Record<string, string>) => `${type} ${reason}`),
+      ["apiApps CLIENT_ID_TAKEN"],
+    );
   });
 
   it("an import brings ids of digits, and none that is a name of the service or of something else", async () => {

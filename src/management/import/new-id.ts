@@ -31,11 +31,11 @@ export function newIdGuard(deps: Deps) {
   /** The same for the client id of an app. @throws FAILED_PRECONDITION CLIENT_ID_IS_ID */
   async function ofClient(
     tx: Transaction,
-    { known }: ImportContext,
+    { instanceId, known }: ImportContext,
     clientId: string,
   ): Promise<void> {
     requireChosenId(clientId, "app.client_id", { allDigits: true });
-    await ids.requireNoId(tx, clientId);
+    await ids.requireNoId(tx, instanceId, clientId);
     for (const type of named) {
       if ((await known.find(type, clientId)) !== undefined) throw clientIdIsId();
     }

@@ -13,6 +13,7 @@ import {
   text,
 } from "../../storage/table.ts";
 import { type ApiAccess, appEvents, type AppKey, type OidcConfig } from "./events.ts";
+import { formerClientIds } from "../user/index.ts";
 import { originOf } from "./redirect-uri.ts";
 
 /** Apps. The columns from `appType` on are those of OpenID Connect, empty for an API. */
@@ -158,7 +159,7 @@ const removeKey = (event: Event & Touch & { payload: { keyId: string } }): RowCh
 
 export const appProjection = projection(
   "apps",
-  [apps, appKeys, appOrigins],
+  [apps, appKeys, appOrigins, formerClientIds],
   on(appEvents, {
     "project.application.added": (event) => [
       insertRow(apps, {
@@ -189,6 +190,10 @@ export const appProjection = projection(
       deleteRows(apps, row(event)),
       deleteRows(appKeys, ofApp(event)),
       deleteRows(appOrigins, ofApp(event)),
+      insertRow(formerClientIds, {
+        ...ofApp(event),
+        clientIdFolded: caseFold(event.payload.clientId),
+      }),
     ],
     "project.application.config.oidc.added": (event) => [
       updateRows(apps, row(event), { ...event.payload, kind: "oidc", ...touch(event) }),

@@ -9,7 +9,7 @@ import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
 import { checkEvents } from "./check/events.ts";
 import { knownBrowsers } from "./check/known-browsers.ts";
-import { clientIdClaim } from "./client-id.ts";
+import { clientIdClaim, clientIdTaken } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { messageBudgets } from "./message-budget.ts";
 import { contactHandlers } from "./contact-handlers.ts";
@@ -48,7 +48,7 @@ export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { cleanHands, type UserHold } from "./clean-hands.ts";
 export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.ts";
-export { clientIdClaim, holdClientId } from "./client-id.ts";
+export { clientIdClaim, formerClientIds, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
 export {
@@ -128,11 +128,7 @@ export const userModule: Module = {
         "USERNAME_TAKEN",
         "a user of this name exists in the organization, in this or a like spelling",
       ),
-    [clientIdClaim]: () =>
-      alreadyExists(
-        "CLIENT_ID_TAKEN",
-        "an app or a machine user of the instance has this client id, in this or a like spelling",
-      ),
+    [clientIdClaim]: clientIdTaken,
     [credentialClaim]: () =>
       alreadyExists("WEB_AUTH_N_TAKEN", "the passkey or security key is registered already"),
     [idpLinkClaim]: () =>

@@ -192,7 +192,9 @@ export const callActions: Actions = {
   takeApp: {
     weight: 3,
     draw(random, world) {
-      const [app, by] = [known(random, world, "app"), bearer(random, world)];
+      // The one of the world that has power of its own is worth most.
+      const app = random.chance(0.4) ? "{{app trusted}}" : known(random, world, "app");
+      const by = bearer(random, world);
       return app === undefined || by === undefined ? undefined : { app, by };
     },
     /** Has the answers of an app sent to the attacker, and proves itself as the app. */

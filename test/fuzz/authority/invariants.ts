@@ -75,8 +75,10 @@ async function marksGiven(world: World, events: readonly LoggedEvent[]): Promise
   const broken: string[] = [];
   for (const { type, aggregateId, editorId, payload } of events) {
     if (type === "user.human.email.code.added") codeAskedBy.set(aggregateId, editorId);
-    // A code proves what whoever asked for it vouches for: none of these went to an address that is the attacker's.
-    const voucher = codeAskedBy.get(aggregateId) ?? editorId;
+    // A code that users enter themselves proves what whoever asked for it vouches for: none of these went to an address that is
+    // the attacker's. Whoever else marks the address vouches for it themselves, by a code or without one.
+    const voucher =
+      (editorId === aggregateId ? codeAskedBy.get(aggregateId) : undefined) ?? editorId;
     if (type === "user.human.email.changed") codeAskedBy.delete(aggregateId);
     if (type !== "user.human.email.verified") continue;
     const { state } = await service.deps.events.load(user, instanceId, aggregateId);

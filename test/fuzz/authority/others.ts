@@ -63,9 +63,11 @@ const isApiWord = (word: string): boolean => word === ownApi;
 const visit: Action = {
   weight: 7,
   draw(random, world) {
-    const client = random.chance(0.5)
-      ? random.one(["evil alpha", "evil beta", "second alpha", "second beta", "trusted", "portal"])
-      : undefined;
+    // An app that the attacker has changed is what they want others to use.
+    const changed = /^app (.+)$/.exec(world.touched.get("app") ?? "")?.[1];
+    const apps = ["evil alpha", "evil beta", "second alpha", "second beta", "trusted", "portal"];
+    const some = changed !== undefined && random.chance(0.4) ? changed : random.one(apps);
+    const client = random.chance(0.5) ? some : undefined;
     const scopes = [
       "openid",
       `openid ${ownApi}`,

@@ -125,7 +125,7 @@ function noteAbout(
   const { body, path } = words;
   const named = Object(body ?? {}) as JsonObject;
   const [, inPath = ""] = /^\/[a-z_]+(?:\/forge_b)?\/([^/?]+)/.exec(String(path ?? "")) ?? [];
-  const name = book.nameOf(String(named["id"] ?? words["user"] ?? inPath));
+  const name = book.nameOf(String(named["id"] ?? words["user"] ?? words["app"] ?? inPath));
   if (name === undefined) return;
   about.set(String(at), name);
   if (of !== "") touched.set(of, name);

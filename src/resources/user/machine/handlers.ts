@@ -74,7 +74,7 @@ export function machineHandlers({
         const clientId = loaded.state.username;
         const [before] = authenticatorsOf(loaded.state.authenticators, "secret");
         // What an older store has stays, also with a new secret.
-        if (before?.address !== clientId) await ids.requireNoId(tx, clientId);
+        if (before?.address !== clientId) await ids.requireNoId(tx, scope.instanceId, clientId);
         tx.record(user, loaded, [userEvents["machine.secret.set"]({ clientId })]);
         const { clientSecret, change } = await newMachineSecret(secrets, at, tx.now);
         tx.write(change);
