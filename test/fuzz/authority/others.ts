@@ -26,8 +26,11 @@ const personOf = ({ people }: World, words: JsonObject): Person =>
 /** An owner gives somebody a role. What is given to the attacker they may have from then on. */
 const promote: Action = {
   weight: 2,
-  draw(random) {
-    const user = random.one(promoted) ?? "";
+  draw(random, world) {
+    // Also whom the attacker has just done something to, and has not become yet.
+    const last = /^user (.+)$/.exec(world.touched.get("user") ?? "")?.[1] ?? "";
+    const isLast = promoted.includes(last) && random.chance(0.4);
+    const user = isLast ? last : (random.one(promoted) ?? "");
     // Owners are careful with the attacker, of whom nothing would be left to be found.
     const roles = user === "attacker" ? ["ORG_OWNER_VIEWER", "ORG_PROJECT_CREATOR"] : allRoles;
     return { user, role: random.one(roles) ?? "" };
