@@ -3,7 +3,6 @@ import {
   type DescMessage,
   type DescOneof,
   getOption,
-  hasExtension,
   hasOption,
   type Message,
 } from "@bufbuild/protobuf";
@@ -19,8 +18,7 @@ import {
   type RepeatedRules,
   type StringRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-
-import { display_name, http_url } from "#gen/idsvc/options/v1/options_pb.ts";
+import { plainRules } from "./string-rules.ts";
 
 type Check = (value: unknown) => boolean;
 
@@ -33,8 +31,6 @@ const plainEmail = new RegExp(`^[A-Za-z0-9._+-]{1,64}@${label}(?:\\.${label}){1,
 // Of these characters a pattern means the same here as to the validator, which reads RE2.
 const portablePattern = /^[A-Za-z0-9 ^$()[\]{}*+?|,=_-]+$/;
 const longestMatched = 64;
-
-const ours: ReadonlySet<number> = new Set([display_name.number, http_url.number]);
 
 const yes: Check = () => true;
 const unsure: Check = () => false;
@@ -147,18 +143,15 @@ const isUnset = (value: unknown): boolean =>
   isEmpty(value) ||
   (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
 
-function compileString(rules: StringRules): Check {
+function compileString(given: StringRules): Check {
+  const { rules, isDisplayName, isHttpUrl } = plainRules(given);
   const { minLen, maxLen } = rules;
-  const isName = hasExtension(rules, display_name);
-  const isUrl = hasExtension(rules, http_url);
-  const others = (rules.$unknown ?? []).filter(({ no }) => !ours.has(no));
-  const names = ["minLen", "maxLen", "wellKnown", "pattern"];
-  if (others.length > 0 || !onlyHas({ ...rules, $unknown: [] }, names)) return unsure;
+  if (!onlyHas(rules, ["minLen", "maxLen", "wellKnown", "pattern"])) return unsure;
   const isEmail = rules.wellKnown.case === "email" && rules.wellKnown.value;
   if (
     rules.wellKnown.case !== undefined &&
     !isEmail &&
-    !(rules.wellKnown.case === "uri" && isUrl)
+    !(rules.wellKnown.case === "uri" && isHttpUrl)
   ) {
     return unsure;
   }
@@ -169,8 +162,8 @@ function compileString(rules: StringRules): Check {
     return unsure;
   }
   const patterns = [
-    ...(isName ? [plainName] : []),
-    ...(isUrl ? [plainUrl] : []),
+    ...(isDisplayName ? [plainName] : []),
+    ...(isHttpUrl ? [plainUrl] : []),
     ...(isEmail ? [plainEmail] : []),
   ];
   const own = rules.pattern === "" ? undefined : new RegExp(rules.pattern);

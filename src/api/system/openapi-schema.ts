@@ -19,6 +19,7 @@ import {
   StringRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { MethodRule } from "../method-rule.ts";
+import { plainRules } from "../string-rules.ts";
 import { commentOf } from "./comments.ts";
 
 export type JsonNames = MethodRule["jsonNames"];
@@ -141,7 +142,9 @@ export function isRequired(field: DescField): boolean {
   if (kind === "repeated") return value.minItems > 0n;
   if (kind === "map") return value.minPairs > 0n;
   const implicit = field.presence === FeatureSet_FieldPresence.IMPLICIT;
-  return implicit && kind === "string" && (value.minLen > 0n || value.len > 0n);
+  if (!implicit || kind !== "string") return false;
+  const { minLen, len } = plainRules(value).rules;
+  return minLen > 0n || len > 0n;
 }
 
 /** What a reader must know of a field: its comment, and the rules that JSON Schema has no words for. */
@@ -331,7 +334,8 @@ const stringFormats = {
   uuid: "uuid",
 };
 
-function stringKeywords(rules: StringRules): JsonObject {
+function stringKeywords(given: StringRules): JsonObject {
+  const { rules } = plainRules(given);
   const { len, minLen, maxLen, pattern, wellKnown: known } = rules;
   const format = Object.entries(stringFormats).find(([name]) => name === known.case)?.[1];
   const isConst = isFieldSet(rules, StringRulesSchema.field.const);

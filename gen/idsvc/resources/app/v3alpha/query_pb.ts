@@ -9,6 +9,7 @@ import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Organization } from "../../../object/v3alpha/object_pb.ts";
 import { file_idsvc_object_v3alpha_object } from "../../../object/v3alpha/object_pb.ts";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { InIDsFilter, NameFilter, StateFilter } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -17,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/app/v3alpha/query.proto.
  */
 export const file_idsvc_resources_app_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEvcXVlcnkucHJvdG8SG2lkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYSLaAgoPQXBwU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjwKBXN0YXRlGAMgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlRmlsdGVySAASIAoKcHJvamVjdF9pZBgEIAEoCUIKukgHcgUQARjIAUgAEh8KCWNsaWVudF9pZBgFIAEoCUIKukgHcgUQARjIAUgAEjoKDG9yZ2FuaXphdGlvbhgGIAEoCzIiLmlkc3ZjLm9iamVjdC52M2FscGhhLk9yZ2FuaXphdGlvbkgAQg8KBmZpbHRlchIFukgCCAEqoAEKDEFwcEZpZWxkTmFtZRIeChpBUFBfRklFTERfTkFNRV9VTlNQRUNJRklFRBAAEhUKEUFQUF9GSUVMRF9OQU1FX0lEEAESIAocQVBQX0ZJRUxEX05BTUVfQ1JFQVRJT05fREFURRACEh4KGkFQUF9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEAMSFwoTQVBQX0ZJRUxEX05BTUVfTkFNRRAEYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CidpZHN2Yy9yZXNvdXJjZXMvYXBwL3YzYWxwaGEvcXVlcnkucHJvdG8SG2lkc3ZjLnJlc291cmNlcy5hcHAudjNhbHBoYSLYAgoPQXBwU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjwKBXN0YXRlGAMgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlRmlsdGVySAASHwoKcHJvamVjdF9pZBgEIAEoCUIJukgGcgTA1BgBSAASHgoJY2xpZW50X2lkGAUgASgJQgm6SAZyBMDUGAFIABI6Cgxvcmdhbml6YXRpb24YBiABKAsyIi5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pcmdhbml6YXRpb25IAEIPCgZmaWx0ZXISBbpIAggBKqABCgxBcHBGaWVsZE5hbWUSHgoaQVBQX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIVChFBUFBfRklFTERfTkFNRV9JRBABEiAKHEFQUF9GSUVMRF9OQU1FX0NSRUFUSU9OX0RBVEUQAhIeChpBUFBfRklFTERfTkFNRV9DSEFOR0VfREFURRADEhcKE0FQUF9GSUVMRF9OQU1FX05BTUUQBGIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the apps that match.

@@ -7,6 +7,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { InIDsFilter } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -15,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/consent/v3alpha/query.proto.
  */
 export const file_idsvc_resources_consent_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvY29uc2VudC92M2FscGhhL3F1ZXJ5LnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMuY29uc2VudC52M2FscGhhIqUBChNDb25zZW50U2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEh0KB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEYyAFIABIfCgljbGllbnRfaWQYAyABKAlCCrpIB3IFEAEYyAFIAEIPCgZmaWx0ZXISBbpIAggBKpsBChBDb25zZW50RmllbGROYW1lEiIKHkNPTlNFTlRfRklFTERfTkFNRV9VTlNQRUNJRklFRBAAEhkKFUNPTlNFTlRfRklFTERfTkFNRV9JRBABEiQKIENPTlNFTlRfRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAISIgoeQ09OU0VOVF9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEANiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvY29uc2VudC92M2FscGhhL3F1ZXJ5LnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMuY29uc2VudC52M2FscGhhIqMBChNDb25zZW50U2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEhwKB3VzZXJfaWQYAiABKAlCCbpIBnIEwNQYAUgAEh4KCWNsaWVudF9pZBgDIAEoCUIJukgGcgTA1BgBSABCDwoGZmlsdGVyEgW6SAIIASqbAQoQQ29uc2VudEZpZWxkTmFtZRIiCh5DT05TRU5UX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIZChVDT05TRU5UX0ZJRUxEX05BTUVfSUQQARIkCiBDT05TRU5UX0ZJRUxEX05BTUVfQ1JFQVRJT05fREFURRACEiIKHkNPTlNFTlRfRklFTERfTkFNRV9DSEFOR0VfREFURRADYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the consents that match.

@@ -7,6 +7,7 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { Details, State } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/grant/v3alpha/project_grant.proto.
  */
 export const file_idsvc_resources_grant_v3alpha_project_grant: GenFile = /*@__PURE__*/
-  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKKAQoMUHJvamVjdEdyYW50EiEKCnByb2plY3RfaWQYASABKAlCDbpICsgBAXIFEAEYyAESLgoXZ3JhbnRlZF9vcmdhbml6YXRpb25faWQYAiABKAlCDbpICsgBAXIFEAEYyAESJwoJcm9sZV9rZXlzGAMgAygJQhS6SBGSAQ4Q6AcYASIHcgUQARjIASI8ChFQYXRjaFByb2plY3RHcmFudBInCglyb2xlX2tleXMYASADKAlCFLpIEZIBDhDoBxgBIgdyBRABGMgBItcBCg9HZXRQcm9qZWN0R3JhbnQSOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEkIKDXByb2plY3RfZ3JhbnQYAyABKAsyKy5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Qcm9qZWN0R3JhbnQSEAoIYWNjZXB0ZWQYBCABKAhiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKHAQoMUHJvamVjdEdyYW50EiAKCnByb2plY3RfaWQYASABKAlCDLpICcgBAXIEwNQYARItChdncmFudGVkX29yZ2FuaXphdGlvbl9pZBgCIAEoCUIMukgJyAEBcgTA1BgBEiYKCXJvbGVfa2V5cxgDIAMoCUITukgQkgENEOgHGAEiBnIEwNQYASI7ChFQYXRjaFByb2plY3RHcmFudBImCglyb2xlX2tleXMYASADKAlCE7pIEJIBDRDoBxgBIgZyBMDUGAEi1wEKD0dldFByb2plY3RHcmFudBI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSNAoFc3RhdGUYAiABKA4yJS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuU3RhdGUSQgoNcHJvamVjdF9ncmFudBgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlByb2plY3RHcmFudBIQCghhY2NlcHRlZBgEIAEoCGIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Lets an organization grant roles of a project, which another organization owns, to users. There is one for a

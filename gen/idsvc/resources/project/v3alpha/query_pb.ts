@@ -9,6 +9,7 @@ import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Organization } from "../../../object/v3alpha/object_pb.ts";
 import { file_idsvc_object_v3alpha_object } from "../../../object/v3alpha/object_pb.ts";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { InIDsFilter, NameFilter, StateFilter } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -17,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/project/v3alpha/query.proto.
  */
 export const file_idsvc_resources_project_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvcHJvamVjdC92M2FscGhhL3F1ZXJ5LnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMucHJvamVjdC52M2FscGhhIsoCChNQcm9qZWN0U2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjwKBXN0YXRlGAMgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlRmlsdGVySAASOgoMb3JnYW5pemF0aW9uGAQgASgLMiIuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3JnYW5pemF0aW9uSAASLQoXZ3JhbnRlZF9vcmdhbml6YXRpb25faWQYBSABKAlCCrpIB3IFEAEYyAFIAEIPCgZmaWx0ZXISBbpIAggBKrgBChBQcm9qZWN0RmllbGROYW1lEiIKHlBST0pFQ1RfRklFTERfTkFNRV9VTlNQRUNJRklFRBAAEhkKFVBST0pFQ1RfRklFTERfTkFNRV9JRBABEiQKIFBST0pFQ1RfRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAISIgoeUFJPSkVDVF9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEAMSGwoXUFJPSkVDVF9GSUVMRF9OQU1FX05BTUUQBGIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvcHJvamVjdC92M2FscGhhL3F1ZXJ5LnByb3RvEh9pZHN2Yy5yZXNvdXJjZXMucHJvamVjdC52M2FscGhhIskCChNQcm9qZWN0U2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjwKBXN0YXRlGAMgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlRmlsdGVySAASOgoMb3JnYW5pemF0aW9uGAQgASgLMiIuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3JnYW5pemF0aW9uSAASLAoXZ3JhbnRlZF9vcmdhbml6YXRpb25faWQYBSABKAlCCbpIBnIEwNQYAUgAQg8KBmZpbHRlchIFukgCCAEquAEKEFByb2plY3RGaWVsZE5hbWUSIgoeUFJPSkVDVF9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASGQoVUFJPSkVDVF9GSUVMRF9OQU1FX0lEEAESJAogUFJPSkVDVF9GSUVMRF9OQU1FX0NSRUFUSU9OX0RBVEUQAhIiCh5QUk9KRUNUX0ZJRUxEX05BTUVfQ0hBTkdFX0RBVEUQAxIbChdQUk9KRUNUX0ZJRUxEX05BTUVfTkFNRRAEYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the projects that match.

@@ -9,13 +9,14 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Owner } from "../../../object/v3alpha/object_pb.ts";
 import { file_idsvc_object_v3alpha_object } from "../../../object/v3alpha/object_pb.ts";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file idsvc/settings/text/v3alpha/text.proto.
  */
 export const file_idsvc_settings_text_v3alpha_text: GenFile = /*@__PURE__*/
-  fileDesc("CiZpZHN2Yy9zZXR0aW5ncy90ZXh0L3YzYWxwaGEvdGV4dC5wcm90bxIbaWRzdmMuc2V0dGluZ3MudGV4dC52M2FscGhhIpIBCgdTZXRUZXh0EhoKA2tleRgBIAEoCUINukgKyAEBcgUQARjIARImCghsYW5ndWFnZRgCIAEoCUIUukgRyAEBcgwyCl5bYS16XXsyfSQSGQoDc2V0GAMgASgJQgq6SAdyBRABGIAQSAASGAoFcmVzZXQYBCABKAhCB7pIBGoCCAFIAEIOCgV2YWx1ZRIFukgCCAEidwoMUmVzb2x2ZWRUZXh0EgsKA2tleRgBIAEoCRIQCghsYW5ndWFnZRgCIAEoCRINCgV2YWx1ZRgDIAEoCRIvCgVvd25lchgEIAEoCzIbLmlkc3ZjLm9iamVjdC52M2FscGhhLk93bmVySACIAQFCCAoGX293bmVyYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_object_v3alpha_object]);
+  fileDesc("CiZpZHN2Yy9zZXR0aW5ncy90ZXh0L3YzYWxwaGEvdGV4dC5wcm90bxIbaWRzdmMuc2V0dGluZ3MudGV4dC52M2FscGhhIpEBCgdTZXRUZXh0EhkKA2tleRgBIAEoCUIMukgJyAEBcgTA1BgBEiYKCGxhbmd1YWdlGAIgASgJQhS6SBHIAQFyDDIKXlthLXpdezJ9JBIZCgNzZXQYAyABKAlCCrpIB3IFEAEYgBBIABIYCgVyZXNldBgEIAEoCEIHukgEagIIAUgAQg4KBXZhbHVlEgW6SAIIASJ3CgxSZXNvbHZlZFRleHQSCwoDa2V5GAEgASgJEhAKCGxhbmd1YWdlGAIgASgJEg0KBXZhbHVlGAMgASgJEi8KBW93bmVyGAQgASgLMhsuaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXJIAIgBAUIICgZfb3duZXJiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options]);
 
 /**
  * A text to change, in one language.
