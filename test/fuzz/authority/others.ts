@@ -27,10 +27,13 @@ const personOf = ({ people }: World, words: JsonObject): Person =>
 const promote: Action = {
   weight: 2,
   draw(random, world) {
-    // Also whom the attacker has just done something to, and has not become yet.
-    const last = /^user (.+)$/.exec(world.touched.get("user") ?? "")?.[1] ?? "";
-    const isLast = promoted.includes(last) && random.chance(0.4);
-    const user = isLast ? last : (random.one(promoted) ?? "");
+    // Also those of whom the attacker holds a token that they have not used.
+    const subjects = new Set(world.subjects.values());
+    const held = promoted.filter(
+      (name) =>
+        subjects.has(`user ${name}`) && !world.attackers.has(name) && mayBePromoted(world, name),
+    );
+    const user = random.one(held.length > 0 && random.chance(0.5) ? held : promoted) ?? "";
     // Owners are careful with the attacker, of whom nothing would be left to be found.
     const roles = user === "attacker" ? ["ORG_OWNER_VIEWER", "ORG_PROJECT_CREATOR"] : allRoles;
     return { user, role: random.one(roles) ?? "" };
