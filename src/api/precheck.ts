@@ -9,10 +9,12 @@ import {
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import {
   type BoolRules,
+  type BytesRules,
   type DurationRules,
   type EnumRules,
   type FieldRules,
   field as fieldOption,
+  type MapRules,
   message as messageOption,
   oneof as oneofOption,
   type RepeatedRules,
@@ -103,8 +105,10 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0);
 
 function compileValue(field: DescField, rules: FieldRules | undefined): Check {
-  if (field.fieldKind === "map") return unsure;
   if (rules !== undefined && !onlyHas(rules, ["required", "type"])) return unsure;
+  if (field.fieldKind === "map") {
+    return rules?.type.case === "map" ? compileMap(rules.type.value) : unsure;
+  }
   const inner = field.message === undefined ? yes : compileMessage(field.message);
   if (rules?.type.case === undefined) {
     return field.fieldKind === "list" && inner !== yes ? each(inner) : inner;
@@ -200,15 +204,40 @@ function compileEnum(field: DescField, rules: EnumRules): Check {
   return (value) => !rules.definedOnly || defined.has(value);
 }
 
+function compileBytes(rules: BytesRules): Check {
+  if (!onlyHas(rules, ["minLen", "maxLen"])) return unsure;
+  const { minLen, maxLen } = rules;
+  return (value) =>
+    value instanceof Uint8Array &&
+    value.length >= minLen &&
+    (maxLen === 0n || value.length <= maxLen);
+}
+
+/** A map of texts or bytes. */
+function compileMap(rules: MapRules): Check {
+  if (!onlyHas(rules, ["minPairs", "maxPairs", "keys", "values"])) return unsure;
+  const { minPairs, maxPairs, keys, values } = rules;
+  const [key, value] = [compileScalar(keys), compileScalar(values)];
+  return (map) => {
+    const entries = Object.entries(Object(map));
+    return (
+      entries.length >= minPairs &&
+      (maxPairs === 0n || entries.length <= maxPairs) &&
+      entries.every((entry) => key(entry[0]) && value(entry[1]))
+    );
+  };
+}
+
+function compileScalar(rules: FieldRules | undefined): Check {
+  if (rules === undefined || !onlyHas(rules, ["type"])) return unsure;
+  if (rules.type.case === "string") return compileString(rules.type.value);
+  return rules.type.case === "bytes" ? compileBytes(rules.type.value) : unsure;
+}
+
 function compileList(rules: RepeatedRules, inner: Check): Check {
   if (!onlyHas(rules, ["minItems", "maxItems", "items", "unique"])) return unsure;
   const { minItems, maxItems, items, unique } = rules;
-  const item =
-    items === undefined
-      ? inner
-      : items.type.case === "string" && onlyHas(items, ["type"])
-        ? compileString(items.type.value)
-        : unsure;
+  const item = items === undefined ? inner : compileScalar(items);
   return (value) =>
     Array.isArray(value) &&
     value.length >= minItems &&

@@ -131,11 +131,11 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     service: scope.method.slice(0, scope.method.indexOf("/")),
     clientId: clientOf(caller),
     requestId: scope.requestId,
-    ...(scope.source === undefined ? {} : { source: scope.source }),
-    ...(presence === undefined ? {} : { presence: within(scope, instanceId, presence) }),
-    ...(scope.guard === undefined ? {} : { guard: scope.guard }),
-    ...(scope.signal === undefined ? {} : { signal: scope.signal }),
-    ...(scope.browser === undefined ? {} : { browser: scope.browser }),
+    source: scope.source,
+    presence: presence && within(scope, instanceId, presence),
+    guard: scope.guard,
+    signal: scope.signal,
+    browser: scope.browser,
   };
 }
 

@@ -30,14 +30,16 @@ export function presenceOf(where: Where, caller: Caller): Presence {
 
 /** The same for whoever is served by a request. Of a longer chain of actors the last ten are kept. */
 export function presenceAs(where: Where, who: Omit<Presence, keyof Where>): Presence {
-  const { address, browser, system } = where;
-  const { actorIds = [], ...others } = who;
-  const [actorId] = actorIds;
+  const actorIds = who.actorIds?.slice(0, mostActors);
   return {
-    ...{ address, browser, system },
-    ...others,
-    ...(actorId === undefined
-      ? {}
-      : { personId: actorId, actorIds: actorIds.slice(0, mostActors) }),
+    address: where.address,
+    browser: where.browser,
+    system: where.system,
+    personId: actorIds?.[0] ?? who.personId,
+    sessionId: who.sessionId,
+    flowId: who.flowId,
+    familyId: who.familyId,
+    actorIds: actorIds?.length === 0 ? undefined : actorIds,
+    isVisitor: who.isVisitor,
   };
 }

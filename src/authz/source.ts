@@ -7,9 +7,10 @@ import { BlockList, isIP } from "node:net";
  * @param address as the socket or a trusted proxy gives it
  */
 export function sourceOf(address: string): string {
-  const [plain = ""] = address.split("%", 1);
-  if (isIP(plain) === 4) return plain;
-  if (isIP(plain) !== 6) return unknown;
+  const zone = address.indexOf("%");
+  const plain = zone < 0 ? address : address.slice(0, zone);
+  const version = isIP(plain);
+  if (version !== 6) return version === 4 ? plain : unknown;
   const groups = groupsOf(plain);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   if (isMapped) return ipv4Of(groups);

@@ -1,5 +1,6 @@
-import { hash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { SealingKey } from "../crypto/secrets.ts";
+import { recent } from "../storage/recent.ts";
 import type { Database } from "../storage/database.ts";
 import { and, eq, inArray } from "../storage/drizzle.ts";
 import { origins } from "../storage/kernel-tables.ts";
@@ -9,8 +10,8 @@ import type { Origin, Presence, Seen } from "./presence.ts";
 import { type SeenStore, spanOf } from "./seen.ts";
 import type { Transaction } from "./transaction.ts";
 
-// Some 100 bytes each. Of a presence that is not among them another origin is written.
-const mostKept = 50_000;
+// Some 300 bytes each. Of a presence that is not among them another origin is written.
+const mostKept = 40_000;
 
 /** The origin of the events of a unit. */
 export type UnitOrigin = {
@@ -39,7 +40,8 @@ export type Origins = {
  */
 export function createOrigins(db: Database, seen: SeenStore): Origins {
   const t = db.table(origins);
-  const known = createKnown();
+  // The ids of those that are committed.
+  const known = recent<string>(mostKept);
 
   return {
     async of(tx, instanceId, presence, newKeys) {
@@ -58,7 +60,7 @@ export function createOrigins(db: Database, seen: SeenStore): Origins {
         id,
         changes: [...changes, row],
         keep: () => {
-          if (isWhole) known.keep(name, id);
+          if (isWhole) known.store(name, id);
         },
       };
     },
@@ -95,31 +97,10 @@ export const toOrigin = (
   ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
 });
 
-/** A presence by its digest, which is short and never leaves the memory of the process. */
+/** What tells presences apart; it never leaves the memory of the process. */
 function nameOf(instanceId: string, presence: Presence, now: Date): string {
   const { personId, sessionId, flowId, familyId, actorIds, address, browser, system } = presence;
   const actors = actorIds === undefined ? "" : actorIds.join(" ");
   // Whoever has no key of their own is sealed with that of the span: when it opens no more, it is not gone on with.
-  const whole = `${instanceId}\n${spanOf(now)}\n${personId ?? ""}\n${sessionId ?? ""}\n${flowId ?? ""}\n${familyId ?? ""}\n${actors}\n${address}\n${browser}\n${system}`;
-  return hash("sha256", whole, "base64url");
-}
-
-/** Ids of origins that are committed; those that were asked for last stay. */
-function createKnown() {
-  const ids = new Map<string, string>();
-  return {
-    find(name: string): string | undefined {
-      const id = ids.get(name);
-      if (id === undefined) return undefined;
-      ids.delete(name);
-      ids.set(name, id);
-      return id;
-    },
-    keep(name: string, id: string): void {
-      ids.set(name, id);
-      if (ids.size <= mostKept) return;
-      const [oldest = ""] = ids.keys();
-      ids.delete(oldest);
-    },
-  };
+  return `${instanceId}\n${spanOf(now)}\n${personId ?? ""}\n${sessionId ?? ""}\n${flowId ?? ""}\n${familyId ?? ""}\n${actors}\n${address}\n${browser}\n${system}`;
 }

@@ -20,7 +20,7 @@ export type Presence = Seen & {
   /** Who acts for the user, the last one first (RFC 8693). */
   actorIds?: readonly string[] | undefined;
   /** A browser of the hosted login, for which the service acts: who it is turns out in the unit. */
-  isVisitor?: boolean;
+  isVisitor?: boolean | undefined;
 };
 
 /** What events tell of a presence. What was sealed with a key that is gone is undefined. */

@@ -69,6 +69,8 @@ export function createRules(known: readonly string[]) {
   };
 }
 
+const none: readonly never[] = [];
+
 /** The rules that the events of a unit concern, but for the first events of each object, which were told of before. */
 function rulesFor<R>(
   rules: ReadonlyMap<string, readonly R[]>,
@@ -76,10 +78,10 @@ function rulesFor<R>(
   handled: ReadonlyMap<string, number>,
 ): Map<R, Happened[]> {
   const due = new Map<R, Happened[]>();
-  if (rules.size === 0) return due;
   for (const [key, { loaded, events }] of recordings) {
-    for (const { type, payload } of events.slice(handled.get(key) ?? 0)) {
-      for (const rule of rules.get(type) ?? []) {
+    const before = handled.get(key) ?? 0;
+    for (const { type, payload } of before === 0 ? events : events.slice(before)) {
+      for (const rule of rules.get(type) ?? none) {
         const happened = due.get(rule) ?? [];
         happened.push({ type, aggregateId: loaded.id, payload });
         due.set(rule, happened);

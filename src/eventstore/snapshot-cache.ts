@@ -1,4 +1,5 @@
 import type { LoggedEvent } from "./eventstore.ts";
+import { recent } from "../storage/recent.ts";
 import { frozen } from "./frozen.ts";
 
 /** What the events of a stream come to, and the last of them. */
@@ -9,8 +10,7 @@ export type Fold = {
   keysVersion: number | undefined;
 };
 
-/** Those that were asked for last stay, at most so many. */
-const capacity = 500;
+const capacity = 1_000;
 
 /**
  * The snapshot cache: folds of streams, by a key for each. A stream only grows, so a fold is right until a personal key is destroyed that opened
@@ -18,25 +18,18 @@ const capacity = 500;
  * object share them.
  */
 export function createSnapshotCache(): {
-  find(key: string, keysStamp: number): Fold | undefined;
+  find(key: string, keysVersion: number): Fold | undefined;
   store(key: string, fold: Fold): void;
 } {
-  const folds = new Map<string, Fold>();
+  const folds = recent<Fold>(capacity);
   return {
-    find(key, keysStamp) {
-      const fold = folds.get(key);
+    find(key, keysVersion) {
+      const fold = folds.find(key);
       if (fold === undefined) return undefined;
-      folds.delete(key);
-      if (fold.keysVersion !== undefined && fold.keysVersion !== keysStamp) return undefined;
-      folds.set(key, fold);
-      return fold;
+      if (fold.keysVersion === undefined || fold.keysVersion === keysVersion) return fold;
+      folds.forget(key);
+      return undefined;
     },
-    store(key, fold) {
-      folds.delete(key);
-      folds.set(key, frozen(fold));
-      if (folds.size <= capacity) return;
-      const [oldest = ""] = folds.keys();
-      folds.delete(oldest);
-    },
+    store: (key, fold) => folds.store(key, frozen(fold)),
   };
 }

@@ -33,14 +33,14 @@ export type WriteContext = {
   clientId: string;
   requestId: string;
   /** Whose request it is (`authz/source.ts`); the service's own work has none. */
-  source?: string;
-  signal?: AbortSignal;
+  source?: string | undefined;
+  signal?: AbortSignal | undefined;
   /** Who is there, for the events; the service's own work is done by nobody. */
-  presence?: Presence;
+  presence?: Presence | undefined;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie. */
-  browser?: string;
+  browser?: string | undefined;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
-  guard?: (tx: Transaction) => Promise<void>;
+  guard?: ((tx: Transaction) => Promise<void>) | undefined;
 };
 
 /** What a write tells its caller about an object: its last event, old or new. */

@@ -98,9 +98,9 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
   // A unit that enqueues may have no events, as those that deliver some; of other processes only events are told.
   const forgetOwn = db.onInsert(jobs, ({ kind }) => lanes.get(String(kind))?.wake());
   // Most commits enqueue nothing: the cache version of the table tells.
-  const versions = new Map<string, number>();
+  const [dependencies, versions] = [[jobs], new Map<string, number>()];
   const forget = db.onCommit((instanceId) => {
-    const version = db.cacheVersion(instanceId, [jobs]);
+    const version = db.cacheVersion(instanceId, dependencies);
     if (version === versions.get(instanceId)) return;
     versions.set(instanceId, version);
     wake();

@@ -4,75 +4,74 @@ import type { AnyTable } from "./table.ts";
 
 // Reads of tables that span instances ask under the empty id.
 const everyInstance = "";
-const anyTable = "";
 
 /** What a cached read depends on: a table, or its rows with one value of the column `cachedBy`. */
 export type Dependency = AnyTable | { table: AnyTable; part: string };
+
+// Of one table in one instance: all commits that touched it, and those by the part that they touched.
+type Counts = { all: number; parts: Map<string, number> };
 
 /**
  * Counts commits by instance and table, so that a cached read knows whether it is still true (B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
  */
 export function createCacheVersions() {
-  const byInstance = new Map<string, Map<string, number>>();
+  const byInstance = new Map<string, { any: number; tables: Map<string, Counts> }>();
   let everywhere = 0;
 
-  const count = (instanceId: string, name: string): void => {
+  function ofInstance(instanceId: string) {
     let counts = byInstance.get(instanceId);
-    if (counts === undefined) byInstance.set(instanceId, (counts = new Map()));
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  };
+    if (counts === undefined) {
+      byInstance.set(instanceId, (counts = { any: 0, tables: new Map() }));
+    }
+    return counts;
+  }
+
+  function count(instanceId: string, table: string, part: string): void {
+    const { tables } = ofInstance(instanceId);
+    let counts = tables.get(table);
+    if (counts === undefined) tables.set(table, (counts = { all: 0, parts: new Map() }));
+    counts.all += 1;
+    counts.parts.set(part, (counts.parts.get(part) ?? 0) + 1);
+  }
 
   return {
     touch(unit: Unit): void {
       for (const change of unit.changes) {
-        const { name } = change.table;
-        for (const scope of [unit.instanceId, everyInstance]) {
-          count(scope, name);
-          count(scope, partName(name, partOf(change)));
-        }
+        const part = partOf(change);
+        count(unit.instanceId, change.table.name, part);
+        count(everyInstance, change.table.name, part);
       }
     },
     /** Counts what `partsOf` told of a commit elsewhere. */
     touchParts(instanceId: string, parts: readonly string[]): void {
-      const tables = new Set(parts.map((part) => part.slice(0, part.indexOf("/"))));
-      for (const scope of [instanceId, everyInstance]) {
-        for (const name of [...tables, ...parts]) count(scope, name);
+      for (const name of parts) {
+        const end = name.indexOf("/");
+        for (const scope of [instanceId, everyInstance]) {
+          count(scope, name.slice(0, end), name.slice(end + 1));
+        }
       }
     },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
-      for (const scope of [instanceId, everyInstance]) count(scope, anyTable);
+      for (const scope of [instanceId, everyInstance]) ofInstance(scope).any += 1;
     },
     touchAll(): void {
       everywhere += 1;
     },
     read(instanceId: string, dependencies: readonly Dependency[]): number {
       const counts = byInstance.get(instanceId);
-      let sum = everywhere;
-      if (counts === undefined) return sum;
-      sum += counts.get(anyTable) ?? 0;
-      for (const name of namesOf(dependencies)) sum += counts.get(name) ?? 0;
+      if (counts === undefined) return everywhere;
+      let sum = everywhere + counts.any;
+      for (const each of dependencies) {
+        if ("part" in each) {
+          const parts = counts.tables.get(each.table.name)?.parts;
+          sum += (parts?.get(each.part) ?? 0) + (parts?.get(unknownPart) ?? 0);
+        } else sum += counts.tables.get(each.name)?.all ?? 0;
+      }
       return sum;
     },
   };
-}
-
-// Lists of dependencies are made once, and asked about with each call.
-const known = new WeakMap<readonly Dependency[], readonly string[]>();
-
-/** The names under which everything is counted that these depend on. */
-function namesOf(dependencies: readonly Dependency[]): readonly string[] {
-  let names = known.get(dependencies);
-  if (names === undefined) {
-    names = dependencies.flatMap((each) =>
-      "part" in each
-        ? [partName(each.table.name, each.part), partName(each.table.name, unknownPart)]
-        : [each.name],
-    );
-    known.set(dependencies, names);
-  }
-  return names;
 }
 
 const mostParts = 100;

@@ -187,8 +187,11 @@ export function defineResource<
       if (state !== undefined) {
         throw failedPrecondition(`${reason}_EXISTS`, `a ${words} with this id exists`);
       }
-      const values: Record<string, unknown> = { ...config };
-      for (const key of Object.keys(absent)) if (values[key] === absent[key]) delete values[key];
+      const values: Record<string, unknown> = {};
+      for (const key of keys) {
+        const value: unknown = Reflect.get(config, key);
+        if (value !== fields[key]?.absent) values[key] = value;
+      }
       return make("added", values);
     },
     /** A patch that changes nothing is no event and no error. @throws NOT_FOUND <NAME>_NOT_FOUND */
@@ -292,23 +295,21 @@ function projectionOf(
   events: AnyEvents<NewEvent>,
   stored: Table,
 ): Projection {
-  const columns = Object.entries(fields).map(([key, { as = key, folded }]) => ({
-    ...{ key, as },
+  const columns = Object.entries(fields).map(([key, { as = key, folded, absent }]) => ({
+    ...{ key, as, absent },
     fold: folded === true ? `${as}Folded` : undefined,
   }));
-  const valuesOf = (given: object): object => {
-    const values: Record<string, unknown> = {};
-    for (const { key, as, fold } of columns) {
-      const value: unknown = Reflect.get(given, key);
+  /** Adds to a row what is given; what is not is what it is without, or stays. */
+  const fill = (row: Record<string, unknown>, given: object, isNew: boolean) => {
+    for (const { key, as, fold, absent } of columns) {
+      let value: unknown = Reflect.get(given, key);
+      if (value === undefined && isNew) value = absent;
       if (value === undefined) continue;
-      values[as] = value;
-      if (fold !== undefined && typeof value === "string") values[fold] = caseFold(value);
+      row[as] = value;
+      if (fold !== undefined && typeof value === "string") row[fold] = caseFold(value);
     }
-    return values;
+    return row;
   };
-  const absent = Object.fromEntries(
-    Object.entries(fields).map(([key, field]) => [key, field.absent]),
-  );
   const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
   const update = (event: Recorded, values: object) => [
     updateRows(stored, rowOf(event), { ...values, ...touch(event) }),
@@ -318,15 +319,14 @@ function projectionOf(
     name,
     [stored],
     on(events, {
-      [`${prefix}.added`]: (event: Recorded) => [
-        insertRow(stored, {
-          ...begin(event),
-          ...(owner === "org" ? { organizationId: event.owner.id } : {}),
-          ...valuesOf({ ...absent, ...(event.payload as object) }),
-          ...(states ? { state: "active" } : {}),
-        }),
-      ],
-      [`${prefix}.changed`]: (event: Recorded) => update(event, valuesOf(event.payload as object)),
+      [`${prefix}.added`]: (event: Recorded) => {
+        const row: Record<string, unknown> = begin(event);
+        if (owner === "org") row["organizationId"] = event.owner.id;
+        if (states) row["state"] = "active";
+        return [insertRow(stored, fill(row, event.payload as object, true))];
+      },
+      [`${prefix}.changed`]: (event: Recorded) =>
+        update(event, fill({}, event.payload as object, false)),
       ...(states
         ? {
             [`${prefix}.deactivated`]: become("inactive"),
