@@ -11,7 +11,7 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { reflect } from "@bufbuild/protobuf/reflect";
+import { reflect, type ReflectMap } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
@@ -28,6 +28,11 @@ import {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import {
+  CreateSessionRequestSchema,
+  SessionService,
+} from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { SessionSchema } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { compilePrecheck } from "../../src/api/precheck.ts";
 import { matchesPattern, requireValid } from "../../src/api/validation.ts";
@@ -35,8 +40,8 @@ import { DomainError } from "../../src/errors.ts";
 
 const validator = createValidator({ registry: createRegistry(file_idsvc_options_v1_options) });
 const requests: DescMessage[] = [
-  ...[ActionService, FeatureService, ManagementService, UserService].flatMap(({ methods }) =>
-    methods.map(({ input }): DescMessage => input),
+  ...[ActionService, FeatureService, ManagementService, SessionService, UserService].flatMap(
+    ({ methods }) => methods.map(({ input }): DescMessage => input),
   ),
   ...[ImportedHumanSchema, ImportedOidcAppSchema, ImportedOrgMemberSchema],
 ];
@@ -74,7 +79,11 @@ function randomMessage(type: DescMessage, random: (below: number) => number, dep
   const message = create(type);
   const fields = reflect(type, message);
   for (const field of type.fields) {
-    if (random(3) === 0 || depth > 5 || field.fieldKind === "map") continue;
+    if (random(3) === 0 || depth > 5) continue;
+    if (field.fieldKind === "map") {
+      if (field.scalar === ScalarType.BYTES) fillMap(fields.get(field), random);
+      continue;
+    }
     const values = field.fieldKind === "list" ? random(4) : 1;
     for (let count = 0; count < values; count++) {
       const value = randomValue(field, random, depth);
@@ -84,6 +93,14 @@ function randomMessage(type: DescMessage, random: (below: number) => number, dep
     }
   }
   return message;
+}
+
+function fillMap(map: ReflectMap, random: (below: number) => number): void {
+  const count = [0, 1, 3, 99, 100, 101][random(6)] ?? 0;
+  for (let at = 0; at < count; at++) {
+    const key = random(20) === 0 ? (texts[random(texts.length)] ?? "") : `key ${at}`;
+    map.set(key, new Uint8Array(random(50) === 0 ? 10_000 + random(2) : random(3)));
+  }
 }
 
 function randomValue(field: DescField, random: (below: number) => number, depth: number): unknown {
@@ -126,6 +143,15 @@ describe("the precheck", () => {
   it("lets a plain read pass without the validator", () => {
     const request = create(GetTargetRequestSchema, { id: "1" });
     assert.equal(compilePrecheck(GetTargetRequestSchema)(request), true);
+  });
+
+  it("lets a session with metadata pass without the validator", () => {
+    const request = create(CreateSessionRequestSchema, {
+      session: { metadata: { device: new Uint8Array(10_000) } },
+    });
+    assert.equal(compilePrecheck(CreateSessionRequestSchema)(request), true);
+    request.session = create(SessionSchema, { metadata: { device: new Uint8Array(10_001) } });
+    assert.equal(compilePrecheck(CreateSessionRequestSchema)(request), false);
   });
 
   it("lets a plain person of an import pass without the validator", () => {
