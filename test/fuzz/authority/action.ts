@@ -24,7 +24,8 @@ export type Outcome = {
 };
 
 export type Action = {
-  weight: number;
+  /** How often it is drawn beside others. */
+  weight: number | ((world: World) => number);
   /** The words of a step; undefined where the attacker lacks something that it needs. */
   draw(random: Random, world: World): JsonObject | undefined;
   /** Takes the step; its words are texts now. */

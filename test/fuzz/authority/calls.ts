@@ -12,7 +12,7 @@ import {
 } from "./action.ts";
 import { nameIn } from "./book.ts";
 import { bearer, call } from "./call.ts";
-import { factorActions, noteTaken, userFor } from "./factors.ts";
+import { factorActions, machineFor, noteTaken, userFor } from "./factors.ts";
 import type { Random } from "./random.ts";
 import { callJson } from "./service.ts";
 import { allRoles, attackersUri, contextField, contextOf, homeOf, type World } from "./world.ts";
@@ -90,16 +90,16 @@ export const callActions: Actions = {
     of: "user",
   })),
   addToken: rest("addToken", 3, (random, world, by) => ({
-    path: `/users/${userFor(random, world, by)}/personal_access_tokens`,
+    path: `/users/${machineFor(random, world, by)}/personal_access_tokens`,
     body: {},
     of: "user",
   })),
   addSecret: rest("addSecret", 1, (random, world, by) => ({
-    path: `/users/${userFor(random, world, by)}/secret`,
+    path: `/users/${machineFor(random, world, by)}/secret`,
     of: "user",
   })),
   addKey: rest("addKey", 1, (random, world, by) => ({
-    path: `/users/${userFor(random, world, by)}/public_keys`,
+    path: `/users/${machineFor(random, world, by)}/public_keys`,
     body: {},
     of: "user",
   })),

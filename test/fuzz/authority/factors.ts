@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Authenticator } from "../../support/authenticator.ts";
 import { type Action, type Actions, known, type Outcome, reasonIn, text } from "./action.ts";
+import { nameIn } from "./book.ts";
 import { bearer, subjectOf } from "./call.ts";
 import type { Random } from "./random.ts";
 import { callJson } from "./service.ts";
@@ -23,6 +24,13 @@ export function userFor(random: Random, world: World, by: string | undefined): s
   const subject = subjectOf(world, by);
   return subject !== undefined && random.chance(0.5) ? subject : known(random, world, "user");
 }
+
+// Of persons nobody else makes standing credentials (J1).
+const machines = ["cog", "wheel", "engine"].map((name) => nameIn(`user ${name}`));
+
+/** A user for a call that makes a standing credential: often a machine that others rule too. */
+export const machineFor = (random: Random, world: World, by: string | undefined) =>
+  random.chance(0.4) ? random.one(machines) : userFor(random, world, by);
 
 /** Notes that the attacker has set something of somebody by which they can log in. */
 export function noteTaken({ book }: World, userId: string, kind: "taken" | "with_passkey"): void {

@@ -3,7 +3,6 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
 import { answerIn, authorizeUrl, walk } from "./flows.ts";
 import { addAll, coverOf } from "./power.ts";
-import type { Random } from "./random.ts";
 import { script } from "./service.ts";
 import {
   allRoles,
@@ -23,17 +22,22 @@ const plainUri = "https://rp.test/cb";
 const personOf = ({ people }: World, words: JsonObject): Person =>
   people.get(text(words, "person")) ?? assert.fail(text(words, "person"));
 
+/** Those of whom the attacker holds a token that they have not used. */
+function heldUnused(world: World): string[] {
+  const { subjects, attackers } = world;
+  if (subjects.size === 0) return [];
+  const users = new Set(subjects.values());
+  return promoted.filter(
+    (name) => users.has(`user ${name}`) && !attackers.has(name) && mayBePromoted(world, name),
+  );
+}
+
 /** An owner gives somebody a role. What is given to the attacker they may have from then on. */
 const promote: Action = {
-  weight: 2,
+  weight: (world) => (heldUnused(world).length > 0 ? 20 : 2),
   draw(random, world) {
-    // Also those of whom the attacker holds a token that they have not used.
-    const subjects = new Set(world.subjects.values());
-    const held = promoted.filter(
-      (name) =>
-        subjects.has(`user ${name}`) && !world.attackers.has(name) && mayBePromoted(world, name),
-    );
-    const user = random.one(held.length > 0 && random.chance(0.5) ? held : promoted) ?? "";
+    const held = heldUnused(world);
+    const user = random.one(held.length > 0 && random.chance(0.8) ? held : promoted) ?? "";
     // Owners are careful with the attacker, of whom nothing would be left to be found.
     const roles = user === "attacker" ? ["ORG_OWNER_VIEWER", "ORG_PROJECT_CREATOR"] : allRoles;
     return { user, role: random.one(roles) ?? "" };
@@ -225,8 +229,3 @@ const logInLinked: Action = {
 export const otherActions: Actions = { promote, visit, confirmDevice, logInLinked };
 
 export const isOthers = (name: string): boolean => name in otherActions;
-
-export const drawOther = (random: Random): string =>
-  random.weighted(
-    Object.entries(otherActions).map(([name, { weight }]) => [name, weight] as const),
-  );

@@ -17,7 +17,12 @@ const actions: Actions = {
   ...{ ...callActions, prepared },
   ...{ ...attackActions, ...pageActions, ...otherActions },
 };
-const drawn = Object.entries(actions).map(([name, { weight }]) => [name, weight] as const);
+const drawn = Object.entries(actions);
+/** The weights of actions at this point of an attack. */
+const weightsIn = (world: World) =>
+  drawn.map(([name, { weight }]) => {
+    return [name, typeof weight === "number" ? weight : weight(world)] as const;
+  });
 
 /** What one attacker tried, and what it came to. */
 export type Attack = {
@@ -43,7 +48,7 @@ export async function attack(
   const result: Attack = { role, steps: [], done: [], tried: new Map(), broken: [] };
   for (let at = 1; at <= most && result.broken.length === 0; at++) {
     if (performance.now() > until) break;
-    const name = random.weighted(drawn);
+    const name = random.weighted(weightsIn(world));
     const words = actions[name]?.draw(random, world);
     if (words === undefined) continue;
     const step: Step = { at, do: name, with: words };
