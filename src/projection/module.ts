@@ -15,6 +15,7 @@ import type { ServiceBinding } from "../authz/service.ts";
 import type { Tenancy } from "../authz/tenancy.ts";
 import type { EgressClient } from "../egress/client.ts";
 import type { DomainError } from "../errors.ts";
+import type { Aggregate } from "../eventstore/aggregate.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
@@ -109,8 +110,20 @@ export type Concern = {
   some: readonly string[];
 };
 
+/** What others may know of a declared resource. */
+export type DeclaredResource = {
+  /** In snake_case. */
+  name: string;
+  /** What the public names of its events begin with. */
+  prefix: string;
+  // oxlint-disable-next-line no-explicit-any -- the types of its state and events are its own.
+  aggregate: Aggregate<any, any>;
+};
+
 /** Everything the application must know of a slice. */
 export type Module = {
+  /** The resources that the slice declares as a whole (`resourceModule`); their events and projections are among these. */
+  resources?: readonly DeclaredResource[];
   events: AnyEvents[];
   projections: Projection[];
   /** Tables of short-lived state, which are no projection. */

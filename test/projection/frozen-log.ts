@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { modules } from "../../src/app/modules.ts";
 import type { Aggregate } from "../../src/eventstore/aggregate.ts";
 import type { OwnerRef } from "../../src/eventstore/event.ts";
 import {
@@ -11,10 +12,8 @@ import {
 import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
-import { targets } from "../../src/resources/action/target/target.ts";
 import { app } from "../../src/resources/app/app.ts";
 import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
-import { roles } from "../../src/resources/grant/role/role.ts";
 import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
@@ -23,7 +22,6 @@ import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership, ownerWarning } from "../../src/resources/membership/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
 import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
-import { projects } from "../../src/resources/project/index.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
 import { smtpKind } from "../../src/resources/smtp/config.ts";
@@ -80,21 +78,18 @@ export const frozenStreams: ReadonlyMap<string, FrozenStream> = new Map(
 // oxlint-disable-next-line no-explicit-any -- each aggregate takes its own events; here they come from a file.
 type AnyAggregate = Aggregate<unknown, any>;
 
+const features = {
+  multitenancy_resources_api: true,
+  multitenancy_settings: true,
+  oidc_token_exchange: true,
+};
+const declared = modules(features).flatMap(({ resources = [] }) => resources);
+
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
-    ...[
-      instance,
-      limits,
-      organization,
-      membership,
-      ownerWarning,
-      projects.aggregate,
-      roles.aggregate,
-      projectGrant,
-      userGrant,
-    ],
-    ...[app, userSchema, user, metadata, session, checks, targets.aggregate, execution, webKey],
+    ...[instance, limits, organization, membership, ownerWarning, projectGrant, userGrant],
+    ...[app, userSchema, user, metadata, session, checks, execution, webKey],
     ...[
       featureSettings.aggregate,
       passwordSettings.aggregate,
@@ -103,6 +98,7 @@ export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
     ],
     ...[loginSettings.aggregate, securitySettings.aggregate, brandingSettings.aggregate],
     ...[languageSettings.aggregate, oidcSession, accessToken, refreshToken, deviceAuthorization],
+    ...declared.map(({ aggregate }) => aggregate),
     ...[logout, consent, userNotices, idp, idpPolicies.aggregate, idpIntent],
     ...[providerAggregate(smtpKind), smtp.storage.policies.aggregate, providerAggregate(smsKind)],
   ].map((each): [string, AnyAggregate] => [each.type, each as AnyAggregate]),

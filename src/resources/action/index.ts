@@ -1,6 +1,6 @@
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import { resourceModule } from "../object/module.ts";
 import { executionEvents } from "./execution/events.ts";
 import { executionHandlers } from "./execution/handlers.ts";
 import { executionProjection } from "./execution/projection.ts";
@@ -26,11 +26,10 @@ export { signingKeyReader } from "./target/signing-key.ts";
 export { targetNotFound } from "./target/target.ts";
 
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1 and 4.1.2). */
-export const actionModule: Module = {
-  events: [targets.events, executionEvents],
-  projections: [targets.projection, executionProjection],
-  claimErrors: targets.claimErrors,
+export const actionModule = resourceModule([targets], {
+  events: [executionEvents],
+  projections: [executionProjection],
   services: (deps) => [
     service(ActionService, { ...targetHandlers(deps), ...executionHandlers(deps) }),
   ],
-};
+});

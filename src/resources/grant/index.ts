@@ -3,7 +3,7 @@ import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
-import type { Module } from "../../projection/module.ts";
+import { resourceModule } from "../object/module.ts";
 import { projectGrantClaim, projectGrantEvents } from "./project-grant/events.ts";
 import { projectGrantAuthorize, projectGrantHandlers } from "./project-grant/handlers.ts";
 import { projectGrantProjection } from "./project-grant/projection.ts";
@@ -42,11 +42,10 @@ export { addUserGrant, deactivateUserGrant, userGrant } from "./user-grant/user-
 export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
 
 /** Roles of projects, and who has them: organizations by project grants, users by user grants. */
-export const grantModule: Module = {
-  events: [roles.events, projectGrantEvents, userGrantEvents],
-  projections: [roles.projection, projectGrantProjection, userGrantProjection],
+export const grantModule = resourceModule([roles], {
+  events: [projectGrantEvents, userGrantEvents],
+  projections: [projectGrantProjection, userGrantProjection],
   claimErrors: {
-    ...roles.claimErrors,
     [projectGrantClaim]: () =>
       alreadyExists("PROJECT_GRANT_EXISTS", "the project is granted to this organization already"),
     [userGrantClaim]: () =>
@@ -62,4 +61,4 @@ export const grantModule: Module = {
   ],
   reactions: (parts) => [grantsGoWithProject(parts), grantsGoWithUser(parts)],
   contents: removeContentsOfGrants,
-};
+});

@@ -18,6 +18,7 @@ import {
   type Recorded,
   release,
 } from "../../eventstore/event.ts";
+import type { DeclaredResource } from "../../projection/module.ts";
 import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
@@ -158,6 +159,7 @@ export function defineResource<
 
   return {
     name,
+    prefix: declared.events,
     owner,
     pick,
     /** The fields of an object from its row. */
@@ -223,11 +225,12 @@ export type ResourceConfig<R extends { fieldsOf(row: object): unknown }> = Retur
 >;
 
 /** A resource of whatever fields, for those who only hand on what they get of it. */
-export type AnyResource = {
-  name: string;
+export type AnyResource = DeclaredResource & {
   owner: "org" | "instance";
-  // oxlint-disable-next-line no-explicit-any -- the types of its state and events are its own.
-  aggregate: Aggregate<any, any>;
+  // oxlint-disable-next-line no-explicit-any -- the types of its events are its own.
+  events: AnyEvents<any>;
+  projection: Projection;
+  claimErrors: Record<string, () => DomainError>;
   pick(given: object): object;
   fieldsOf(row: object): object;
   add(state: unknown, config: object): NewEvent[];

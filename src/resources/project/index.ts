@@ -1,6 +1,6 @@
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import { resourceModule } from "../object/module.ts";
 import { removeContentsOfProjects } from "./delete-project.ts";
 import type { Database } from "../../storage/database.ts";
 import type { GrantsOfProjects } from "./queries.ts";
@@ -19,13 +19,14 @@ export {
 } from "./queries.ts";
 
 /** Projects: what apps and roles belong to. */
-export const projectModule = (grantsIn: (db: Database) => GrantsOfProjects): Module => ({
-  events: [projects.events],
-  projections: [projects.projection],
-  services(deps) {
-    const grants = grantsIn(deps.db);
-    return [service(ProjectService, projectHandlers(deps, grants), projectAuthorize(deps, grants))];
-  },
-  invariants: () => [serviceProjectStays],
-  contents: removeContentsOfProjects,
-});
+export const projectModule = (grantsIn: (db: Database) => GrantsOfProjects) =>
+  resourceModule([projects], {
+    services(deps) {
+      const grants = grantsIn(deps.db);
+      return [
+        service(ProjectService, projectHandlers(deps, grants), projectAuthorize(deps, grants)),
+      ];
+    },
+    invariants: () => [serviceProjectStays],
+    contents: removeContentsOfProjects,
+  });

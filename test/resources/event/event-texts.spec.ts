@@ -4,8 +4,9 @@ import { registerHooks } from "node:module";
 import { after, describe, it } from "node:test";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { modules } from "../../../src/app/modules.ts";
 import { supportedLanguages } from "../../../src/settings/language/index.ts";
-import { eventTexts, eventFormatterIn } from "../../../src/texts/event-texts.ts";
+import { eventTexts, eventFormatterIn, namedResources } from "../../../src/texts/event-texts.ts";
 import { until } from "../../jobs/place.ts";
 import { startSettingsPeer } from "../../settings/settings-peer.ts";
 import { bodyOf, uniqueName } from "../../support/peer.ts";
@@ -13,6 +14,11 @@ import { messageOf, protocols } from "../../support/protocols.ts";
 import { systemCaller } from "../../support/system-caller.ts";
 import { protocols as streams, watch } from "./watchers.ts";
 
+const features = {
+  multitenancy_resources_api: true,
+  multitenancy_settings: true,
+  oidc_token_exchange: true,
+};
 const operator = systemCaller();
 const service = await startSettingsPeer("languages", { env: operator.env });
 const { app, peer, post, set } = service;
@@ -44,10 +50,15 @@ describe("the texts of events", () => {
 
   for (const language of supportedLanguages) {
     it(`are there in ${language} for every event, and for nothing else`, async () => {
-      const texts = await eventTexts(language);
+      const format = await eventFormatterIn(language);
       const known = app.kernel.events.eventTypes;
-      assert.deepEqual(Object.keys(texts).toSorted(), [...known].toSorted());
-      for (const [type, text] of Object.entries(texts)) {
+      const own = Object.keys(await eventTexts(language));
+      assert.deepEqual(
+        own.filter((type) => !known.includes(type)),
+        [],
+      );
+      for (const type of known) {
+        const text = format(type);
         assert.match(text, /\S/, type);
         assert.equal(text, text.trim(), type);
         assert.notEqual(text, type);
@@ -57,12 +68,22 @@ describe("the texts of events", () => {
   }
 
   it("are translated, every one of them", async () => {
-    const english = await eventTexts("en");
+    const english = await eventFormatterIn("en");
     for (const language of supportedLanguages.filter((each) => each !== "en")) {
-      const texts = Object.entries(await eventTexts(language));
-      const alike = texts.filter(([type, text]) => Object(english)[type] === text);
+      const format = await eventFormatterIn(language);
+      const alike = app.kernel.events.eventTypes.filter((type) => format(type) === english(type));
       assert.deepEqual(alike, [], language);
     }
+  });
+
+  it("follow from the names of declared resources, which have no texts of their own", async () => {
+    const declared = modules(features).flatMap(({ resources = [] }) => resources);
+    const prefixes = declared.map(({ prefix }) => prefix);
+    assert.deepEqual(namedResources().toSorted(), prefixes.toSorted());
+    const format = await eventFormatterIn("fr");
+    assert.equal(format("target.changed"), "Cible modifiée");
+    assert.equal(format("project.role.changed"), "Rôle du projet modifié");
+    assert.equal(format("target.toString"), "target.toString");
   });
 
   it("say the name of an event that this release does not know", async () => {
