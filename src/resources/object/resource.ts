@@ -226,7 +226,6 @@ export type ResourceConfig<R extends { fieldsOf(row: object): unknown }> = Retur
 
 /** A resource of whatever fields, for those who only hand on what they get of it. */
 export type AnyResource = DeclaredResource & {
-  owner: "org" | "instance";
   // oxlint-disable-next-line no-explicit-any -- the types of its events are its own.
   events: AnyEvents<any>;
   projection: Projection;

@@ -1,9 +1,9 @@
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
-import { newProject } from "./project.ts";
 import { ofService, onId, type Sample, tooLong, type World } from "./sample.ts";
 
+const newProject = ({ make, name }: World) => make("/projects", { name: name() });
 const noProject = "PROJECT_NOT_FOUND";
 const absent = (reason: string) => ({ code: 5, reason });
 
