@@ -21,7 +21,7 @@ import { rareSessions } from "./rare-sessions.ts";
 import { rareTokens } from "./rare-tokens.ts";
 
 // `node test/projection/freeze.ts`: writes the state and the rows of every frozen stream anew, and freezes streams with
-// the events of which there are none yet. They come from a running service, to which every sample of the matrix and what
+// the events of which there are none yet, and adds these to the list of event names. They come from a running service, to which every sample of the matrix and what
 // else makes events is sent. What was stored in a frozen file is never changed.
 
 const on = {
@@ -33,6 +33,11 @@ const types = typesOf(modules(on).flatMap((module) => module.events));
 const frozen = new Set(
   [...frozenStreams.values()].flatMap((each) => each.events.map(({ type }) => type)),
 );
+// Names are added by themselves; that none goes is what event-names.spec.ts holds.
+const namesFile = join(import.meta.dirname, "../fixtures/event-names.txt");
+const named = readFileSync(namesFile, "utf8").trim().split("\n");
+writeFileSync(namesFile, `${[...new Set([...named, ...types])].toSorted().join("\n")}\n`);
+
 const missing = new Set(types.filter((type) => !frozen.has(type)));
 const added = new Set<string>();
 
