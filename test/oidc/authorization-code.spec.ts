@@ -1,7 +1,7 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import * as oidc from "openid-client";
 import {
   assertRefused,
@@ -46,7 +46,7 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     assert.equal(protectedHeader.typ, undefined);
     const { iat = 0, exp = 0, aud, at_hash, ...claims } = payload;
     assert.equal(exp - iat, 43_200);
-    assert.deepEqual([aud].flat(), [client.clientId, client.projectId]);
+    assert.deepEqual(aud, [client.clientId]);
     assert.equal(typeof at_hash, "string");
     assert.deepEqual(claims, {
       iss: issuer,
@@ -57,6 +57,21 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
       amr: ["pwd"],
       sid: sessionId,
     });
+  });
+
+  it("makes ID tokens for the client alone, however many apps its project has (OpenID Connect Core 1.0 section 3.1.3.7)", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const alone = await tokensFor(client, user);
+    const project_id = client.projectId;
+    for (let made = 0; made < 20; made++) await addClient({}, { project_id });
+    const other = await addClient();
+    const scope = ["openid", `urn:idsvc:iam:org:project:id:${other.projectId}:aud`];
+    const beside = await tokensFor(client, user, { scope });
+    for (const { id_token: token } of [alone, beside]) {
+      assert.deepEqual(decodeJwt(token).aud, [client.clientId]);
+      assert.equal(decodeJwt(token)["azp"], client.clientId);
+    }
+    assert.equal(beside.id_token.length, alone.id_token.length);
   });
 
   it("is understood by openid-client, PKCE included (RFC 7636)", async () => {

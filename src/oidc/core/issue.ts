@@ -92,17 +92,23 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
         expiresAt: refreshEnd,
       }
     : undefined;
+  const idTokenEnd = after(lifetimes.idTokenMs);
   const idToken = wanted.idToken
     ? await makeIdToken(parts, at, wanted, of, accessToken?.value, {
         issuedAt,
-        expiresAt: after(lifetimes.idTokenMs),
+        expiresAt: idTokenEnd,
       })
     : undefined;
+  // Only an exchange asks for it.
+  const isKept = idToken !== undefined && (await settings.isTokenExchangeOn(at));
   const stored: Issue = {
     user: wanted.user,
     clientId: wanted.clientId,
     session: sessionOf(session, of, lifetimes, issuedAt, refreshToken?.expiresAt),
     ...{ accessToken, refreshToken },
+    idToken: isKept
+      ? { value: idToken, audience: wanted.audience, expiresAt: idTokenEnd }
+      : undefined,
     spend: wanted.spend,
     impersonation: wanted.impersonation,
   };
@@ -206,7 +212,9 @@ async function makeIdToken(
   const amr = session?.amr ?? [];
   const claims = {
     ...(await idTokenClaims(parts, at, telling, session?.claims?.id_token, withScope)),
-    ...{ iss: at.issuer, sub: user.id, aud: audOf(at, audience) },
+    // Relying parties refuse audiences that they do not know (OpenID Connect Core 1.0 section 3.1.3.7); the ID token of a
+    // machine user has no relying party but the issuer.
+    ...{ iss: at.issuer, sub: user.id, aud: [client?.clientId ?? at.issuer] },
     // What a machine user calls themselves is the name of no client.
     azp: client?.clientId,
     exp: seconds(expiresAt),

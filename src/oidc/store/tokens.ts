@@ -20,7 +20,7 @@ import {
 import { isExternal, issueIn } from "./issue.ts";
 import { endOidcSession, oidcSessionReader, terminate } from "./sessions.ts";
 import { hasRow } from "./spend.ts";
-import { accessTokens, oidcSessions, refreshTokens } from "./tables.ts";
+import { accessTokens, idTokens, oidcSessions, refreshTokens } from "./tables.ts";
 import { writtenBy } from "./write.ts";
 
 // Those of one client in one session of a user: more than anybody has.
@@ -40,6 +40,7 @@ export function tokenStore(
   const loginSession = sessionById(db);
   const idps = idpReader(db, parts.features);
   const byDigest = rowByKey(db, refreshTokens);
+  const idTokenBy = rowByKey(db, idTokens);
 
   async function refreshTokenOf(at: At, value: string) {
     const { instanceId } = at;
@@ -108,6 +109,11 @@ export function tokenStore(
         const token = await tx.load(refreshToken, id);
         tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
       });
+    },
+
+    async audienceOfIdToken({ instanceId }, value) {
+      const row = await idTokenBy(instanceId, await secrets.digest(instanceId, value));
+      return row?.audience;
     },
 
     async givenTo({ instanceId }, { userId, clientId, sessionId }) {

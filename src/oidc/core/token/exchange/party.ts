@@ -114,7 +114,10 @@ async function byIdToken(
   if (sessionId !== "" && !(await parts.tokens.isSessionAlive(at, sessionId))) return undefined;
   const user = await parts.users.byId(at, userId);
   if (user === undefined) return undefined;
-  const audience = await referencesIn(parts, at, user, token);
+  const kept = await parts.tokens.audienceOfIdToken(at, value);
+  // To our own APIs an ID token is no key.
+  const audience =
+    kept?.filter(({ kind }) => kind !== "api") ?? (await referencesIn(parts, at, user, token));
   if (!isFor(client, audience)) return undefined;
   // An ID token says nothing of it: what its client was given in the session.
   const given = await parts.tokens.givenTo(at, { userId, clientId, sessionId });
@@ -130,7 +133,10 @@ async function byIdToken(
   return { user, ...said, spend: [], parents: named(parents) };
 }
 
-/** Whom an ID token was made for, in references: what its strings are is looked up, never guessed (J8). */
+/**
+ * Whom an ID token says that it is for, in references: what its strings are is looked up, never guessed (J8). Those of
+ * earlier releases name the project and all its apps.
+ */
 async function referencesIn(
   { clients, users, settings }: TokenParts,
   at: At,
