@@ -391,7 +391,7 @@ export type Signer = { kid: string; alg: string; key: KeyObject };
 export type PublicKey = { kid: string; alg: string; kty: string; use: "sig" };
 
 export interface Keys {
-  /** The key of the algorithm; the active key if there is none of it, or none is asked for. */
+  /** The key of the algorithm, made where there is none; the active key where none is asked for. */
   signer(at: At, alg: string | undefined): Promise<Signer>;
   /** Every key that may have signed something that still counts, and the next one. */
   publicKeys(at: At): Promise<readonly PublicKey[]>;
