@@ -54,6 +54,8 @@ export async function requireKeyOf(
     .from(t)
     .where(eq(t.instanceId, instanceId));
   if (rows.some(({ config }) => algorithmOf(config) === algorithm)) return;
+  // Of two at once the second finds the key of the first.
+  tx.expectRows(webKeys, { instanceId }, rows.length);
   await webKeyChanges(deps).add(tx, instanceId, await newSigningKey(configOf(algorithm)));
 }
 
