@@ -163,7 +163,8 @@ describe("token exchange (RFC 8693)", () => {
     }
     const narrow = { ...subjectOf(token, "id_token"), audience: asked.projectId };
     const wanted = { ...narrow, requested_token_type: type("id_token") };
-    const { body } = await ask(wanted);
+    const { body, text } = await ask(wanted);
+    assert.equal(body.issued_token_type, type("id_token"), text);
     assert.deepEqual(decodeJwt(body.access_token).aud, [web.clientId]);
     const again = subjectOf(body.access_token, "id_token");
     assertRefused(await ask(again, sibling), 400, "invalid_request");

@@ -93,22 +93,22 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
       }
     : undefined;
   const idTokenEnd = after(lifetimes.idTokenMs);
+  // Only an exchange asks for it.
+  const idTokenId = wanted.idToken && (await settings.isTokenExchangeOn(at)) ? newId() : undefined;
   const idToken = wanted.idToken
     ? await makeIdToken(parts, at, wanted, of, accessToken?.value, {
-        issuedAt,
-        expiresAt: idTokenEnd,
+        ...{ id: idTokenId, issuedAt, expiresAt: idTokenEnd },
       })
     : undefined;
-  // Only an exchange asks for it.
-  const isKept = idToken !== undefined && (await settings.isTokenExchangeOn(at));
   const stored: Issue = {
     user: wanted.user,
     clientId: wanted.clientId,
     session: sessionOf(session, of, lifetimes, issuedAt, refreshToken?.expiresAt),
     ...{ accessToken, refreshToken },
-    idToken: isKept
-      ? { value: idToken, audience: wanted.audience, expiresAt: idTokenEnd }
-      : undefined,
+    idToken:
+      idTokenId === undefined
+        ? undefined
+        : { id: idTokenId, audience: wanted.audience, expiresAt: idTokenEnd },
     spend: wanted.spend,
     impersonation: wanted.impersonation,
   };
@@ -201,7 +201,7 @@ async function makeIdToken(
   wanted: Wanted,
   session: OidcSession | undefined,
   accessToken: string | undefined,
-  { issuedAt, expiresAt }: { issuedAt: Date; expiresAt: Date },
+  { id, issuedAt, expiresAt }: { id: string | undefined; issuedAt: Date; expiresAt: Date },
 ): Promise<string> {
   const { user, clientId, client, scope, audience } = wanted;
   const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
@@ -217,6 +217,7 @@ async function makeIdToken(
     ...{ iss: at.issuer, sub: user.id, aud: [client?.clientId ?? at.issuer] },
     // What a machine user calls themselves is the name of no client.
     azp: client?.clientId,
+    jti: id,
     exp: seconds(expiresAt),
     iat: seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0)),
     auth_time: authTimeOf(session),

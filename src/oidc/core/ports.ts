@@ -244,8 +244,8 @@ export type Issue = {
     | undefined;
   accessToken: { value: string; token: AccessToken } | undefined;
   refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
-  /** An ID token whose audience is kept, as it tells its client alone. */
-  idToken: { value: string; audience: readonly AudienceRef[]; expiresAt: Date } | undefined;
+  /** An ID token whose audience is kept, as it tells its client alone; by its `jti`. */
+  idToken: { id: string; audience: readonly AudienceRef[]; expiresAt: Date } | undefined;
   spend: readonly Spend[];
   /** Who took the place of whom, for the log (RFC 8693). */
   impersonation?: { actor: Actor } | undefined;
@@ -298,8 +298,8 @@ export interface Tokens {
   endSession(at: At, id: string, reason: EndReason): Promise<void>;
   /** Revokes an access token alone, a refresh token with its session; by the exact string. Nothing if it is gone. */
   revoke(at: At, value: string): Promise<void>;
-  /** The audience that an ID token was issued with, by the exact string; undefined where none was kept. */
-  audienceOfIdToken(at: At, value: string): Promise<readonly AudienceRef[] | undefined>;
+  /** The audience that an ID token was issued with, by its `jti`; undefined where none was kept. */
+  audienceOfIdToken(at: At, id: string): Promise<readonly AudienceRef[] | undefined>;
   /** What a client was given for a user in a session (`sid`; empty for any), by what of it has not ended. */
   givenTo(at: At, of: { userId: string; clientId: string; sessionId: string }): Promise<Given>;
   /** A session of a user as tokens name it (`sid`), while it has not ended. */

@@ -85,9 +85,8 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       tx.record(accessToken, tx.begin(accessToken, id), [added], ownedBy(user));
     }
     if (wanted.idToken !== undefined) {
-      const { value, audience, expiresAt } = wanted.idToken;
-      const digest = await secrets.digest(instanceId, value);
-      tx.write(insertRow(idTokens, { instanceId, digest, audience: [...audience], expiresAt }));
+      const { id, audience, expiresAt } = wanted.idToken;
+      tx.write(insertRow(idTokens, { instanceId, id, audience: [...audience], expiresAt }));
     }
     for (const spent of wanted.spend) {
       if (spent.kind !== "device_code") continue;

@@ -49,11 +49,11 @@ export const accessTokens = table(
   },
 );
 
-/** Whom ID tokens are for, by the keyed digest of the whole string, while token exchange is on: they tell their client alone. */
+/** Whom ID tokens are for, by their `jti`, while token exchange is on: they tell their client alone. */
 export const idTokens = table(
   "id_tokens",
-  { instanceId: text(), digest: text(), audience: json<AudienceRef[]>(), expiresAt: instant() },
-  { key: ["instanceId", "digest"], indexes: [{ columns: ["expiresAt"] }] },
+  { instanceId: text(), id: text(), audience: json<AudienceRef[]>(), expiresAt: instant() },
+  { key: ["instanceId", "id"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
 /** Refresh tokens. Spent ones stay until the end of their family, to notice when they come again. */

@@ -111,10 +111,7 @@ export function tokenStore(
       });
     },
 
-    async audienceOfIdToken({ instanceId }, value) {
-      const row = await idTokenBy(instanceId, await secrets.digest(instanceId, value));
-      return row?.audience;
-    },
+    audienceOfIdToken: async ({ instanceId }, id) => (await idTokenBy(instanceId, id))?.audience,
 
     async givenTo({ instanceId }, { userId, clientId, sessionId }) {
       const s = db.table(oidcSessions);
