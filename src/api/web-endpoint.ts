@@ -6,7 +6,7 @@ import type { InstanceReader, NoteRefusal, Refused } from "../authz/ports.ts";
 import { presenceAs, type Where, whereOf } from "../authz/presence.ts";
 import type { ShowAddress } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
-import { type WebLine, webLogger } from "../telemetry/call-line.ts";
+import { type WebLine, type WebNote, webLogger } from "../telemetry/call-line.ts";
 import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
@@ -38,6 +38,8 @@ export type WebAnswer = {
   cookies?: string[];
   /** What went wrong, where the answer tells only that something did: for the log. */
   cause?: unknown;
+  /** What the answer may not tell: for the line of the log. */
+  note?: WebNote;
 };
 
 /** Where a request came in: the instance of its host (empty where there is none), and the client's address. */
@@ -130,12 +132,13 @@ export function webServer(ports: {
     let at: WebContext | undefined;
     let status = 500;
     let reason: string | undefined;
+    let note: WebNote | undefined;
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
-      ({ status } = answer);
+      ({ status, note } = answer);
       if (answer.cause !== undefined) {
         const clientAddress = showAddress(exchange.peer);
         logger.error({ path: endpoint.path, clientAddress, err: answer.cause }, "request");
@@ -155,6 +158,7 @@ export function webServer(ports: {
       }
       const page = at && (await pageOf(endpoint, exchange, error, at));
       status = page?.status ?? status;
+      note = page?.note;
       if (page === undefined) respondRestError(exchange, error);
       else respond(exchange, page);
     }
@@ -164,7 +168,7 @@ export function webServer(ports: {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId, requestId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
-    loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress });
+    loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress, note });
   }
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);

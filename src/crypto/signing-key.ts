@@ -48,6 +48,17 @@ export function algorithmOf(config: SigningKeyConfig): SigningAlgorithm {
   }
 }
 
+/** The smallest key of an algorithm. */
+export function configOf(algorithm: SigningAlgorithm): SigningKeyConfig {
+  for (const hasher of ["SHA256", "SHA384", "SHA512"] as const) {
+    if (rsaAlgorithms[hasher] === algorithm) return { type: "rsa", bits: 2048, hasher };
+  }
+  for (const curve of ["P256", "P384", "P521"] as const) {
+    if (ecAlgorithms[curve] === algorithm) return { type: "ecdsa", curve };
+  }
+  return { type: "ed25519" };
+}
+
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
 

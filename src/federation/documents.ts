@@ -12,10 +12,14 @@ export type Documents = {
   json(url: string, notBefore?: number): Promise<Record<string, unknown>>;
 };
 
+/** What does not fit is read again, but not by every forged token and every try of a login. */
+export const lookAgainMs = 10_000;
+
 /** How long any call of a provider may take. */
 export const callTimeoutMs = 10_000;
 
 const usualLifeMs = 10 * 60_000;
+const shortestLifeMs = 60_000;
 const longestLifeMs = 24 * 60 * 60_000;
 const mostRemembered = 1_000;
 
@@ -40,7 +44,8 @@ export function createDocuments(egress: Pick<EgressClient, "call">, now: () => D
     if (answer.status !== 200) {
       throw providerUnavailable(new Error(`${new URL(url).host} answers with ${answer.status}`));
     }
-    const read = { text: Buffer.from(answer.body).toString("utf8"), readAt, lives: lifeOf(answer) };
+    const text = Buffer.from(answer.body).toString("utf8");
+    const read = { text, readAt, lives: lifeOf(answer, readAt) };
     if (known.size >= mostRemembered) known.delete(String(known.keys().next().value));
     known.set(url, read);
     return read;
@@ -82,10 +87,23 @@ export function createDocuments(egress: Pick<EgressClient, "call">, now: () => D
   };
 }
 
-/** How long an answer may be used (RFC 9111): ten minutes where it does not say, never longer than a day. */
-function lifeOf({ headers }: HttpAnswer): number {
+/**
+ * How long an answer is used (RFC 9111 section 4.2.1): ten minutes where it does not say, never longer than a day. A minute at
+ * least, whatever it says: a login reads each document twice, and no provider that follows OpenID Connect changes them within
+ * one without publishing the next key first.
+ */
+function lifeOf({ headers }: HttpAnswer, readAt: number): number {
+  return Math.min(Math.max(statedLifeOf(headers, readAt), shortestLifeMs), longestLifeMs);
+}
+
+function statedLifeOf(headers: HttpAnswer["headers"], readAt: number): number {
   const control = headers["cache-control"]?.toLowerCase() ?? "";
   if (/\bno-(?:store|cache)\b/.test(control)) return 0;
+  const ageMs = Number(/^\d{1,10}$/.exec(headers.age ?? "")?.[0] ?? 0) * 1_000;
   const seconds = /\bmax-age="?(\d{1,10})/.exec(control)?.[1];
-  return seconds === undefined ? usualLifeMs : Math.min(Number(seconds) * 1_000, longestLifeMs);
+  if (seconds !== undefined) return Number(seconds) * 1_000 - ageMs;
+  if (headers.expires === undefined) return usualLifeMs;
+  const expires = Date.parse(headers.expires);
+  // `0` and whatever else is no date lie in the past (RFC 9111 section 5.3).
+  return Number.isNaN(expires) ? 0 : expires - (Date.parse(headers.date ?? "") || readAt) - ageMs;
 }

@@ -5,7 +5,13 @@ import { DomainError } from "../errors.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { callbackPath } from "./paths.ts";
 import type { Answer } from "./provider.ts";
-import { answerInvalid, configInvalid, denied, providerUnavailable } from "./refusals.ts";
+import {
+  answerInvalid,
+  configInvalid,
+  denied,
+  providerUnavailable,
+  tokenInvalid,
+} from "./refusals.ts";
 
 /** A client of one provider. Without TLS only where the provider itself is configured so. */
 export function clientOf(
@@ -61,7 +67,8 @@ export async function judged<T>(work: () => Promise<T>): Promise<T> {
       throw answerInvalid(`it refuses the code (${error.error.slice(0, 50)})`, error);
     }
     if (statusOf(error) >= 500) throw providerUnavailable(error);
-    throw answerInvalid(codeOf(error), error);
+    const claim = claimOf(error);
+    throw answerInvalid(claim === undefined ? codeOf(error) : tokenInvalid(claim), error);
   }
 }
 
@@ -76,6 +83,12 @@ const statusOf = (error: unknown): number =>
       each instanceof Error && each.cause instanceof Response ? each.cause.status : 0,
     ),
   );
+
+/** The claim of the ID token that does not hold, as the library names it. */
+const claimOf = (error: unknown): string | undefined =>
+  causesOf(error)
+    .map((each) => (each instanceof Error ? Reflect.get(Object(each.cause), "claim") : undefined))
+    .find((claim) => typeof claim === "string");
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string"

@@ -1,11 +1,11 @@
 import * as client from "openid-client";
 import type { EgressClient } from "../egress/client.ts";
 import { fromClaims, textOf } from "./claims.ts";
-import type { Documents } from "./documents.ts";
+import { type Documents, lookAgainMs } from "./documents.ts";
 import { authOf, clientOf, judged, returnedTo } from "./oauth-client.ts";
 import { callbackPath } from "./paths.ts";
 import type { Connector, ExternalIdentity, OidcConfig } from "./provider.ts";
-import { answerInvalid, providerUnavailable } from "./refusals.ts";
+import { answerInvalid, configInvalid, printable } from "./refusals.ts";
 import { proveToken } from "./signature.ts";
 
 export type Parts = {
@@ -44,10 +44,11 @@ export function oidcConnector(
   const scope = (config.scopes.length === 0 ? usualScopes : config.scopes).join(" ");
 
   async function discovered(): Promise<client.ServerMetadata> {
-    const found = await documents.json(`${issuer.replace(/\/$/, "")}${discoveryPath}`);
-    if (found["issuer"] !== issuer) {
-      throw providerUnavailable(new Error("the discovery document is of another issuer"));
-    }
+    const url = `${issuer.replace(/\/$/, "")}${discoveryPath}`;
+    let found = await documents.json(url);
+    if (found["issuer"] !== issuer)
+      found = await documents.json(url, now().getTime() - lookAgainMs);
+    if (found["issuer"] !== issuer) throw otherIssuer(found["issuer"], issuer);
     return found as client.ServerMetadata;
   }
 
@@ -124,6 +125,12 @@ export function oidcConnector(
     },
   };
 }
+
+const otherIssuer = (found: unknown, issuer: string) => {
+  const named =
+    typeof found === "string" ? `names the issuer ${printable(found)}` : "names no issuer";
+  return configInvalid(`its discovery document ${named}, and ${issuer} is configured`);
+};
 
 const discoveryPath = "/.well-known/openid-configuration";
 // Ours, or of one provider: no part of the protocol.

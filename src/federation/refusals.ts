@@ -6,6 +6,9 @@ export const answerInvalid = (what: string, cause?: unknown): DomainError =>
     cause,
   });
 
+/** What is wrong with a token: the claim that does not hold, or a code. */
+export const tokenInvalid = (what: string): string => `its token is not valid (${what})`;
+
 /** The user, or the provider, did not want to. */
 export const denied = (error: string): DomainError =>
   failedPrecondition("IDP_DENIED", `the provider did not let the user in: ${printable(error)}`, {
@@ -22,5 +25,6 @@ export const providerUnavailable = (cause: unknown): DomainError =>
 export const configInvalid = (what: string, cause?: unknown): DomainError =>
   failedPrecondition("IDP_CONFIG_INVALID", `the provider cannot be used: ${what}`, { cause });
 
-// What a provider says is not to be trusted in a log or on a page.
-const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 100);
+/** What a provider says is not to be trusted in a log or on a page. */
+export const printable = (text: string): string =>
+  text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 100);

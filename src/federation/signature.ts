@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, errors, type JWTPayload, jwtVerify } from "jose";
-import type { Documents } from "./documents.ts";
-import { answerInvalid } from "./refusals.ts";
+import { type Documents, lookAgainMs } from "./documents.ts";
+import { answerInvalid, tokenInvalid } from "./refusals.ts";
 
 // Only what proves who signed: no `none`, nothing with a shared secret.
 const algorithms = [
@@ -9,8 +9,6 @@ const algorithms = [
 ];
 const toleranceSeconds = 60;
 const oldestSeconds = 60 * 60;
-// A key that is not known yet is looked for, but not by every forged token.
-const lookAgainMs = 10_000;
 
 /**
  * Proves that a token is signed by a key of the issuer, for the audience, and is of now: `exp` and `iat` are there, it is
@@ -44,9 +42,14 @@ export async function proveToken(
     });
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) {
-      const code = error instanceof errors.JOSEError ? error.code : "no key set";
-      throw answerInvalid(`its token is not valid (${code})`, error);
+      throw answerInvalid(tokenInvalid(whyNot(error)), error);
     }
     throw error;
   }
+}
+
+/** The claim that does not hold, else the code of the library. */
+function whyNot(error: errors.JOSEError | TypeError): string {
+  if (error instanceof errors.JWTClaimValidationFailed) return error.claim;
+  return error instanceof errors.JOSEError ? error.code : "no key set";
 }

@@ -69,7 +69,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     identity: ExternalIdentity,
   ): Promise<void> {
     const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
-    const data = { ...user?.user?.data, ...profileOf(identity) };
+    const data = profileOf(identity);
     const { email, isEmailVerified } = identity;
     const known = user?.user?.contact?.email?.address;
     const contact =

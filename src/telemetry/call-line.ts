@@ -21,6 +21,14 @@ export type WebLine = {
   instanceId: string | undefined;
   requestId: string | undefined;
   clientAddress: string | undefined;
+  note?: WebNote | undefined;
+};
+
+/** Which OAuth client was answered, with which error, and why, where answers may not tell it; never a credential. */
+export type WebNote = {
+  clientId?: string | undefined;
+  error?: string | undefined;
+  reason?: string | undefined;
 };
 
 const info = 30;
@@ -53,16 +61,22 @@ export function callLogger(
 export function webLogger(logger: Logger, path: string): (line: WebLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"path":${JSON.stringify(path)}`;
-  return ({ status, ms, instanceId, requestId, clientAddress }) => {
+  return ({ status, ms, instanceId, requestId, clientAddress, note }) => {
     if (logger.levelVal > info) return;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"status":${status},"ms":${ms}` +
         (instanceId === undefined ? "" : `,"instanceId":${quoted(instanceId)}`) +
         (requestId === undefined ? "" : `,"requestId":${quoted(requestId)}`) +
-        `${clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`},"msg":"request"}\n`,
+        (clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`) +
+        `${note === undefined ? "" : noted(note)},"msg":"request"}\n`,
     );
   };
 }
+
+const noted = (note: WebNote): string =>
+  (["clientId", "error", "reason"] as const)
+    .map((name) => (note[name] === undefined ? "" : `,"${name}":${quoted(note[name])}`))
+    .join("");
 
 function insideOf(logger: Logger): { stream: DestinationStream; bindings: string } {
   return {

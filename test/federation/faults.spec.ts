@@ -85,11 +85,57 @@ describe("F19: the documents of a provider", () => {
     pass(61_000);
     await logIn();
     assert.deepEqual([hits(discovery), hits("/jwks")], [2, 4]);
-    fake.script.cacheControl = "no-store";
-    pass(61_000);
+  });
+
+  it("are kept for a minute where they say less, so that a login does not ask for one twice", async () => {
+    for (const cacheControl of ["no-cache, no-store, max-age=0, must-revalidate", "max-age=1"]) {
+      fake.reset();
+      fake.script.cacheControl = cacheControl;
+      const { logIn, pass } = federation();
+      await logIn();
+      pass(30_000);
+      await logIn();
+      assert.deepEqual([hits(discovery), hits("/jwks")], [1, 1]);
+      pass(31_000);
+      await logIn();
+      assert.deepEqual([hits(discovery), hits("/jwks")], [2, 2]);
+    }
+  });
+
+  it("are kept until they expire where they say so by Expires, less the age that they come with", async () => {
+    const { logIn, pass } = federation();
+    fake.script.headers = { expires: new Date(Date.now() + 20 * 60_000).toUTCString() };
     await logIn();
+    pass(15 * 60_000);
+    fake.script.idToken = { iat: inMs(15 * 60_000), exp: inMs(20 * 60_000) };
     await logIn();
-    assert.deepEqual([hits(discovery), hits("/jwks")], [2, 6]);
+    assert.deepEqual([hits(discovery), hits("/jwks")], [1, 1]);
+    const aged = federation();
+    fake.script.headers = { age: "500" };
+    fake.script.cacheControl = "max-age=600";
+    fake.script.idToken = {};
+    await aged.logIn();
+    aged.pass(101_000);
+    await aged.logIn();
+    assert.deepEqual([hits(discovery), hits("/jwks")], [3, 3]);
+  });
+
+  it("are told of when they are of another issuer, as are tokens", async () => {
+    const { begin, logIn, pass } = federation();
+    fake.script.discovery = { issuer: "https://other.test" };
+    await assert.rejects(begin(), {
+      kind: "failedPrecondition",
+      reason: "IDP_CONFIG_INVALID",
+      message: new RegExp(`issuer https://other\\.test.*${fake.issuer}`),
+    });
+    fake.reset();
+    const again = federation();
+    fake.script.idToken = { iss: "https://other.test" };
+    await assert.rejects(again.logIn(), { reason: "IDP_ANSWER_INVALID", message: /\(iss\)/ });
+    // What the provider has mended counts soon.
+    pass(11_000);
+    fake.script.idToken = {};
+    await logIn();
   });
 
   it("are not kept when they failed", async () => {

@@ -1,17 +1,20 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import * as oidc from "openid-client";
 import {
   assertRefused,
   basic,
+  type MadeClient,
   paths,
   pkce,
+  read,
   redirectUri,
   relyingParty,
   startOidc,
 } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 
 const service = await startOidc();
@@ -46,7 +49,7 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     assert.equal(protectedHeader.typ, undefined);
     const { iat = 0, exp = 0, aud, at_hash, ...claims } = payload;
     assert.equal(exp - iat, 43_200);
-    assert.deepEqual([aud].flat(), [client.clientId, client.projectId]);
+    assert.deepEqual(aud, [client.clientId]);
     assert.equal(typeof at_hash, "string");
     assert.deepEqual(claims, {
       iss: issuer,
@@ -57,6 +60,21 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
       amr: ["pwd"],
       sid: sessionId,
     });
+  });
+
+  it("makes ID tokens for the client alone, however many apps its project has (OpenID Connect Core 1.0 section 3.1.3.7)", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const alone = await tokensFor(client, user);
+    const project_id = client.projectId;
+    for (let made = 0; made < 20; made++) await addClient({}, { project_id });
+    const other = await addClient();
+    const scope = ["openid", `urn:idsvc:iam:org:project:id:${other.projectId}:aud`];
+    const beside = await tokensFor(client, user, { scope });
+    for (const { id_token: token } of [alone, beside]) {
+      assert.deepEqual(decodeJwt(token).aud, [client.clientId]);
+      assert.equal(decodeJwt(token)["azp"], client.clientId);
+    }
+    assert.equal(beside.id_token.length, alone.id_token.length);
   });
 
   it("is understood by openid-client, PKCE included (RFC 7636)", async () => {
@@ -108,14 +126,48 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     assert.deepEqual(await introspect(respelt, client), { active: false });
   });
 
-  it("signs with the algorithm that the app asks for, where there is a key of it", async () => {
-    const made = await service.post("/web_keys", { ecdsa: { curve: "ECDSA_CURVE_P256" } });
-    assert.equal(made.status, 201, made.refusal?.message);
-    const client = await addClient({ id_token_signed_response_alg: "ES256" });
-    const { id_token: idToken } = await tokensFor(client, await addPerson());
-    assert.equal(decodeProtectedHeader(idToken).alg, "ES256");
+  const publishedAlgs = async (): Promise<string[]> => {
+    const { body } = await read(await fetch(`${issuer}${paths.keys}`));
+    return body.keys.map(({ alg }: { alg: string }) => alg).sort();
+  };
+  const signedBy = async (client: MadeClient, user: string): Promise<string | undefined> => {
+    const { id_token: idToken } = await tokensFor(client, user);
     const fresh = createRemoteJWKSet(new URL(`${issuer}${paths.keys}`));
     await jwtVerify(idToken, fresh, { issuer });
+    return decodeProtectedHeader(idToken).alg;
+  };
+
+  it("signs with the algorithm that the app asks for, with a key that is made and published with the app", async () => {
+    assert.deepEqual(await publishedAlgs(), ["RS256"]);
+    const [client, user] = [
+      await addClient({ id_token_signed_response_alg: "ES256" }),
+      await addPerson(),
+    ];
+    assert.deepEqual(await publishedAlgs(), ["ES256", "RS256"]);
+    assert.equal(await signedBy(client, user), "ES256");
+    const { body: discovered } = await read(await fetch(`${issuer}${paths.discovery}`));
+    assert.deepEqual(discovered.id_token_signing_alg_values_supported, ["RS256", "ES256"]);
+    const patch = { oidc: { id_token_signed_response_alg: "EdDSA" } };
+    assert.equal((await service.patch(`/apps/${client.appId}`, patch)).status, 200);
+    assert.deepEqual(await publishedAlgs(), ["ES256", "EdDSA", "RS256"]);
+    assert.equal(await signedBy(client, user), "EdDSA");
+    // One key does for all apps that ask for its algorithm.
+    const another = await addClient({ id_token_signed_response_alg: "ES256" });
+    assert.equal(await signedBy(another, user), "ES256");
+    assert.deepEqual(await publishedAlgs(), ["ES256", "EdDSA", "RS256"]);
+  });
+
+  it("makes a key again that an app asks for and somebody removed, and never signs with another algorithm", async () => {
+    const client = await addClient({ id_token_signed_response_alg: "ES256" });
+    const user = await addPerson();
+    const { web_keys: before } = bodyOf(await service.get("/web_keys"));
+    for (const { config, details } of before) {
+      if (config.ecdsa !== undefined) await service.remove(`/web_keys/${details.id}`);
+    }
+    assert.ok(!(await publishedAlgs()).includes("ES256"));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => signedBy(client, user)));
+    assert.deepEqual(answers, ["ES256", "ES256", "ES256", "ES256"]);
+    assert.equal((await publishedAlgs()).filter((alg) => alg === "ES256").length, 1);
   });
 
   it("D11: a code that comes again ends what came of it, and the log tells", async () => {

@@ -5,13 +5,13 @@ import { oidcModule } from "../../src/oidc/store/index.ts";
 import { beside } from "../support/beside.ts";
 import { basic, paths, startOidc } from "../support/oidc.ts";
 
-const service = await startOidc();
+const service = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
 const { app, addClient, addPerson, addMachine, tokensFor, codeFor, events } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const tables = [
   ...["access_tokens", "refresh_tokens", "authorization_codes", "oidc_sessions"],
-  ...["assertion_ids", "device_authorizations", "oidc_lineage"],
+  ...["assertion_ids", "device_authorizations", "id_tokens", "oidc_lineage"],
 ];
 async function rowCounts(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -32,7 +32,7 @@ describe("what has expired (C7)", () => {
     const before = await rowCounts();
     assert.deepEqual(before, {
       ...{ access_tokens: 2, refresh_tokens: 1, authorization_codes: 2, oidc_sessions: 1 },
-      ...{ assertion_ids: 0, device_authorizations: 0, oidc_lineage: 0 },
+      ...{ assertion_ids: 0, device_authorizations: 0, id_tokens: 1, oidc_lineage: 0 },
     });
     service.pass(91 * 24 * 60 * 60_000);
     for (const sweep of oidcModule.sweeps?.(service.deps) ?? []) await sweep(100);

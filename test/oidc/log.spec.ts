@@ -1,8 +1,10 @@
 // Run: shared
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { randomUUID } from "node:crypto";
+import { after, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";
-import { basic, paths, startOidc } from "../support/oidc.ts";
+import { basic, paths, pkce, redirectUri, startOidc } from "../support/oidc.ts";
+import { forgeJwt } from "../support/forge.ts";
 import { answerOf } from "../support/user-agent.ts";
 
 const lines: string[] = [];
@@ -51,4 +53,115 @@ it("D21: nothing that was issued or proven by stands in the log, at level debug"
     assert.notEqual(secret, "");
     assert.ok(!log.includes(secret), `${secret.slice(0, 12)}... stands in the log`);
   }
+});
+
+describe("what the log says of a refused request, whose answer may not tell why", () => {
+  /** The line of the last request at an endpoint. */
+  const told = (path: string): Record<string, unknown> => {
+    const all = lines.map((line) => JSON.parse(line)).filter((each) => each.path === path);
+    return all.findLast(({ msg }) => msg === "request") ?? {};
+  };
+  const refused = async (
+    form: Record<string, string>,
+    headers: Record<string, string>,
+    expected: { clientId?: string; error: string; reason: RegExp },
+    path = paths.token,
+  ) => {
+    const answer = await send(path, form, headers);
+    assert.equal(answer.body.error, expected.error, answer.text);
+    const { clientId, error, reason, status } = told(path);
+    assert.deepEqual({ clientId, error }, { clientId: expected.clientId, error: expected.error });
+    assert.match(String(reason), expected.reason);
+    assert.equal(status, answer.status);
+  };
+  const grant_type = "authorization_code";
+  const redeem = (code: string, more = {}) => ({
+    grant_type,
+    code,
+    redirect_uri: redirectUri,
+    ...more,
+  });
+
+  it("names the client and why it has not proven itself", async () => {
+    const [web, machine] = [await service.addClient(), await service.addMachine()];
+    const error = "invalid_client";
+    const { clientId, secret } = web;
+    const [form, credentials] = [
+      redeem("x"),
+      { grant_type: "client_credentials", scope: "openid" },
+    ];
+    const wrong = basic({ clientId, secret: "wrong" });
+    await refused(form, wrong, { clientId, error, reason: /the secret is wrong/ });
+    const posted = { ...form, client_id: clientId, client_secret: secret };
+    const reason = /client_secret_post.*client_secret_basic/;
+    await refused(posted, {}, { clientId, error, reason });
+    const unknown = { clientId: "404404", secret: "wrong" };
+    const nobody = /no active app/;
+    await refused(form, basic(unknown), { clientId: "404404", error, reason: nobody });
+    const robot = { clientId: machine.clientId, error, reason: /no machine user/ };
+    await refused(credentials, basic({ ...machine, secret: "wrong" }), robot);
+    await refused(form, {}, { error, reason: /no credentials/ });
+    // A secret in the place of the client id stays out of it.
+    const swapped = basic({ clientId: secret, secret: clientId });
+    await refused(form, swapped, { error, reason: nobody });
+    await refused({ token: "x" }, wrong, { clientId, error, reason: /secret/ }, paths.introspect);
+    await refused({ token: "x" }, wrong, { clientId, error, reason: /secret/ }, paths.revoke);
+  });
+
+  it("tells what is wrong with an assertion", async () => {
+    const method = { auth_method_type: "OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT" };
+    const app = await service.addClient(method);
+    const { clientId, appId } = app;
+    const key = await service.addAppKey(appId);
+    const seconds = Math.floor(service.now().getTime() / 1000);
+    const usual = {
+      ...{ iss: clientId, sub: clientId, aud: service.issuer, jti: randomUUID() },
+      ...{ iat: seconds, exp: seconds + 60 },
+    };
+    const sent = (claims: Record<string, unknown>, kid = key.keyId) => ({
+      ...redeem("x"),
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: forgeJwt({ alg: "RS256", kid }, claims, key.privateKey),
+    });
+    const expected = (reason: RegExp) => ({ clientId, error: "invalid_client", reason });
+    const cases: [Record<string, string>, RegExp][] = [
+      [sent({ ...usual, aud: "https://other.test" }), /"aud"/],
+      [sent({ ...usual, exp: seconds - 60 }), /"exp"/],
+      [sent({ ...usual, exp: seconds + 7_200 }), /longer than an hour/],
+      [sent({ ...usual, jti: undefined }), /jti/],
+      [sent(usual, "404"), /no key/],
+    ];
+    for (const [form, reason] of cases) await refused(form, {}, expected(reason));
+    const once = sent(usual);
+    assert.equal((await send(paths.token, once)).body.error, "invalid_grant");
+    const code = await service.codeFor(app, await service.addPerson());
+    await refused({ ...once, code }, {}, expected(/used before/));
+  });
+
+  it("names the client and what is wrong with what it sent", async () => {
+    const [web, other] = [await service.addClient(), await service.addClient()];
+    const user = await service.addPerson();
+    const { clientId } = web;
+    const error = "invalid_grant";
+    const by = basic(web);
+    await refused(redeem("x"), by, { clientId, error, reason: /code is unknown$/ });
+    const foreign = redeem(await service.codeFor(other, user));
+    await refused(foreign, by, { clientId, error, reason: /issued to another client/ });
+    const { challenge: codeChallenge } = pkce();
+    const code = await service.codeFor(web, user, { codeChallenge });
+    await refused(redeem(code), by, { clientId, error, reason: /code verifier/ });
+    const elsewhere = redeem(await service.codeFor(web, user), { redirect_uri: "https://x.test" });
+    await refused(elsewhere, by, { clientId, error, reason: /redirect URI/ });
+    const renew = { grant_type: "refresh_token", refresh_token: "x" };
+    await refused(renew, by, { clientId, error, reason: /refresh token is unknown/ });
+    const gone = await service.addPerson();
+    const late = redeem(await service.codeFor(web, gone));
+    await service.post(`/users/${gone}/_deactivate`);
+    await refused(late, by, { clientId, error, reason: /the user is not active/ });
+    const grant = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: "x" };
+    await refused(grant, by, { clientId, error: "unauthorized_client", reason: /no grant/ });
+    const bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+    const assertion = { grant_type: bearer, assertion: "a.b.c", scope: "openid" };
+    await refused(assertion, {}, { error, reason: /no key/ });
+  });
 });

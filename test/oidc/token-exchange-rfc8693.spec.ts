@@ -140,6 +140,56 @@ describe("token exchange (RFC 8693)", () => {
     assertRefused(await ask(subjectOf(first.id_token, "id_token"), other), 400, "invalid_request");
   });
 
+  it("judges an ID token by the audience that it was issued with, which it does not tell", async () => {
+    const exchanger = {
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
+    };
+    const sibling = await addClient(exchanger, { project_id: web.projectId });
+    const [other, asked] = [await addClient(exchanger), await addClient(exchanger)];
+    const scope = ["openid", `urn:idsvc:iam:org:project:id:${asked.projectId}:aud`];
+    const { id_token: token } = await tokensFor(web, user, { scope });
+    assert.deepEqual(decodeJwt(token).aud, [web.clientId]);
+    assertRefused(await ask(subjectOf(token, "id_token"), other), 400, "invalid_request");
+    for (const by of [sibling, asked]) {
+      const answer = await ask(subjectOf(token, "id_token"), by);
+      assert.equal(answer.status, 200, answer.text);
+      const { aud } = await introspect(answer.body.access_token, by);
+      for (const id of [web.clientId, sibling.clientId, web.projectId, asked.projectId]) {
+        assert.ok(aud.includes(id), id);
+      }
+      assert.ok(!aud.includes(other.clientId));
+      // What is issued for it is for the client that asked.
+      assert.deepEqual(decodeJwt(answer.body.id_token).aud, [by.clientId]);
+    }
+    const narrow = { ...subjectOf(token, "id_token"), audience: asked.projectId };
+    const wanted = { ...narrow, requested_token_type: type("id_token") };
+    const { body, text } = await ask(wanted);
+    assert.equal(body.issued_token_type, type("id_token"), text);
+    assert.deepEqual(decodeJwt(body.access_token).aud, [web.clientId]);
+    const again = subjectOf(body.access_token, "id_token");
+    assertRefused(await ask(again, sibling), 400, "invalid_request");
+    assert.equal((await ask(again, asked)).status, 200);
+  });
+
+  it("takes an ID token that was issued while exchange was off as one for its client alone", async () => {
+    const { token: bearer } = service.app;
+    const setFlag = async (set: boolean) => {
+      const settings = { oidc_token_exchange: { set } };
+      const path = "/settings/v3alpha/features";
+      const answer = await service.peer.rest("PATCH", path, settings, { token: bearer });
+      assert.equal(answer.status, 200, answer.refusal?.message);
+    };
+    const sibling = await addClient(
+      { grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"] },
+      { project_id: web.projectId },
+    );
+    await setFlag(false);
+    const { id_token: token } = await tokensFor(web, user);
+    await setFlag(true);
+    assertRefused(await ask(subjectOf(token, "id_token"), sibling), 400, "invalid_request");
+    assert.equal((await ask(subjectOf(token, "id_token"))).status, 200);
+  });
+
   it("D31: takes no dead input, and none of another kind", async () => {
     const first = await tokensFor(web, user);
     await service.send(paths.revoke, { token: first.access_token }, basic(web));

@@ -52,6 +52,7 @@ export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
         idleExpiresAt: after(hour),
         expiresAt: after(2 * hour),
       },
+      idToken: undefined,
     });
     assert.equal(issued.outcome, "issued");
     return { value, refresh };

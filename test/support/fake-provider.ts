@@ -24,6 +24,10 @@ export type Script = {
   isDown: boolean | string;
   delayMs: number;
   cacheControl: string | undefined;
+  /** Further headers of its documents. */
+  headers: Record<string, string>;
+  /** What its discovery document says otherwise. */
+  discovery: Claims;
   /** It tells which addresses are verified. */
   tellsEmails: boolean;
   /** Judges what a client proves itself with in the place of its secret. */
@@ -73,6 +77,8 @@ const good = () => ({
   isDown: false,
   delayMs: 0,
   cacheControl: undefined,
+  headers: {},
+  discovery: {},
   tellsEmails: true,
   isClient: undefined,
 });
@@ -199,6 +205,7 @@ export async function startFakeProvider({ isInBackground = false } = {}): Promis
       response
         .writeHead(status, {
           "content-type": "application/json",
+          ...script.headers,
           ...(script.cacheControl === undefined ? {} : { "cache-control": script.cacheControl }),
         })
         .end(JSON.stringify(body));
@@ -214,6 +221,7 @@ export async function startFakeProvider({ isInBackground = false } = {}): Promis
           response_types_supported: ["code"],
           subject_types_supported: ["public"],
           id_token_signing_alg_values_supported: ["RS256"],
+          ...script.discovery,
         });
       case "/jwks":
         return void tell({

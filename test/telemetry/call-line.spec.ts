@@ -102,11 +102,17 @@ describe("the line of a request that is not RPC", () => {
       { ...facts, instanceId: undefined, requestId: undefined, clientAddress: undefined },
     ],
     ["with quotes", { ...facts, instanceId: 'a"\\b\r\n' }],
+    [
+      "of a refusal",
+      { ...facts, note: { clientId: 'a"b', error: "invalid_grant", reason: "é\n" } },
+    ],
+    ["of a refusal of nobody", { ...facts, note: { error: "invalid_client", reason: "x" } }],
   ] as const) {
     it(`is what the logger writes, byte for byte: ${what}`, () => {
       const { lines, logger } = capture();
       webLogger(logger, "/oauth/v2/token")(each);
-      logger.info({ path: "/oauth/v2/token", ...each }, "request");
+      const { note, ...rest } = { note: undefined, ...each };
+      logger.info({ path: "/oauth/v2/token", ...rest, ...note }, "request");
       assert.equal(withoutTime(lines[0]), withoutTime(lines[1]));
     });
   }

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject } from "node:crypto";
-import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { isCanonical } from "./jwt.ts";
 
 /** The algorithms that assertions may be signed with, by the kind of key. */
@@ -29,6 +29,12 @@ export type Assertion = {
   expiresAt: Date;
 };
 
+/** What is wrong with an assertion: for the log, as answers do not tell it. */
+export type Unproven = { unproven: string };
+
+export const unproven = (why: string): Unproven => ({ unproven: `the assertion: ${why}` });
+const tooLong = "it is valid for longer than an hour";
+
 /** The subject that an assertion names, unverified. */
 export function subjectOfAssertion(jwt: string): string | undefined {
   if (jwt.length > longestAssertion) return undefined;
@@ -55,7 +61,8 @@ export function kidOf(jwt: string): string | undefined {
 /**
  * Verifies a JWT that somebody else signed about themselves (RFC 7523 section 3): by the key that its `kid` names among
  * those of the one it is of, and by no other, whatever its header holds. Its audience is one of ours, and nobody else's;
- * it ends within an hour, and its times may be 10 seconds off. Undefined when anything is wrong, whatever it is.
+ * it ends within an hour, and its times may be 10 seconds off.
+ * @returns what is wrong with it, for the log alone
  */
 export async function verifyAssertion(
   jwt: string,
@@ -67,14 +74,15 @@ export async function verifyAssertion(
     audiences: readonly string[];
     now: Date;
   },
-): Promise<Assertion | undefined> {
+): Promise<Assertion | Unproven> {
   const kid = kidOf(jwt);
   const pem = kid === undefined ? undefined : await by.keyOf(kid);
-  if (kid === undefined || pem === undefined || !isCanonical(jwt)) return undefined;
+  if (kid === undefined || pem === undefined) return unproven("no key of the client has its kid");
+  if (!isCanonical(jwt)) return unproven("it is no JWT in base64url");
   const key = keyObject(pem);
   const { asymmetricKeyType, asymmetricKeyDetails } = key;
   const fitting = algorithms[asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? ""];
-  if (fitting === undefined) return undefined;
+  if (fitting === undefined) return unproven("no algorithm goes with the key");
   let payload: Record<string, unknown>;
   try {
     const options = {
@@ -82,20 +90,27 @@ export async function verifyAssertion(
       ...{ clockTolerance: toleranceSeconds, requiredClaims: ["exp", "sub", "aud"] },
     };
     ({ payload } = await jwtVerify(jwt, key, options));
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Texts of the library name claims, and no values.
+    return unproven(error instanceof errors.JOSEError ? error.message : "it is no JWT");
   }
   const { iss, sub, aud, exp, iat, jti } = payload;
   const now = by.now.getTime() / 1000;
   // To be meant for others as well is to be presented to them as well.
-  if (Array.isArray(aud) && aud.length !== 1) return undefined;
-  if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return undefined;
-  if (exp > now + longestLifeSeconds + toleranceSeconds) return undefined;
-  if (iat !== undefined) {
-    if (typeof iat !== "number" || iat > now + toleranceSeconds) return undefined;
-    if (exp - iat > longestLifeSeconds + toleranceSeconds) return undefined;
+  if (Array.isArray(aud) && aud.length !== 1) return unproven("it is for several audiences");
+  if (typeof sub !== "string" || sub === "" || typeof exp !== "number") {
+    return unproven("it lacks sub or exp");
   }
-  if (jti !== undefined && (typeof jti !== "string" || jti === "")) return undefined;
+  if (exp > now + longestLifeSeconds + toleranceSeconds) return unproven(tooLong);
+  if (iat !== undefined) {
+    if (typeof iat !== "number" || iat > now + toleranceSeconds) {
+      return unproven("its iat is no time, or lies ahead");
+    }
+    if (exp - iat > longestLifeSeconds + toleranceSeconds) return unproven(tooLong);
+  }
+  if (jti !== undefined && (typeof jti !== "string" || jti === "")) {
+    return unproven("its jti is no text");
+  }
   by.used(kid);
   return {
     issuer: typeof iss === "string" ? iss : undefined,

@@ -1,5 +1,10 @@
 import { randomInt } from "node:crypto";
-import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
+import {
+  assertionUsed,
+  authenticateClient,
+  invalidClient,
+  readCredentials,
+} from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { OAuthError } from "./errors.ts";
 import { readForm } from "./form.ts";
@@ -29,11 +34,14 @@ export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
     const form = await readForm(request);
     const { client, spend } = await authenticateClient(parts, at, readCredentials(request, form));
     if (!client.grantTypes.includes("device_code")) {
-      throw new OAuthError("unauthorized_client", "the client has no grant for devices");
+      const { clientId } = client;
+      const description = "the client has no grant for devices";
+      throw new OAuthError("unauthorized_client", description, { clientId });
     }
     const scope = grantedScope(client, readScope(form.get("scope") ?? "openid"));
     for (const assertion of spend) {
-      if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(false);
+      if (await parts.tokens.spend(at, assertion)) continue;
+      throw invalidClient(false, { client, clientId: client.clientId, detail: assertionUsed });
     }
     const deviceCode = parts.newSecret("device_code");
     const expiresAt = new Date(parts.now().getTime() + lifeMs);

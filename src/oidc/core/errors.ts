@@ -32,6 +32,10 @@ export class OAuthError extends Error {
   readonly headers: Record<string, string>;
   /** What is wrong, where a page can say more about it than the code does. */
   readonly about: "client" | "redirect_uri" | undefined;
+  /** Why, where the description may not say it: for the log alone. */
+  readonly detail: string | undefined;
+  /** The client that is refused, as it named itself or has proven itself: for the log alone. */
+  clientId: string | undefined;
 
   constructor(
     code: OAuthErrorCode,
@@ -40,6 +44,8 @@ export class OAuthError extends Error {
       status?: number;
       headers?: Record<string, string>;
       about?: "client" | "redirect_uri";
+      detail?: string | undefined;
+      clientId?: string | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -49,6 +55,8 @@ export class OAuthError extends Error {
     this.status = facts.status ?? 400;
     this.headers = facts.headers ?? {};
     this.about = facts.about;
+    this.detail = facts.detail;
+    this.clientId = facts.clientId;
   }
 }
 
@@ -60,11 +68,35 @@ export const describe = (description: string): string =>
   description.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
 
 /** The answer of the endpoints that clients call (RFC 6749 section 5.2). */
-export const errorAnswer = ({ code, message, status, headers }: OAuthError): OidcAnswer =>
-  json(status, { error: code, error_description: describe(message) }, headers);
+export function errorAnswer(error: OAuthError): OidcAnswer {
+  const { code, message, status, headers, detail, clientId } = error;
+  const body = { error: code, error_description: describe(message) };
+  const note = { error: code, reason: detail ?? message, clientId: shownClientId(clientId) };
+  return { ...json(status, body, headers), note };
+}
 
-export const invalidRequest = (description: string): OAuthError =>
-  new OAuthError("invalid_request", description);
+/** Does what is done for a client: a refusal then names it to the log. */
+export async function asClient<T>(clientId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OAuthError) error.clientId ??= clientId;
+    throw error;
+  }
+}
 
-export const invalidGrant = (description: string): OAuthError =>
-  new OAuthError("invalid_grant", description);
+const longestClientId = 200;
+// What we issue begins so: a client that sent its secret in the place of its id is not told by it.
+const ourSecrets = /idsvc_[a-z]{2,3}_/;
+const shownClientId = (clientId: string | undefined): string | undefined =>
+  clientId === undefined || clientId.length > longestClientId || ourSecrets.test(clientId)
+    ? undefined
+    : clientId;
+
+/** @param detail why, for the log alone */
+export const invalidRequest = (description: string, detail?: string): OAuthError =>
+  new OAuthError("invalid_request", description, { detail });
+
+/** @param detail why, for the log alone */
+export const invalidGrant = (description: string, detail?: string): OAuthError =>
+  new OAuthError("invalid_grant", description, { detail });

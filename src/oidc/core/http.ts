@@ -17,6 +17,15 @@ export type OidcAnswer = {
   cookies?: string[];
   /** What went wrong, where the answer tells only that something did: for the log. */
   cause?: unknown;
+  /** What the answer may not tell: for the log. */
+  note?: Note;
+};
+
+/** Which client was answered, with which error of OAuth, and why; never a credential. */
+export type Note = {
+  clientId?: string | undefined;
+  error?: string | undefined;
+  reason?: string | undefined;
 };
 
 /** Nothing that holds a token or a claim is kept by anybody (RFC 6749 section 5.1). */

@@ -6,6 +6,8 @@ import type { Actor, At, Ports } from "./ports.ts";
 
 /** What an ID token of this instance says. */
 export type IdToken = {
+  /** `jti`; empty where it has none. */
+  id: string;
   userId: string;
   /** Empty for that of a machine user. */
   clientId: string;
@@ -46,11 +48,12 @@ export async function readIdToken(
   } catch {
     return undefined;
   }
-  const { sub, azp = "", aud, sid, exp, auth_time: authTime, amr, acr, act } = payload;
+  const { sub, azp = "", aud, jti, sid, exp, auth_time: authTime, amr, acr, act } = payload;
   if (typeof sub !== "string" || typeof azp !== "string" || typeof exp !== "number") {
     return undefined;
   }
   return {
+    id: typeof jti === "string" ? jti : "",
     userId: sub,
     clientId: azp,
     sessionId: typeof sid === "string" ? sid : "",

@@ -1,6 +1,11 @@
 import { audOf, isFor } from "./audience.ts";
 import { tellingTo, userClaims } from "./claims.ts";
-import { authenticateClient, invalidClient, readCredentials } from "./client-auth/index.ts";
+import {
+  assertionUsed,
+  authenticateClient,
+  invalidClient,
+  readCredentials,
+} from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readForm, required } from "./form.ts";
 import { withFunction } from "./functions.ts";
@@ -27,10 +32,14 @@ export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
     const form = await readForm(request);
     const credentials = readCredentials(request, form);
     const byHeader = credentials.method === "basic";
-    if (!introspectionMethods.includes(credentials.method)) throw invalidClient(byHeader);
+    if (!introspectionMethods.includes(credentials.method)) {
+      const detail = `${credentials.method} is no way to prove oneself here`;
+      throw invalidClient(byHeader, { clientId: credentials.clientId, detail });
+    }
     const { client, spend } = await authenticateClient(parts, at, credentials);
     for (const assertion of spend) {
-      if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(byHeader);
+      if (await parts.tokens.spend(at, assertion)) continue;
+      throw invalidClient(byHeader, { client, clientId: client.clientId, detail: assertionUsed });
     }
     const token = await parts.tokens.accessToken(at, required(form, "token"));
     return token !== undefined && isFor(client, token.audience)

@@ -92,10 +92,12 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
         expiresAt: refreshEnd,
       }
     : undefined;
+  const idTokenEnd = after(lifetimes.idTokenMs);
+  // Only an exchange asks for it.
+  const idTokenId = wanted.idToken && (await settings.isTokenExchangeOn(at)) ? newId() : undefined;
   const idToken = wanted.idToken
     ? await makeIdToken(parts, at, wanted, of, accessToken?.value, {
-        issuedAt,
-        expiresAt: after(lifetimes.idTokenMs),
+        ...{ id: idTokenId, issuedAt, expiresAt: idTokenEnd },
       })
     : undefined;
   const stored: Issue = {
@@ -103,6 +105,10 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
     clientId: wanted.clientId,
     session: sessionOf(session, of, lifetimes, issuedAt, refreshToken?.expiresAt),
     ...{ accessToken, refreshToken },
+    idToken:
+      idTokenId === undefined
+        ? undefined
+        : { id: idTokenId, audience: wanted.audience, expiresAt: idTokenEnd },
     spend: wanted.spend,
     impersonation: wanted.impersonation,
   };
@@ -195,7 +201,7 @@ async function makeIdToken(
   wanted: Wanted,
   session: OidcSession | undefined,
   accessToken: string | undefined,
-  { issuedAt, expiresAt }: { issuedAt: Date; expiresAt: Date },
+  { id, issuedAt, expiresAt }: { id: string | undefined; issuedAt: Date; expiresAt: Date },
 ): Promise<string> {
   const { user, clientId, client, scope, audience } = wanted;
   const signer = await parts.keys.signer(at, client?.idTokenAlg ?? "RS256");
@@ -206,9 +212,12 @@ async function makeIdToken(
   const amr = session?.amr ?? [];
   const claims = {
     ...(await idTokenClaims(parts, at, telling, session?.claims?.id_token, withScope)),
-    ...{ iss: at.issuer, sub: user.id, aud: audOf(at, audience) },
+    // Relying parties refuse audiences that they do not know (OpenID Connect Core 1.0 section 3.1.3.7); the ID token of a
+    // machine user has no relying party but the issuer.
+    ...{ iss: at.issuer, sub: user.id, aud: [client?.clientId ?? at.issuer] },
     // What a machine user calls themselves is the name of no client.
     azp: client?.clientId,
+    jti: id,
     exp: seconds(expiresAt),
     iat: seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0)),
     auth_time: authTimeOf(session),

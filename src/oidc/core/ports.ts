@@ -244,6 +244,8 @@ export type Issue = {
     | undefined;
   accessToken: { value: string; token: AccessToken } | undefined;
   refreshToken: { value: string; idleExpiresAt: Date; expiresAt: Date } | undefined;
+  /** An ID token whose audience is kept, as it tells its client alone; by its `jti`. */
+  idToken: { id: string; audience: readonly AudienceRef[]; expiresAt: Date } | undefined;
   spend: readonly Spend[];
   /** Who took the place of whom, for the log (RFC 8693). */
   impersonation?: { actor: Actor } | undefined;
@@ -296,6 +298,8 @@ export interface Tokens {
   endSession(at: At, id: string, reason: EndReason): Promise<void>;
   /** Revokes an access token alone, a refresh token with its session; by the exact string. Nothing if it is gone. */
   revoke(at: At, value: string): Promise<void>;
+  /** The audience that an ID token was issued with, by its `jti`; undefined where none was kept. */
+  audienceOfIdToken(at: At, id: string): Promise<readonly AudienceRef[] | undefined>;
   /** What a client was given for a user in a session (`sid`; empty for any), by what of it has not ended. */
   givenTo(at: At, of: { userId: string; clientId: string; sessionId: string }): Promise<Given>;
   /** A session of a user as tokens name it (`sid`), while it has not ended. */
@@ -387,7 +391,7 @@ export type Signer = { kid: string; alg: string; key: KeyObject };
 export type PublicKey = { kid: string; alg: string; kty: string; use: "sig" };
 
 export interface Keys {
-  /** The key of the algorithm; the active key if there is none of it, or none is asked for. */
+  /** The key of the algorithm, made where there is none; the active key where none is asked for. */
   signer(at: At, alg: string | undefined): Promise<Signer>;
   /** Every key that may have signed something that still counts, and the next one. */
   publicKeys(at: At): Promise<readonly PublicKey[]>;

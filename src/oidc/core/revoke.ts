@@ -1,4 +1,5 @@
 import {
+  assertionUsed,
   authenticateClient,
   authenticateMachine,
   type Credentials,
@@ -6,7 +7,7 @@ import {
   readCredentials,
 } from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { invalidGrant } from "./errors.ts";
+import { asClient, invalidGrant } from "./errors.ts";
 import { readForm, required } from "./form.ts";
 import { noStore } from "./http.ts";
 import { revocationPath } from "./paths.ts";
@@ -26,17 +27,19 @@ export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
   async handle(request, at) {
     const form = await readForm(request);
     const clientId = await clientOf(parts, at, readCredentials(request, form));
-    const value = required(form, "token");
-    const { tokens } = parts;
-    const access = await tokens.accessToken(at, value);
-    const owner = access?.clientId ?? (await tokens.refreshToken(at, value))?.session.clientId;
-    if (owner !== undefined && owner !== clientId) {
-      throw invalidGrant("the token was issued to another client");
-    }
-    if (owner !== undefined) await tokens.revoke(at, value);
+    await asClient(clientId, () => revoke(parts, at, clientId, required(form, "token")));
     return { status: 200, headers: { ...noStore }, body: "" };
   },
 });
+
+async function revoke({ tokens }: TokenParts, at: At, clientId: string, value: string) {
+  const access = await tokens.accessToken(at, value);
+  const owner = access?.clientId ?? (await tokens.refreshToken(at, value))?.session.clientId;
+  if (owner !== undefined && owner !== clientId) {
+    throw invalidGrant("the token was issued to another client");
+  }
+  if (owner !== undefined) await tokens.revoke(at, value);
+}
 
 /** The client; a machine user, which is one by itself, where no app has the id. */
 async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Promise<string> {
@@ -47,7 +50,8 @@ async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Pr
   }
   const { client, spend } = await authenticateClient(parts, at, credentials);
   for (const assertion of spend) {
-    if (!(await parts.tokens.spend(at, assertion))) throw invalidClient(false);
+    if (await parts.tokens.spend(at, assertion)) continue;
+    throw invalidClient(false, { client, clientId: client.clientId, detail: assertionUsed });
   }
   return client.clientId;
 }

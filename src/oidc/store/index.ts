@@ -19,6 +19,7 @@ import {
   assertionIds,
   authorizationCodes,
   deviceAuthorizations,
+  idTokens,
   refreshTokens,
 } from "./tables.ts";
 import { tokenStore } from "./tokens.ts";
@@ -29,7 +30,7 @@ export { tokensInName } from "./tokens-in-name.ts";
 export { tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
 
-const expiring = [accessTokens, refreshTokens, authorizationCodes, assertionIds];
+const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the OpenID Provider keeps. */
 export const oidcModule: Module = {

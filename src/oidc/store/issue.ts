@@ -16,7 +16,7 @@ import {
   tokenEvents,
 } from "./events.ts";
 import { AlreadySpent, hasRow, spendIn } from "./spend.ts";
-import { accessTokens, oidcSessions, onlyPart, refreshTokens } from "./tables.ts";
+import { accessTokens, idTokens, oidcSessions, onlyPart, refreshTokens } from "./tables.ts";
 import { type Lineage, ownedBy, writtenBy } from "./write.ts";
 
 type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
@@ -83,6 +83,10 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
         expirationDate: expiresAt.toISOString(),
       });
       tx.record(accessToken, tx.begin(accessToken, id), [added], ownedBy(user));
+    }
+    if (wanted.idToken !== undefined) {
+      const { id, audience, expiresAt } = wanted.idToken;
+      tx.write(insertRow(idTokens, { instanceId, id, audience: [...audience], expiresAt }));
     }
     for (const spent of wanted.spend) {
       if (spent.kind !== "device_code") continue;

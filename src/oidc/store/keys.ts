@@ -1,16 +1,34 @@
 import { type SigningAlgorithm, signingAlgorithms } from "../../crypto/signing-key.ts";
+import { internal } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
-import { webKeyReader } from "../../resources/webkey/index.ts";
-import type { Keys } from "../core/ports.ts";
+import { requireKeyOf, webKeyReader } from "../../resources/webkey/index.ts";
+import type { At, Keys } from "../core/ports.ts";
+import { writtenBy } from "./write.ts";
+
+const origin = "system:keys";
 
 /** What an instance signs with: its web keys. */
-export function keyStore(deps: Pick<Deps, "db" | "secrets">): Keys {
+export function keyStore(deps: Pick<Deps, "db" | "events" | "newId" | "secrets">): Keys {
   const reader = webKeyReader(deps);
+
+  // Keys come with the apps that ask for them; of apps of earlier releases, and where somebody removed one, with the token.
+  async function makeKey(at: At, algorithm: SigningAlgorithm): Promise<void> {
+    await deps.events.transact(writtenBy(at, origin, ""), (tx) =>
+      requireKeyOf(deps, tx, algorithm),
+    );
+  }
+
   return {
-    async signer({ instanceId }, alg) {
+    async signer(at, alg) {
+      const { instanceId } = at;
       const known: SigningAlgorithm | undefined = signingAlgorithms.find((each) => each === alg);
-      const fitting = known && (await reader.signer(instanceId, known));
-      return fitting ?? reader.signer(instanceId);
+      if (known === undefined) return reader.signer(instanceId);
+      const fitting = await reader.signer(instanceId, known);
+      if (fitting !== undefined) return fitting;
+      await makeKey(at, known);
+      const made = await reader.signer(instanceId, known);
+      if (made !== undefined) return made;
+      throw internal("WEB_KEY_MISSING", `instance ${instanceId} has no key of ${known}`);
     },
     publicKeys: ({ instanceId }) => reader.publicKeys(instanceId),
   };

@@ -12,7 +12,7 @@ import {
   text,
 } from "../../storage/table.ts";
 import type { DeviceGrant } from "../core/device-ports.ts";
-import type { ApiPower } from "../core/api-ports.ts";
+import type { ApiPower, AudienceRef } from "../core/api-ports.ts";
 import type { Actor, CodeGrant, Parent } from "../core/ports.ts";
 import type { StoredAudience } from "./references.ts";
 
@@ -47,6 +47,13 @@ export const accessTokens = table(
     indexes: [{ columns: ["expiresAt"] }],
     cachedBy: "part",
   },
+);
+
+/** Whom ID tokens are for, by their `jti`, while token exchange is on: they tell their client alone. */
+export const idTokens = table(
+  "id_tokens",
+  { instanceId: text(), id: text(), audience: json<AudienceRef[]>(), expiresAt: instant() },
+  { key: ["instanceId", "id"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
 /** Refresh tokens. Spent ones stay until the end of their family, to notice when they come again. */

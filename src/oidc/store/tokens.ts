@@ -20,7 +20,7 @@ import {
 import { isExternal, issueIn } from "./issue.ts";
 import { endOidcSession, oidcSessionReader, terminate } from "./sessions.ts";
 import { hasRow } from "./spend.ts";
-import { accessTokens, oidcSessions, refreshTokens } from "./tables.ts";
+import { accessTokens, idTokens, oidcSessions, refreshTokens } from "./tables.ts";
 import { writtenBy } from "./write.ts";
 
 // Those of one client in one session of a user: more than anybody has.
@@ -40,6 +40,7 @@ export function tokenStore(
   const loginSession = sessionById(db);
   const idps = idpReader(db, parts.features);
   const byDigest = rowByKey(db, refreshTokens);
+  const idTokenBy = rowByKey(db, idTokens);
 
   async function refreshTokenOf(at: At, value: string) {
     const { instanceId } = at;
@@ -109,6 +110,8 @@ export function tokenStore(
         tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
       });
     },
+
+    audienceOfIdToken: async ({ instanceId }, id) => (await idTokenBy(instanceId, id))?.audience,
 
     async givenTo({ instanceId }, { userId, clientId, sessionId }) {
       const s = db.table(oidcSessions);

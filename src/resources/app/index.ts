@@ -6,6 +6,7 @@ import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { legacyJobs } from "./legacy.ts";
 import { appProjection, formerAccessProjection } from "./projection.ts";
+import { keysGoWithApps } from "./signing-keys.ts";
 import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey, app, appNotFound, deactivateApp, type AppConfig } from "./app.ts";
@@ -42,6 +43,6 @@ export const appModule = (...former: Parameters<typeof formerAccessProjection>):
     service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
   ],
   jobs: legacyJobs,
-  reactions: (parts) => [appsGoWithProject(parts)],
+  reactions: (parts) => [appsGoWithProject(parts), keysGoWithApps(parts)],
   contents: removeContentsOfApps,
 });

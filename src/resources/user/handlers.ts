@@ -19,6 +19,7 @@ import { callerId, mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization, verifiedDomains } from "../org/index.ts";
 import {
+  patchedData,
   readableData,
   requireData,
   requireSchema,
@@ -146,8 +147,8 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         }
         if (patch.data !== undefined || patch.schemaId !== undefined) {
           const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
-          const data = patch.data ?? state.data;
-          requireData(schema, data, mayWrite ? "owner" : "self", state.data);
+          const as = mayWrite ? "owner" : "self";
+          const data = patchedData(schema, state.data, patch.data ?? {}, as);
           tx.record(user, loaded, changeData(state, asData(schema, data)));
         }
         if (patch.username !== undefined) {

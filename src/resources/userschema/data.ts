@@ -1,8 +1,8 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument, permissionDenied } from "../../errors.ts";
 import type { UserSchema } from "./built-in.ts";
 import { type CompiledSchema, compileDocument } from "./document.ts";
-import { copyOf, type Flaw } from "./json.ts";
+import { copyOf, type Flaw, isObject } from "./json.ts";
 import { type Actor, readable, unwritable } from "./permission.ts";
 import { compilePrecheck } from "./precheck.ts";
 import { fits, flawsOf } from "./validator.ts";
@@ -37,33 +37,68 @@ function compileByText(schema: JsonObject): Compiled {
 }
 
 /**
- * Refuses data that a user of the schema cannot have, or that the actor may not write.
+ * Refuses data that a new user of the schema cannot have, or that the actor may not write.
  *
  * Data is an object of at most 64 KiB of JSON, 4096 values and 20 levels, with names of at most 200 characters.
  *
  * @param as the one who writes: who manages the user, or the user
- * @param previous the whole data before, also what the actor cannot read; absent for a new user
  * @throws INVALID_ARGUMENT USER_DATA_INVALID naming each `user.data.<path>` that does not fit
- * @throws PERMISSION_DENIED USER_DATA_READ_ONLY naming a property that differs and that the actor may not write
+ * @throws PERMISSION_DENIED USER_DATA_READ_ONLY naming a property that the actor may not write
  */
-export function requireData(
-  schema: UserSchema,
-  data: JsonObject,
-  as: Actor,
-  previous: JsonObject = {},
-): void {
+export function requireData(schema: UserSchema, data: JsonObject, as: Actor): void {
   const rules = compile(schema);
-  const { permissions } = rules;
-  if (!rules.passesPrecheck(data)) requireFit(rules, data);
-  const path = unwritable(permissions, [previous, data], as, root);
-  if (path !== undefined) {
-    throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {
-      metadata: { field: path },
-    });
-  }
+  requireFit(rules, data);
+  requireWritable(rules, { patch: data, before: {}, after: data }, as);
 }
 
-function requireFit({ schema, budget }: CompiledSchema, data: JsonObject): void {
+/**
+ * What a patch makes of data (RFC 7396): members of objects are changed one by one, one that is null goes, lists are replaced.
+ *
+ * @param before the whole data, also what the actor cannot read
+ * @throws as `requireData`; who may not write a property is told so before anything is told of the data, and who may not
+ * read it whatever stands there
+ */
+export function patchedData(
+  schema: UserSchema,
+  before: JsonObject,
+  patch: JsonObject,
+  as: Actor,
+): JsonObject {
+  const rules = compile(schema);
+  const copied = copyOf(patch, root, maxValues);
+  if ("message" in copied) throw invalidData([copied]);
+  const after = merged(before, patch);
+  requireWritable(rules, { patch, before, after }, as);
+  requireFit(rules, after);
+  return after;
+}
+
+function merged(before: JsonObject, patch: JsonObject): JsonObject {
+  const all = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) all.delete(name);
+    else all.set(name, isObject(value) ? merged(objectOr(all.get(name)), value) : value);
+  }
+  return Object.fromEntries(all);
+}
+
+const objectOr = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
+
+function requireWritable(
+  { permissions }: Compiled,
+  change: Parameters<typeof unwritable>[1],
+  as: Actor,
+): void {
+  const path = unwritable(permissions, change, as, root);
+  if (path === undefined) return;
+  throw permissionDenied("USER_DATA_READ_ONLY", `${path} may not be written by the caller`, {
+    metadata: { field: path },
+  });
+}
+
+function requireFit(rules: Compiled, data: JsonObject): void {
+  if (rules.passesPrecheck(data)) return;
+  const { schema, budget } = rules;
   const copied = copyOf(data, root, maxValues);
   if ("message" in copied) throw invalidData([copied]);
   const { copy } = copied;

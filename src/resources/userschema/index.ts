@@ -7,7 +7,7 @@ import { userSchemaHandlers } from "./handlers.ts";
 import { userSchemaProjection } from "./projection.ts";
 
 export type { UserSchema } from "./built-in.ts";
-export { readableData, requireData } from "./data.ts";
+export { patchedData, readableData, requireData } from "./data.ts";
 export type { Actor } from "./permission.ts";
 export { requireSchema, schemaById } from "./reader.ts";
 export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";

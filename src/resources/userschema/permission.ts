@@ -99,39 +99,56 @@ export function readable(permissions: Permissions, data: JsonObject, as: Actor):
   return Object.fromEntries(seen);
 }
 
-/** The first property that differs and that the actor may not write. */
+/**
+ * The first property that a patch names and that the actor may not write. What they may read may be sent as it is; what they
+ * may not read is refused whatever stands there, so that no guess is confirmed.
+ *
+ * @param before what stands there, and `after` what the patch makes of it
+ */
 export function unwritable(
   permissions: Permissions,
-  [before, after]: [JsonObject, JsonObject],
+  { patch, before, after }: { patch: JsonObject; before: JsonObject; after: JsonObject },
   as: Actor,
   path: string,
 ): string | undefined {
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, wanted] = [before[name], after[name]];
-    if (sameJson(old, wanted)) continue;
+  for (const [name, value] of Object.entries(patch)) {
     const own = within(permissions, name);
-    const at = below(path, name);
-    const inside = partsOf(own, old, wanted);
-    const refused =
-      inside === undefined
-        ? own.rights[as] === "rw"
-          ? undefined
-          : at
-        : unwritable(own, inside, as, at);
-    if (refused !== undefined) return refused;
+    const [at, old, made] = [below(path, name), before[name], after[name]];
+    const isPartial = own.properties.size > 0 && isObject(value) && Object.keys(value).length > 0;
+    if (isPartial && isObject(old ?? {})) {
+      const parts = { patch: value, before: inside(old), after: inside(made) };
+      const refused = unwritable(own, parts, as, at);
+      if (refused !== undefined) return refused;
+    } else if (hidesFrom(own, as) || !mayChange(own, [old, made], as)) return at;
   }
   return undefined;
 }
 
-// An object that the schema looks into changes by its properties; one that comes or goes empty changes as a whole.
-function partsOf(
-  { properties }: Permissions,
-  old: JsonValue | undefined,
-  wanted: JsonValue | undefined,
-): [JsonObject, JsonObject] | undefined {
-  if (properties.size === 0) return undefined;
-  const [before, after] = [old ?? {}, wanted ?? {}];
-  if (!isObject(before) || !isObject(after)) return undefined;
-  const isEmpty = Object.keys(before).length + Object.keys(after).length === 0;
-  return isEmpty ? undefined : [before, after];
+const inside = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
+
+/** Whether there may be something in a property that the actor may not read. */
+const hidesFrom = ({ rights, properties }: Permissions, as: Actor): boolean =>
+  rights[as] === "none" || [...properties.values()].some((each) => hidesFrom(each, as));
+
+/**
+ * Whether the actor may write all that differs. An object that the schema looks into changes by its properties; one that comes
+ * or goes empty, and what is no object, as a whole.
+ */
+function mayChange(
+  permissions: Permissions,
+  [old, made]: [JsonValue | undefined, JsonValue | undefined],
+  as: Actor,
+): boolean {
+  if (sameJson(old, made)) return true;
+  const { rights, properties } = permissions;
+  if (properties.size === 0) return rights[as] === "rw";
+  const [before, after] = [inside(old), inside(made)];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const isWhole = names.size === 0 || !isObject(old ?? {}) || !isObject(made ?? {});
+  return (
+    (!isWhole || rights[as] === "rw") &&
+    [...names].every((name) =>
+      mayChange(within(permissions, name), [before[name], after[name]], as),
+    )
+  );
 }

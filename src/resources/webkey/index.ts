@@ -6,7 +6,7 @@ import { webKeyHandlers } from "./handlers.ts";
 import { webKeyProjection } from "./projection.ts";
 import { startRotation, type TimesOf } from "./rotation.ts";
 
-export { addFirstWebKey, newDefaultWebKey } from "./keys.ts";
+export { addFirstWebKey, newDefaultWebKey, requireKeyOf } from "./keys.ts";
 export { type PublishedKey, type Signer, type WebKeyReader, webKeyReader } from "./reader.ts";
 export { type RotationTimes, usualTimes } from "./rotation.ts";
 

@@ -1,4 +1,11 @@
-import { newSigningKey, type SigningKey, type SigningKeyConfig } from "../../crypto/signing-key.ts";
+import {
+  algorithmOf,
+  configOf,
+  newSigningKey,
+  type SigningAlgorithm,
+  type SigningKey,
+  type SigningKeyConfig,
+} from "../../crypto/signing-key.ts";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
@@ -32,6 +39,24 @@ export async function addFirstWebKey(
   tx.record(webKey, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
   tx.record(webKey, loaded, activateWebKey(loaded.state));
   tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
+}
+
+/** Adds a key of an algorithm that an app asks for, where the instance has none of it. */
+export async function requireKeyOf(
+  deps: Pick<Deps, "db" | "newId" | "secrets">,
+  tx: Transaction,
+  algorithm: SigningAlgorithm,
+): Promise<void> {
+  const { instanceId } = tx.at;
+  const t = deps.db.table(webKeys);
+  const rows = await deps.db.read
+    .select({ config: t.config })
+    .from(t)
+    .where(eq(t.instanceId, instanceId));
+  if (rows.some(({ config }) => algorithmOf(config) === algorithm)) return;
+  // Of two at once the second finds the key of the first.
+  tx.expectRows(webKeys, { instanceId }, rows.length);
+  await webKeyChanges(deps).add(tx, instanceId, await newSigningKey(configOf(algorithm)));
 }
 
 /** The changes of the keys of one instance, each within a unit. */

@@ -8,7 +8,6 @@ import { refusalOf, schemaOf } from "./schemas.ts";
 
 const invalid = (...fields: string[]) => ({ code: 3, reason: "USER_DATA_INVALID", fields });
 const readOnly = { code: 7, reason: "USER_DATA_READ_ONLY", fields: [] };
-const permission = "urn:idsvc:schema:permission";
 const value = (schema: JsonObject) => schemaOf({ properties: { v: schema } });
 const take = (schema: JsonObject, v: JsonValue) => requireData(value(schema), { v }, "owner");
 const refuse = (schema: JsonObject, v: JsonValue) =>
@@ -240,96 +239,6 @@ describe("a schema and data that together would take too long", () => {
     quickly(
       tooMuch({ patternProperties: Object.fromEntries(patterns) }, Object.fromEntries(names)),
     );
-  });
-});
-
-describe("who may write", () => {
-  const schema = schemaOf({
-    properties: {
-      plain: {},
-      mine: { [permission]: { owner: "r", self: "rw" } },
-      theirs: { [permission]: { owner: "rw" } },
-      address: {
-        [permission]: { owner: "rw", self: "rw" },
-        properties: { city: {}, proven: { [permission]: { owner: "rw", self: "r" } } },
-      },
-    },
-  });
-  const write = (as: "owner" | "self", data: JsonObject, previous: JsonObject = {}) =>
-    requireData(schema, data, as, previous);
-
-  it("without the keyword is the owner; the user may read", () => {
-    write("owner", { plain: 1, other: 2 });
-    write("self", { plain: { a: 1, b: [1] } }, { plain: { b: [1], a: 1 } });
-    for (const data of [{ plain: 2 }, {}, { plain: 1, other: 1 }]) {
-      assert.deepEqual(
-        refusalOf(() => write("self", data, { plain: 1 })),
-        readOnly,
-      );
-    }
-  });
-
-  it("is who the keyword names, for new, changed and removed values", () => {
-    write("self", { mine: 1 });
-    write("self", {}, { mine: 1 });
-    write("owner", { mine: 1 }, { mine: 1 });
-    assert.deepEqual(
-      refusalOf(() => write("owner", { mine: 1 })),
-      readOnly,
-    );
-    assert.deepEqual(
-      refusalOf(() => write("owner", { mine: 2 }, { mine: 1 })),
-      readOnly,
-    );
-    assert.deepEqual(
-      refusalOf(() => write("owner", {}, { mine: 1 })),
-      readOnly,
-    );
-    assert.deepEqual(
-      refusalOf(() => write("self", { theirs: 1 })),
-      readOnly,
-    );
-  });
-
-  it("is decided by the properties of an object where the schema names them", () => {
-    const before = { address: { city: "a", proven: true } };
-    write("self", { address: { city: "b", proven: true } }, before);
-    write("self", { address: { city: "b" } });
-    for (const address of [{ city: "a", proven: false }, { city: "a" }]) {
-      assert.deepEqual(
-        refusalOf(() => write("self", { address }, before)),
-        readOnly,
-      );
-    }
-    assert.deepEqual(
-      refusalOf(() => write("self", {}, before)),
-      readOnly,
-    );
-    write("self", {}, { address: { city: "a" } });
-  });
-
-  it("names the property in the refusal", () => {
-    const data = { address: { proven: true } };
-    assert.throws(() => write("self", data), { metadata: { field: "user.data.address.proven" } });
-  });
-
-  it("sees what they may read", () => {
-    const data = { plain: 1, mine: 2, theirs: 3, other: 4, address: { city: "a", proven: true } };
-    const { theirs: _, ...seen } = data;
-    assert.deepEqual(readableData(schema, data, "self"), seen);
-    assert.deepEqual(readableData(schema, data, "owner"), data);
-    const hidden = schemaOf({
-      properties: {
-        box: {
-          [permission]: { owner: "rw" },
-          properties: { open: { [permission]: { self: "r" } }, shut: {} },
-        },
-      },
-    });
-    const box = { box: { open: 1, shut: 2 } };
-    assert.deepEqual(readableData(hidden, box, "self"), { box: { open: 1 } });
-    assert.deepEqual(readableData(hidden, box, "owner"), { box: { shut: 2 } });
-    assert.deepEqual(readableData(hidden, { box: { shut: 2 } }, "self"), {});
   });
 });
 

@@ -5,6 +5,7 @@ import type { At, AuthMethod, Client, Machine, Ports, Spend } from "../ports.ts"
 import { readBasic } from "./basic.ts";
 import { readNone } from "./none.ts";
 import { readPost } from "./post.ts";
+import { subjectOfAssertion } from "../assertion.ts";
 import { readClientAssertion, verifyClientAssertion } from "./private-key-jwt.ts";
 
 /** The methods by the names of the registry (discovery tells them). */
@@ -42,7 +43,9 @@ export function readCredentials(request: OidcRequest, form: Parameters): Credent
   if (ways.length > 1) throw invalidRequest("authenticate the client in one way only");
   const clientId = form.get("client_id");
   if (basic !== undefined) {
-    if (basic === "malformed") throw invalidClient(true);
+    if (basic === "malformed") {
+      throw invalidClient(true, { detail: "the Authorization header holds no id and secret" });
+    }
     if (clientId !== undefined && clientId !== basic.clientId) {
       throw invalidRequest("the parameter client_id names another client than the header");
     }
@@ -51,7 +54,7 @@ export function readCredentials(request: OidcRequest, form: Parameters): Credent
   if (post !== undefined) return { method: "post", ...post };
   if (assertion !== undefined) return { method: "private_key_jwt", assertion, clientId };
   const none = readNone(form);
-  if (none === undefined) throw invalidClient(false);
+  if (none === undefined) throw invalidClient(false, { detail: "no credentials were sent" });
   return { method: "none", ...none };
 }
 
@@ -69,16 +72,28 @@ export async function authenticateClient(
   if (method === "private_key_jwt") {
     const { assertion, clientId } = credentials;
     const verified = await verifyClientAssertion(ports, at, assertion, clientId);
-    if (verified === undefined) {
-      throw invalidClient(false, await clients.byId(at, clientId ?? ""));
+    if ("unproven" in verified) {
+      const named = clientId ?? subjectOfAssertion(assertion);
+      const client = await clients.byId(at, clientId ?? "");
+      throw invalidClient(false, { client, clientId: named, detail: verified.unproven });
     }
     return { client: verified.client, spend: [verified.spend] };
   }
   const client = await clients.byId(at, credentials.clientId);
   // Asked of unknown clients as well: the answer takes the same time.
   const isProven = method === "none" || (await clients.isSecret(at, client, credentials.secret));
-  if (!isProven || client?.authMethod !== method) throw invalidClient(method === "basic", client);
-  return { client, spend: [] };
+  if (isProven && client?.authMethod === method) return { client, spend: [] };
+  const detail = whyNot(client, method);
+  throw invalidClient(method === "basic", { client, clientId: credentials.clientId, detail });
+}
+
+function whyNot(client: Client | undefined, method: AuthMethod): string {
+  if (client === undefined) {
+    return "no active app has the client id, and no machine user proves itself by it and the secret";
+  }
+  if (client.authMethod === method) return "the secret is wrong";
+  const [sent, registered] = [authMethodNames[method], authMethodNames[client.authMethod]];
+  return `it sent ${sent}, and is registered for ${registered}`;
 }
 
 /**
@@ -95,20 +110,26 @@ export async function authenticateMachine(
   return user && { user, clientId };
 }
 
+/** Which client has not proven itself, as far as that is known, and why: for the log alone. */
+type Refused = { client?: Client | undefined; clientId?: string | undefined; detail: string };
+
 /** A client has not proven itself; which one is told to nobody. */
 export class ClientRefused extends OAuthError {
   readonly client: Client | undefined;
 
-  constructor(client: Client | undefined, headers: Record<string, string>) {
+  constructor({ client, ...facts }: Refused, headers: Record<string, string>) {
     const description = "the client is unknown, inactive, or has not proven itself";
-    super("invalid_client", description, { status: 401, headers });
+    super("invalid_client", description, { status: 401, headers, ...facts });
     this.client = client;
   }
 }
 
+/** An assertion counts once. */
+export const assertionUsed = "the assertion was used before";
+
 /** The one answer to a client that has not proven itself (RFC 6749 section 5.2). */
-export const invalidClient = (byHeader: boolean, client?: Client): ClientRefused =>
+export const invalidClient = (byHeader: boolean, about: Refused): ClientRefused =>
   new ClientRefused(
-    client,
+    about,
     byHeader ? { "www-authenticate": 'Basic realm="idsvc", charset="UTF-8"' } : {},
   );

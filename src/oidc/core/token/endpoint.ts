@@ -1,6 +1,6 @@
 import { authenticateClient, readCredentials } from "../client-auth/index.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { OAuthError } from "../errors.ts";
+import { asClient, OAuthError } from "../errors.ts";
 import { readForm, required } from "../form.ts";
 import { json } from "../http.ts";
 import { tokenPath } from "../paths.ts";
@@ -45,11 +45,12 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
     const credentials = readCredentials(request, form);
     const { client, spend } = await authenticateClient(parts, at, credentials);
     const { appGrant, handle } = grant;
-    return usedUpAnyway(parts.tokens, at, spend, async () => {
+    const answering = async () => {
       if (!client.grantTypes.includes(appGrant)) {
         throw new OAuthError("unauthorized_client", `the client has no grant ${name}`);
       }
       return json(200, await handle(parts, { request, form, at, client, spend }));
-    });
+    };
+    return asClient(client.clientId, () => usedUpAnyway(parts.tokens, at, spend, answering));
   },
 });

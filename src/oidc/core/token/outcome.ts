@@ -1,4 +1,4 @@
-import { invalidClient } from "../client-auth/index.ts";
+import { assertionUsed, invalidClient } from "../client-auth/index.ts";
 import { invalidGrant } from "../errors.ts";
 import type { Outcome, TokenFields } from "../issue.ts";
 import type { At, Client, Ports, User } from "../ports.ts";
@@ -11,7 +11,7 @@ import type { At, Client, Ports, User } from "../ports.ts";
 export function fieldsOf(outcome: Outcome): TokenFields {
   if (outcome.outcome === "issued") return outcome.fields;
   if (outcome.outcome === "ended") throw invalidGrant("what the tokens were for has ended");
-  if (outcome.by === "assertion") throw invalidClient(false);
+  if (outcome.by === "assertion") throw invalidClient(false, { detail: assertionUsed });
   throw invalidGrant("it was used before");
 }
 
@@ -26,8 +26,9 @@ export async function activeUser(
   userId: string,
 ): Promise<User> {
   const user = await users.byId(at, userId);
-  if (user === undefined || !(await users.mayUse(at, user, projectId))) {
-    throw invalidGrant("the user is not active, or may not use the app any more");
-  }
-  return user;
+  if (user !== undefined && (await users.mayUse(at, user, projectId))) return user;
+  const description = "the user is not active, or may not use the app any more";
+  const detail =
+    user === undefined ? "the user is not active" : "the user may not use the app any more";
+  throw invalidGrant(description, detail);
 }

@@ -93,7 +93,7 @@ export const UserSchema: GenMessage<User> = /*@__PURE__*/
  */
 export type PatchUser = Message<"idsvc.resources.user.v3alpha.PatchUser"> & {
   /**
-   * Another schema. The data must follow it.
+   * Another schema. The data, as it becomes, must follow it.
    *
    * @generated from field: optional string schema_id = 1;
    */
@@ -107,7 +107,8 @@ export type PatchUser = Message<"idsvc.resources.user.v3alpha.PatchUser"> & {
   username?: string | undefined;
 
   /**
-   * The data in the place of all data so far.
+   * What of the data to change (JSON Merge Patch, RFC 7396): members that are named, in objects inside too; one that is null goes, a
+   * list is replaced. Also where the schema changes: what does not fit the new one has to go with null.
    *
    * @generated from field: google.protobuf.Struct data = 3;
    */

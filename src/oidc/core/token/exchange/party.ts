@@ -36,12 +36,13 @@ export type Party = {
   needsActor: boolean;
 };
 
+/** A text says what is wrong with the token: for the log alone. */
 type Reader = (
   parts: TokenParts,
   at: At,
   client: Client,
   value: string,
-) => Promise<Omit<Party, "needsActor"> | undefined>;
+) => Promise<Omit<Party, "needsActor"> | string>;
 
 const readers: Record<string, { read: Reader; mayAct: boolean; needsActor: boolean }> = {
   [accessTokenType]: { read: byAccessToken, mayAct: true, needsActor: false },
@@ -66,7 +67,9 @@ export async function readParty(
     throw invalidRequest(`the type of the ${parameter} is not allowed`);
   }
   const found = await reader.read(parts, at, client, value);
-  if (found === undefined) throw invalidRequest(`the ${parameter} is invalid`);
+  if (typeof found === "string") {
+    throw invalidRequest(`the ${parameter} is invalid`, `the ${parameter}: ${found}`);
+  }
   return { ...found, needsActor: reader.needsActor };
 }
 
@@ -77,9 +80,10 @@ async function byAccessToken(
   value: string,
 ): ReturnType<Reader> {
   const token = await tokens.accessToken(at, value);
-  if (token === undefined || !isFor(client, token.audience)) return undefined;
+  if (token === undefined) return "it is no living access token";
+  if (!isFor(client, token.audience)) return notForClient;
   const user = await users.byId(at, token.userId);
-  if (user === undefined) return undefined;
+  if (user === undefined) return notActive;
   const { id, oidcSessionId, sessionId, clientId, authTime, amr, acr, actor } = token;
   const { scope, audience, access } = token;
   const loggedIn = sessionId === "" ? "" : user.id;
@@ -109,13 +113,19 @@ async function byIdToken(
   value: string,
 ): ReturnType<Reader> {
   const token = await readIdToken(parts, at, value);
-  if (token === undefined || token.isExpired) return undefined;
+  if (token === undefined) return "it is no ID token of this instance";
+  if (token.isExpired) return "it has expired";
   const { userId, sessionId, clientId, authTime, amr, acr, actor } = token;
-  if (sessionId !== "" && !(await parts.tokens.isSessionAlive(at, sessionId))) return undefined;
+  if (sessionId !== "" && !(await parts.tokens.isSessionAlive(at, sessionId))) {
+    return "its session has ended";
+  }
   const user = await parts.users.byId(at, userId);
-  if (user === undefined) return undefined;
-  const audience = await referencesIn(parts, at, user, token);
-  if (!isFor(client, audience)) return undefined;
+  if (user === undefined) return notActive;
+  const kept = token.id === "" ? undefined : await parts.tokens.audienceOfIdToken(at, token.id);
+  // To our own APIs an ID token is no key.
+  const audience =
+    kept?.filter(({ kind }) => kind !== "api") ?? (await referencesIn(parts, at, user, token));
+  if (!isFor(client, audience)) return notForClient;
   // An ID token says nothing of it: what its client was given in the session.
   const given = await parts.tokens.givenTo(at, { userId, clientId, sessionId });
   const loggedIn = sessionId === "" ? "" : userId;
@@ -130,7 +140,10 @@ async function byIdToken(
   return { user, ...said, spend: [], parents: named(parents) };
 }
 
-/** Whom an ID token was made for, in references: what its strings are is looked up, never guessed (J8). */
+/**
+ * Whom an ID token says that it is for, in references: what its strings are is looked up, never guessed (J8). Those of
+ * earlier releases name the project and all its apps.
+ */
 async function referencesIn(
   { clients, users, settings }: TokenParts,
   at: At,
@@ -159,7 +172,9 @@ async function byJwt(
   client: Client,
   value: string,
 ): ReturnType<Reader> {
-  if (subjectOfAssertion(value) === undefined || kidOf(value) === undefined) return undefined;
+  if (subjectOfAssertion(value) === undefined || kidOf(value) === undefined) {
+    return "it is no JWT with a subject and a kid";
+  }
   const verified = await verifyAssertion(value, {
     keyOf: (kid) => clients.keyOf(at, client, kid),
     used: (kid) => clients.keyUsed(at, client, kid),
@@ -168,9 +183,10 @@ async function byJwt(
       : [at.issuer, `${at.issuer}${tokenPath}`],
     now: now(),
   });
-  if (verified?.issuer !== client.clientId) return undefined;
+  if ("unproven" in verified) return verified.unproven;
+  if (verified.issuer !== client.clientId) return "its iss is not the client id";
   const user = await users.byId(at, verified.subject);
-  if (user === undefined) return undefined;
+  if (user === undefined) return notActive;
   const { jti = verified.digest, expiresAt } = verified;
   const spend = [
     { kind: "assertion" as const, issuer: `client:${client.clientId}`, jti, expiresAt },
@@ -185,8 +201,11 @@ async function byUserId(
   value: string,
 ): ReturnType<Reader> {
   const user = await users.byId(at, value);
-  return user && { ...onlyNamed(user), spend: [] };
+  return user === undefined ? notActive : { ...onlyNamed(user), spend: [] };
 }
+
+const notForClient = "it is not for the client that asks";
+const notActive = "its user is not active";
 
 const onlyNamed = (user: User) => ({
   ...{ user, clientId: "", isMachine: false, scope: undefined, audience: [], access: undefined },

@@ -15,7 +15,9 @@ export const authorizationCode: Grant = {
     const redirectUri = required(form, "redirect_uri");
     const code = await parts.tokens.code(at, value);
     if (code === undefined || code.grant.clientId !== client.clientId) {
-      throw invalidGrant("the code is unknown, or was issued to another client");
+      const detail =
+        code === undefined ? "the code is unknown" : "the code was issued to another client";
+      throw invalidGrant("the code is unknown, or was issued to another client", detail);
     }
     const { digest, grant, spentBy } = code;
     if (spentBy !== undefined) throw await codeReused(parts, at, spentBy);

@@ -18,8 +18,9 @@ export const clientCredentials: Grant = {
     const credentials = readCredentials(request, form);
     const machine = await authenticateMachine(parts, at, credentials);
     if (machine === undefined) {
-      await authenticateClient(parts, at, credentials);
-      throw new OAuthError("unauthorized_client", "apps have no grant client_credentials");
+      const { client } = await authenticateClient(parts, at, credentials);
+      const description = "apps have no grant client_credentials";
+      throw new OAuthError("unauthorized_client", description, { clientId: client.clientId });
     }
     const { user, clientId } = machine;
     // There is nobody to be asked again: no refresh token, and no ID token of a user.

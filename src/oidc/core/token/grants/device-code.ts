@@ -11,7 +11,11 @@ export const deviceCode: Grant = {
   async handle(parts, { form, at, client, spend }) {
     const request = await parts.devices.poll(at, required(form, "device_code"));
     if (request === undefined || request.clientId !== client.clientId) {
-      throw invalidGrant("the device code is unknown, or was issued to another client");
+      const detail =
+        request === undefined
+          ? "the device code is unknown"
+          : "the device code was issued to another client";
+      throw invalidGrant("the device code is unknown, or was issued to another client", detail);
     }
     const { state, grant, expiresAt, tooSoon } = request;
     if (state === "done") throw invalidGrant("the device code was used before");

@@ -1,6 +1,6 @@
-import { kidOf, verifyAssertion } from "../../assertion.ts";
+import { kidOf, type Unproven, unproven, verifyAssertion } from "../../assertion.ts";
 import { targetsOfMachine } from "../../audience.ts";
-import { invalidGrant } from "../../errors.ts";
+import { OAuthError } from "../../errors.ts";
 import { required } from "../../form.ts";
 import { formOf, issueTokens } from "../../issue.ts";
 import { tokenPath } from "../../paths.ts";
@@ -21,7 +21,7 @@ export const jwtBearer: Grant = {
     const scope = readScope(asked).filter((each) => each !== "offline_access");
     const kid = kidOf(assertion);
     const user = kid === undefined ? undefined : await parts.users.byKeyId(at, kid);
-    if (user === undefined) throw invalid();
+    if (user === undefined) throw invalid(unproven("no key of a machine user has its kid"));
     const verified = await verifyAssertion(assertion, {
       keyOf: async () => user.publicKey,
       used: (id) => parts.users.keyUsed(at, user, id),
@@ -29,7 +29,10 @@ export const jwtBearer: Grant = {
       now: parts.now(),
     });
     // Nobody's key speaks for another.
-    if (verified?.subject !== user.id || verified.issuer !== user.id) throw invalid();
+    if ("unproven" in verified) throw invalid(verified, user.id);
+    if (verified.subject !== user.id || verified.issuer !== user.id) {
+      throw invalid(unproven("iss and sub are not both the id of the user"), user.id);
+    }
     const { jti = verified.digest, expiresAt } = verified;
     const clientId = user.id;
     const spend = [{ kind: "assertion" as const, issuer: `user:${user.id}`, jti, expiresAt }];
@@ -44,10 +47,12 @@ export const jwtBearer: Grant = {
         refreshToken: false,
       }),
     );
-    if (issued.outcome === "spent") throw invalid();
+    if (issued.outcome === "spent") throw invalid(unproven("it was used before"), user.id);
     return fieldsOf(issued);
   },
 };
 
-const invalid = () =>
-  invalidGrant("the assertion is no valid one of a machine user, or was used before");
+function invalid({ unproven: detail }: Unproven, clientId?: string): OAuthError {
+  const description = "the assertion is no valid one of a machine user, or was used before";
+  return new OAuthError("invalid_grant", description, { detail, clientId });
+}

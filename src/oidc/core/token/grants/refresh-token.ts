@@ -18,6 +18,9 @@ export const refreshToken: Grant = {
     if (found === undefined || found.session.clientId !== client.clientId) {
       throw invalidGrant(
         "the refresh token is unknown or revoked, or was issued to another client",
+        found === undefined
+          ? "the refresh token is unknown or revoked, or its provider is off"
+          : "the refresh token was issued to another client",
       );
     }
     const { digest, session, isSpent, idleExpiresAt, expiresAt } = found;
