@@ -19,14 +19,16 @@ export type WebLine = {
   status: number;
   ms: number;
   instanceId: string | undefined;
-  requestId: string | undefined;
+  requestId: string;
   clientAddress: string | undefined;
+  /** Of a refusal; absent where an endpoint answers one in its own words. */
+  reason: string | undefined;
 };
 
 const info = 30;
 
 /**
- * Writes the line of a call: byte for byte what `logger.info({ service, method, ...line }, "call")` writes, at a tenth of
+ * Writes the line of a call: byte for byte what `logger.info({ rpcService: service, method, ...line }, "call")` writes, at a tenth of
  * the cost, which was an eighth of a whole call. The shape is fixed and none of its fields carries a credential, so
  * nothing is to be looked up or hidden; values are escaped as everywhere.
  */
@@ -36,7 +38,7 @@ export function callLogger(
   method: string,
 ): (line: CallLine) => void {
   const { stream, bindings } = insideOf(logger);
-  const fixed = `${bindings},"service":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
+  const fixed = `${bindings},"rpcService":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
   return ({ protocol, code, ms, requestId, instanceId, caller, clientAddress, reason }) => {
     if (logger.levelVal > info) return;
     stream.write(
@@ -53,13 +55,14 @@ export function callLogger(
 export function webLogger(logger: Logger, path: string): (line: WebLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"path":${JSON.stringify(path)}`;
-  return ({ status, ms, instanceId, requestId, clientAddress }) => {
+  return ({ status, ms, instanceId, requestId, clientAddress, reason }) => {
     if (logger.levelVal > info) return;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"status":${status},"ms":${ms}` +
         (instanceId === undefined ? "" : `,"instanceId":${quoted(instanceId)}`) +
-        (requestId === undefined ? "" : `,"requestId":${quoted(requestId)}`) +
-        `${clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`},"msg":"request"}\n`,
+        `,"requestId":${quoted(requestId)}` +
+        (clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`) +
+        `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"request"}\n`,
     );
   };
 }
