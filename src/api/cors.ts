@@ -1,5 +1,6 @@
 import { hostName } from "../authz/host.ts";
 import type { InstanceReader, OriginReader } from "../authz/ports.ts";
+import { requestIdHeader } from "../telemetry/request-id.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Whether the page that a browser calls from may call the instance of the host, and read what it answers. */
@@ -47,6 +48,7 @@ const answerHeaders = [
   "connect-content-encoding",
   "www-authenticate",
   "retry-after",
+  requestIdHeader,
 ].join(", ");
 
 // Another origin gets another answer at the same address.

@@ -1,5 +1,4 @@
 import type { Message } from "@bufbuild/protobuf";
-import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -21,7 +20,7 @@ export type Endpoint = UnaryEndpoint | StreamEndpoint;
 type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs" | "openBody">;
 
 /** What comes of a call: the answer or the opened stream, and what the handler said about it. */
-export type Outcome<R> = { result: R; answer: Call["answer"]; requestId: string };
+export type Outcome<R> = { result: R; answer: Call["answer"] };
 
 /** Runs one call of an exchange. */
 export async function callEndpoint<R>(
@@ -38,9 +37,9 @@ export async function callEndpoint<R>(
     host: exchange.host,
     scheme: exchange.scheme,
     peer: exchange.peer,
-    requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
+    requestId: exchange.requestId,
   });
   exchange.onGone(() => leave(call));
   const result = await invoke(call);
-  return { result, answer: call.answer, requestId: call.requestId };
+  return { result, answer: call.answer };
 }

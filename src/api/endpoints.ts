@@ -4,6 +4,7 @@ import { messageOf } from "../authz/response-cache.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import { type Call, type Check, compose, newCall } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { toDomainError } from "./errors.ts";
 import { guarded } from "./guarded-stream.ts";
 import { tokenInvalid } from "./interceptors/authenticate.ts";
 import { interceptorsFor, type Ports, standingChecks } from "./interceptors/index.ts";
@@ -46,7 +47,13 @@ export function createEndpoints(
             const opened = run(call, scope) as AsyncIterable<MessageInitShape<DescMessage>>;
             const recheck = () => renew(call, scope, checks);
             const gone = scope.signal ?? stopping;
-            return messages(method.output, guarded(opened, { recheck, gone, stopping }));
+            const told = (cause: unknown) =>
+              ports.logger.error(
+                { method: rule.path, requestId: call.requestId, err: cause },
+                "stream failed",
+              );
+            const flowing = guarded(opened, { recheck, gone, stopping });
+            return messages(method.output, refusing(flowing, call.requestId, told));
           };
           return { kind: "server_streaming", rule, invoke: compose(steps, work) };
         }
@@ -65,6 +72,21 @@ async function renew(call: Call, scope: Scope, checks: readonly Check[]): Promis
   // The host leads to another instance by now, where the caller is nobody.
   if (again.instanceId !== call.instanceId) throw tokenInvalid();
   renewScope(scope, again);
+}
+
+/** What a stream fails of, as its client may see it; a failure of ours is told to the operator. */
+async function* refusing<M>(
+  stream: AsyncIterable<M>,
+  requestId: string,
+  told: (cause: unknown) => void,
+): AsyncIterable<M> {
+  try {
+    yield* stream;
+  } catch (thrown) {
+    const error = toDomainError(thrown, requestId);
+    if (error.kind === "internal") told(error.cause ?? thrown);
+    throw error;
+  }
 }
 
 async function* messages(

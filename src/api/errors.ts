@@ -17,9 +17,6 @@ const defaultRetrySeconds = 1;
 /** The types that can stand in the details of an error. */
 export const detailTypes: Registry = createRegistry(file_google_rpc_error_details);
 
-/** An error as every protocol sends it (A7); the mapping is the same for all of them. */
-export type WireError = { error: DomainError; status: Status };
-
 /** The HTTP status and headers of a refusal, where HTTP carries them. */
 export function httpForm(error: DomainError): { status: number; headers: Record<string, string> } {
   const status = error.httpStatus ?? httpStatusOf(error.code);
@@ -28,8 +25,8 @@ export function httpForm(error: DomainError): { status: number; headers: Record<
   return { status, headers: retry ? { ...error.headers, "retry-after": seconds } : error.headers };
 }
 
-/** Puts a refusal into the form of the wire. Code, message, reason and details are equal in all protocols. */
-export function toWire(error: DomainError): WireError {
+/** A refusal as every protocol sends it (A7). Code, message, reason and details are equal in all protocols. */
+export function toWire(error: DomainError): Status {
   const details: Any[] = [
     anyPack(
       ErrorInfoSchema,
@@ -50,10 +47,7 @@ export function toWire(error: DomainError): WireError {
     const retryDelay = { seconds: BigInt(error.retryAfterSeconds), nanos: 0 };
     details.push(anyPack(RetryInfoSchema, create(RetryInfoSchema, { retryDelay })));
   }
-  return {
-    error,
-    status: create(StatusSchema, { code: error.code, message: error.message, details }),
-  };
+  return create(StatusSchema, { code: error.code, message: error.message, details });
 }
 
 /** Whatever was thrown, as something a caller may see. What is not a refusal of ours says nothing but a request id. */

@@ -4,6 +4,12 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import type { Awaitable } from "../awaitable.ts";
 import { cancelled, deadlineExceeded, resourceExhausted } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
+import {
+  depthHeader,
+  newRequestId,
+  requestIdHeader,
+  statedDepth,
+} from "../telemetry/request-id.ts";
 import { endCoalesced } from "./response-coalescing.ts";
 import type { Origin, ResolveOrigin } from "./proxy.ts";
 
@@ -32,6 +38,8 @@ export type Exchange = {
   host: string;
   scheme: "http" | "https";
   peer: string;
+  /** Names the request in the log, and in the header `x-request-id` of every answer. */
+  requestId: string;
   /**
    * The body; no promise where there is none.
    * @throws BODY_TOO_LARGE beyond the limit, without reading on
@@ -75,6 +83,7 @@ export function http1Exchange(
   const host = absolute?.[1] ?? request.headers.host ?? "";
   const origin = resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers);
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  const requestId = newRequestId(statedDepth(headers.get(depthHeader)));
   const hasBody = length !== undefined || coding !== undefined;
   let isRead = !hasBody;
   let ended = false;
@@ -94,6 +103,7 @@ export function http1Exchange(
     host: origin.host,
     scheme: origin.scheme,
     peer: origin.peer,
+    requestId,
     httpMethod: request.method ?? "GET",
     path,
     query,
@@ -109,17 +119,19 @@ export function http1Exchange(
       if (response.headersSent || response.destroyed) return;
       if (!isRead && !request.complete) discardRest(request);
       const bytes = byteLength(body);
-      if (trailers === undefined) {
-        response.writeHead(status, { ...fields, "content-length": String(bytes) });
-      } else {
-        response.writeHead(status, { ...fields, trailer: Object.keys(trailers).join(", ") });
+      const last =
+        trailers === undefined
+          ? { "content-length": String(bytes) }
+          : { trailer: Object.keys(trailers).join(", ") };
+      response.writeHead(status, { ...fields, [requestIdHeader]: requestId, ...last });
+      if (trailers !== undefined) {
         response.addTrailers(trailers);
       }
       ended = true;
       endCoalesced({ response, body, isAscii: body?.length === bytes });
     },
     stream(status, fields) {
-      response.writeHead(status, fields);
+      response.writeHead(status, { ...fields, [requestIdHeader]: requestId });
       response.flushHeaders();
       return {
         write: (piece) => writeTo(response, piece),
@@ -155,10 +167,12 @@ export function http2Exchange(
   // A stream that is reset emits an error; its end is told by onGone.
   stream.on("error", () => {});
   const origin = resolve(seen, called);
+  const requestId = newRequestId(statedDepth(called.get(depthHeader)));
   return {
     host: origin.host,
     scheme: origin.scheme,
     peer: origin.peer,
+    requestId,
     httpMethod: String(headers[":method"] ?? "GET"),
     path,
     query,
@@ -176,7 +190,7 @@ export function http2Exchange(
     respond({ status, headers: fields, body, trailers }) {
       if (stream.headersSent || stream.destroyed || stream.closed) return;
       ended = true;
-      const head = { ":status": status, ...fields };
+      const head = { ":status": status, ...fields, [requestIdHeader]: requestId };
       if (body === undefined || body.length === 0) {
         stream.respond({ ...head, ...trailers }, { endStream: true });
       } else if (trailers === undefined) {
@@ -195,7 +209,8 @@ export function http2Exchange(
     },
     stream(status, fields) {
       let last: Record<string, string> | undefined;
-      stream.respond({ ":status": status, ...fields }, { waitForTrailers: true });
+      const head = { ":status": status, ...fields, [requestIdHeader]: requestId };
+      stream.respond(head, { waitForTrailers: true });
       stream.once("wantTrailers", () => stream.sendTrailers(last ?? {}));
       return {
         write: (piece) => writeTo(stream, piece),

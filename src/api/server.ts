@@ -5,6 +5,7 @@ import tls from "node:tls";
 import type { Logger } from "pino";
 import { type DomainError, failedPrecondition } from "../errors.ts";
 import { sourceOf } from "../authz/source.ts";
+import { requestIdHeader } from "../telemetry/request-id.ts";
 import type { ResolveOrigin } from "./proxy.ts";
 import { type Exchange, http1Exchange, http2Exchange, patient } from "./exchange.ts";
 
@@ -100,6 +101,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     const exchange = http1Exchange(request, response, scheme, options.resolveOrigin);
     dispatch(exchange, () => {
       if (request.headers.expect !== undefined) response.writeContinue();
+      response.setHeader(requestIdHeader, exchange.requestId);
       return [request, response];
     });
   }
@@ -121,10 +123,12 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   });
   two.on("sessionError", () => {});
   two.on("stream", (stream, headers, _flags, rawHeaders) => {
-    dispatch(http2Exchange(stream, headers, rawHeaders, options.resolveOrigin), () => [
-      new http2.Http2ServerRequest(stream, headers, {}, rawHeaders),
-      new http2.Http2ServerResponse(stream),
-    ]);
+    const exchange = http2Exchange(stream, headers, rawHeaders, options.resolveOrigin);
+    dispatch(exchange, () => {
+      const response = new http2.Http2ServerResponse(stream);
+      response.setHeader(requestIdHeader, exchange.requestId);
+      return [new http2.Http2ServerRequest(stream, headers, {}, rawHeaders), response];
+    });
   });
 
   function dispatch(exchange: Exchange, node: () => [NodeRequest, NodeResponse]): void {

@@ -9,8 +9,7 @@ import { sourceOf } from "../authz/source.ts";
 import { type WebLine, type WebNote, webLogger } from "../telemetry/call-line.ts";
 import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { depthHeader, newRequestId, statedDepth } from "../telemetry/request-id.ts";
-import { toDomainError } from "./errors.ts";
+import { httpForm, toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
 import { createSourceGate, type Permit } from "./source-gate.ts";
@@ -100,7 +99,7 @@ export function webServer(ports: {
         instanceId: instance?.id ?? "",
         issuer: issuerOf(externalUrl, domain),
         isBlocked: instance?.isBlocked ?? false,
-        requestId: newRequestId(statedDepth(exchange.headers.get(depthHeader))),
+        requestId: exchange.requestId,
         peer: exchange.peer,
         where: whereOf(exchange.peer, exchange.headers),
         scheme: exchange.scheme,
@@ -118,6 +117,9 @@ export function webServer(ports: {
     return log;
   };
 
+  const tellFailure = ({ path }: WebEndpoint, { requestId, peer }: Exchange, err: unknown): void =>
+    logger.error({ path, requestId, clientAddress: showAddress(peer), err }, "request failed");
+
   async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
     const permit = await pages.enter(sourceOf(exchange.peer));
     try {
@@ -129,8 +131,9 @@ export function webServer(ports: {
 
   async function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
     const started = performance.now();
+    const { requestId } = exchange;
     let at: WebContext | undefined;
-    let status = 500;
+    let status: number;
     let reason: string | undefined;
     let note: WebNote | undefined;
     try {
@@ -139,26 +142,20 @@ export function webServer(ports: {
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       ({ status, note } = answer);
-      if (answer.cause !== undefined) {
-        const clientAddress = showAddress(exchange.peer);
-        logger.error({ path: endpoint.path, clientAddress, err: answer.cause }, "request");
-      }
+      if (answer.cause !== undefined) tellFailure(endpoint, exchange, answer.cause);
       respond(exchange, answer);
     } catch (thrown) {
-      const error = toDomainError(thrown, at?.requestId ?? "");
+      const error = toDomainError(thrown, requestId);
       ({ reason } = error);
       if (error.reason === "BUDGET_SPENT") {
         // Others of the source need not wait for it.
         permit?.leave();
         await delay(slowedMs);
       }
-      if (error.kind === "internal") {
-        const clientAddress = showAddress(exchange.peer);
-        logger.error({ path: endpoint.path, clientAddress, err: thrown }, "request");
-      }
+      if (error.kind === "internal") tellFailure(endpoint, exchange, thrown);
       const page = at && (await pageOf(endpoint, exchange, error, at));
-      status = page?.status ?? status;
-      note = page?.note;
+      status = page?.status ?? httpForm(error).status;
+      note = page?.note ?? { reason };
       if (page === undefined) respondRestError(exchange, error);
       else respond(exchange, page);
     }
@@ -166,7 +163,7 @@ export function webServer(ports: {
       noteRefusal(tooOften(endpoint, at, reason));
     }
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
-    const { instanceId, requestId } = at ?? {};
+    const { instanceId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
     loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress, note });
   }

@@ -86,8 +86,9 @@ function flatten(map: ReadonlyMap<string, Raw>, path: readonly string[]): Entry[
 }
 
 function environmentLayer(env: ConfigInput["env"]): Map<string, Given> {
-  // Kubernetes puts such names, for a service called "idsvc", into every pod beside it; the tests have names of their own.
-  const foreign = /^IDSVC_(SERVICE_(HOST|PORT)|PORT_\d+_|TEST_)/;
+  // Kubernetes puts such names, for a service called "idsvc", into every pod beside it; the tests have names of their own;
+  // and IDSVC_TOKEN is whom `idsvc migrate --send` calls as, in the shell that starts the service too.
+  const foreign = /^IDSVC_(SERVICE_(HOST|PORT)|PORT_\d+_|TEST_|TOKEN$)/;
   const entries = Object.entries(env).flatMap(([name, raw]) =>
     name.startsWith("IDSVC_") && !foreign.test(name) && raw !== undefined
       ? [{ env: name, spelled: name, raw }]

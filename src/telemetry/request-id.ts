@@ -3,6 +3,9 @@ import { randomBytes } from "node:crypto";
 const processPart = randomBytes(9).toString("base64url");
 let calls = 0;
 
+/** The header of every answer that names its request, as the log does. */
+export const requestIdHeader = "x-request-id";
+
 /** The header with which calls of targets, and what they call here in turn, tell how deep they are. */
 export const depthHeader = "idsvc-depth";
 /** Calls of targets back into the service go no deeper (X10). */

@@ -7,14 +7,16 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 import * as grpc from "@grpc/grpc-js";
 import { errorReason } from "../../src/client/error-reason.ts";
 import { addCaller, startTestApp, type TestApp } from "../support/app.ts";
-import { countModule, countService, type Streams } from "../support/stream-service.ts";
+import { countModule, countService, defectAfter, type Streams } from "../support/stream-service.ts";
 
 const streams: Streams = { opened: 0, closed: 0 };
+const logged: Record<string, unknown>[] = [];
 let service: TestApp;
 let stranger: string;
 
 before(async () => {
-  service = await startTestApp({ moreModules: [countModule(streams)] });
+  const log = (line: string) => void logged.push(JSON.parse(line));
+  service = await startTestApp({ moreModules: [countModule(streams)], log });
   stranger = (await addCaller(service, [])).token;
 });
 after(() => service[Symbol.asyncDispose]());
@@ -126,6 +128,22 @@ for (const [name, count] of protocols) {
     });
   });
 }
+
+describe("a stream that fails by a defect", () => {
+  it("ends with the id of its request, and the log has the defect under it", async () => {
+    const url = `${service.url}/test/count/5?break_after=${defectAfter}`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${service.token}` } });
+    const id = answer.headers.get("x-request-id");
+    const last = (await answer.text()).trimEnd().split("\n").at(-1) ?? "";
+    const { error } = JSON.parse(last);
+    assert.deepEqual([error.code, error.details[0].reason], [Code.Internal, "INTERNAL"]);
+    assert.equal(error.details[0].metadata.request_id, id);
+    assert.ok(!last.includes("defect"));
+    const told = logged.filter(({ requestId, level }) => requestId === id && level === "error");
+    assert.equal(told.length, 1);
+    assert.match(JSON.stringify(told[0]), /a defect of the handler/);
+  });
+});
 
 describe("a client that goes while a stream flows", () => {
   it("closes the handler's stream", async () => {

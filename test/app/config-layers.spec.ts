@@ -1,10 +1,14 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { type Config, listOptions } from "../../src/app/config.ts";
+import { DomainError } from "../../src/errors.ts";
 import { fileOf, load, masterKey, refused, shown } from "./configure.ts";
 
+const root = resolve(import.meta.dirname, "../..");
 const publicKey = generateKeyPairSync("ed25519")
   .publicKey.export({ type: "spki", format: "pem" })
   .toString();
@@ -168,9 +172,28 @@ describe("an unknown option", () => {
       IDSVC_SERVICE_HOST: "10.0.0.1",
       IDSVC_PORT_8080_TCP_ADDR: "x",
       IDSVC_TEST_POSTGRES: "x",
+      IDSVC_TOKEN: "idsvc_pat_x",
     };
     assert.equal(load({ env }).port, 8080);
   });
+});
+
+describe("the variables that the README and the commands name", () => {
+  const named = [
+    ...readFileSync(join(root, "README.md"), "utf8").matchAll(/\bIDSVC_[A-Z_]*[A-Z]\b/g),
+    ...globSync("src/**/*.ts", { cwd: root }).flatMap((path) => [
+      ...readFileSync(join(root, path), "utf8").matchAll(/env\["(IDSVC_[A-Z_]+)"\]/g),
+    ]),
+  ].map(([all, name = all]) => name);
+  for (const name of new Set(named))
+    it(`${name} keeps no command from running`, () => {
+      try {
+        load({ env: { [name]: "x" } });
+      } catch (error) {
+        assert.ok(error instanceof DomainError);
+        assert.notEqual(error.reason, "CONFIG_OPTION_UNKNOWN", error.message);
+      }
+    });
 });
 
 describe("a configuration file", () => {

@@ -39,6 +39,9 @@ function compile(): DescService {
 /** How many streams of the service have been opened, and how many of them closed again. */
 export type Streams = { opened: number; closed: number };
 
+/** A `break_after` at which the method throws what is no refusal. */
+export const defectAfter = 3;
+
 type CountRequest = { to: number; breakAfter: number; hang: boolean };
 
 /** A slice whose only method counts. */
@@ -50,6 +53,7 @@ export function countModule(streams: Streams): Module {
     try {
       for (let reached = 1; reached <= to; reached++) {
         if (breakAfter > 0 && reached > breakAfter) {
+          if (breakAfter === defectAfter) throw new Error("a defect of the handler");
           throw failedPrecondition("COUNT_BROKEN", `cannot count beyond ${breakAfter}`);
         }
         yield create(output as NonNullable<typeof output>, { numberReached: reached });

@@ -41,7 +41,7 @@ describe("the line of a call", () => {
       const { lines, logger } = capture();
       const child = logger.child({ replica: "r1" });
       callLogger(child, service, method)(each);
-      child.info({ service, method, ...each }, "call");
+      child.info({ rpcService: service, method, ...each }, "call");
       assert.equal(withoutTime(lines[0]), withoutTime(lines[1]));
       assert.match(lines[0] ?? "", /"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/);
       assert.equal(JSON.parse(lines[0] ?? "").caller, each.caller);
@@ -96,11 +96,8 @@ describe("the line of a request that is not RPC", () => {
     clientAddress: "2001:db8:1::/48",
   };
   for (const [what, each] of [
-    ["with everything", facts],
-    [
-      "of no instance",
-      { ...facts, instanceId: undefined, requestId: undefined, clientAddress: undefined },
-    ],
+    ["with everything", { ...facts, note: { reason: "INSTANCE_NOT_FOUND" } }],
+    ["of no instance", { ...facts, instanceId: undefined, clientAddress: undefined }],
     ["with quotes", { ...facts, instanceId: 'a"\\b\r\n' }],
     [
       "of a refusal",

@@ -29,7 +29,10 @@ export const telemetry =
       };
       if (failure !== undefined) note(noteRefusal, path, call, failure);
       if (failure?.kind !== "internal") return log(line);
-      logger.error({ service, method: method.name, ...line, err: failure.cause }, "call failed");
+      logger.error(
+        { rpcService: service, method: method.name, ...line, err: failure.cause },
+        "call failed",
+      );
     };
     return async (call, next) => {
       const started = performance.now();

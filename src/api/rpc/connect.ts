@@ -1,6 +1,6 @@
 import { Code } from "#gen/google/rpc/code_pb.ts";
 import { whenKnown } from "../../awaitable.ts";
-import { invalidArgument } from "../../errors.ts";
+import { type DomainError, invalidArgument } from "../../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
@@ -40,26 +40,23 @@ export async function serveConnect(
 
 /** Sends a refusal as the Connect protocol writes it; the HTTP status is that of REST (A7). */
 export function respondConnectError(exchange: Exchange, thrown: unknown): void {
-  const { error, body } = connectError(thrown);
+  const error = toDomainError(thrown, exchange.requestId);
   const http = httpForm(error);
   exchange.respond({
     status: http.status,
     headers: { "content-type": "application/json", ...http.headers },
-    body: JSON.stringify(body),
+    body: JSON.stringify(connectError(error)),
   });
 }
 
 /** A refusal as Connect writes it, whole or at the end of a stream. */
-export function connectError(thrown: unknown) {
-  const { error, status } = toWire(toDomainError(thrown, ""));
+export function connectError(error: DomainError) {
+  const status = toWire(error);
   const details = status.details.map(({ typeUrl, value }) => ({
     type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
     value: Buffer.from(value).toString("base64").replace(/=+$/, ""),
   }));
-  return {
-    error,
-    body: { code: codeNames.get(status.code) ?? "unknown", message: status.message, details },
-  };
+  return { code: codeNames.get(status.code) ?? "unknown", message: status.message, details };
 }
 
 // Connect spells the canonical codes in lower case, and one of them as in America.

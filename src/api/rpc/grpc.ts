@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
-import { invalidArgument, invalidField } from "../../errors.ts";
+import { type DomainError, invalidArgument, invalidField } from "../../errors.ts";
 import type { CallHeaders } from "../call.ts";
 import { toDomainError, toWire } from "../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
@@ -58,13 +58,13 @@ export async function serveGrpc(
     const bytes = typeof written === "string" ? Buffer.from(written) : written;
     respond(exchange, kind, bytes, { "grpc-status": "0" });
   } catch (thrown) {
-    respond(exchange, kind, undefined, errorTrailers(thrown));
+    respond(exchange, kind, undefined, errorTrailers(toDomainError(thrown, exchange.requestId)));
   }
 }
 
 /** How a refused call ends. */
-export function errorTrailers(thrown: unknown): Record<string, string> {
-  const { error, status } = toWire(toDomainError(thrown, ""));
+export function errorTrailers(error: DomainError): Record<string, string> {
+  const status = toWire(error);
   return {
     ...error.headers,
     "grpc-status": String(status.code),

@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { DomainError } from "../../errors.ts";
 import { callEndpoint, type StreamEndpoint } from "../endpoint.ts";
 import { toDomainError } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
@@ -23,12 +24,12 @@ type Framing = {
   compressionHeader: string;
   timeoutMs: number | undefined;
   /** The last frame, if the end of the stream travels in the body. */
-  endFrame(thrown: unknown): Uint8Array | undefined;
-  trailers(thrown: unknown): Record<string, string> | undefined;
+  endFrame(failure: DomainError | undefined): Uint8Array | undefined;
+  trailers(failure: DomainError | undefined): Record<string, string> | undefined;
 };
 
-const trailersOf = (thrown: unknown) =>
-  thrown === undefined ? { "grpc-status": "0" } : errorTrailers(thrown);
+const trailersOf = (failure: DomainError | undefined) =>
+  failure === undefined ? { "grpc-status": "0" } : errorTrailers(failure);
 
 /** Serves a server-streaming method over gRPC or gRPC-Web. */
 export function serveGrpcStream(
@@ -44,8 +45,8 @@ export function serveGrpcStream(
     text: kind.text,
     compressionHeader: "grpc-encoding",
     timeoutMs: grpcTimeout(exchange.headers.get("grpc-timeout")),
-    endFrame: (thrown) => (kind.web ? trailerFrame(trailersOf(thrown)) : undefined),
-    trailers: (thrown) => (kind.web ? undefined : trailersOf(thrown)),
+    endFrame: (failure) => (kind.web ? trailerFrame(trailersOf(failure)) : undefined),
+    trailers: (failure) => (kind.web ? undefined : trailersOf(failure)),
   }));
 }
 
@@ -68,8 +69,8 @@ export function serveConnectStream(
     text: false,
     compressionHeader: "connect-content-encoding",
     timeoutMs: connectTimeout(exchange.headers.get("connect-timeout-ms")),
-    endFrame(thrown) {
-      const end = thrown === undefined ? {} : { error: connectError(thrown).body };
+    endFrame(failure) {
+      const end = failure === undefined ? {} : { error: connectError(failure) };
       return frame(Buffer.from(JSON.stringify(end)), endOfStreamFlag);
     },
     trailers: () => undefined,
@@ -83,8 +84,8 @@ async function serve(
 ): Promise<void> {
   const { rule } = endpoint;
   const framing = prepare();
-  let opened: { result: AsyncIterable<Message>; requestId: string } | undefined;
-  let failure: unknown;
+  let opened: { result: AsyncIterable<Message> } | undefined;
+  let failure: DomainError | undefined;
   try {
     opened = await callEndpoint(endpoint, exchange, {
       protocol: framing.protocol,
@@ -95,7 +96,7 @@ async function serve(
       },
     });
   } catch (thrown) {
-    failure = thrown;
+    failure = toDomainError(thrown, exchange.requestId);
   }
   const pieces = exchange.stream(200, {
     "content-type": framing.contentType,
@@ -111,7 +112,7 @@ async function serve(
       }
     }
   } catch (thrown) {
-    failure = toDomainError(thrown, opened?.requestId ?? "");
+    failure = toDomainError(thrown, exchange.requestId);
   }
   const last = framing.endFrame(failure);
   if (last !== undefined) await send(last);

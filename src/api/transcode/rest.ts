@@ -2,7 +2,7 @@ import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { whenKnown } from "../../awaitable.ts";
 import { writtenAs } from "../../authz/response-cache.ts";
-import { invalidArgument, notFound, unimplemented } from "../../errors.ts";
+import { type DomainError, invalidArgument, notFound, unimplemented } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
@@ -80,7 +80,7 @@ const inPieces = (exchange: Exchange): AsyncIterable<Uint8Array> =>
 async function sendLines(
   exchange: Exchange,
   { successStatus, jsonNames }: Endpoint["rule"],
-  { result, requestId }: Outcome<AsyncIterable<Message>>,
+  { result }: Outcome<AsyncIterable<Message>>,
   write: (message: Message) => string,
 ): Promise<void> {
   const lines = exchange.stream(successStatus, {
@@ -90,8 +90,8 @@ async function sendLines(
   try {
     for await (const message of flowing(exchange, result)) await lines.write(`${write(message)}\n`);
   } catch (thrown) {
-    const { body } = restError(toDomainError(thrown, requestId), jsonNames);
-    await lines.write(`${JSON.stringify({ error: body })}\n`);
+    const error = restError(toDomainError(thrown, exchange.requestId), jsonNames);
+    await lines.write(`${JSON.stringify({ error })}\n`);
   }
   lines.end();
 }
@@ -113,20 +113,20 @@ export function respondRestError(
   thrown: unknown,
   jsonNames: "proto" | "lowerCamel" = "proto",
 ): void {
-  const { error, body } = restError(thrown, jsonNames);
+  const error = toDomainError(thrown, exchange.requestId);
   const http = httpForm(error);
-  respondJson(exchange, http.status, JSON.stringify(body), http.headers);
+  respondJson(exchange, http.status, JSON.stringify(restError(error, jsonNames)), http.headers);
 }
 
-function restError(thrown: unknown, jsonNames: "proto" | "lowerCamel") {
-  const { error, status } = toWire(toDomainError(thrown, ""));
+function restError(error: DomainError, jsonNames: "proto" | "lowerCamel") {
+  const status = toWire(error);
   const options = { registry: detailTypes, useProtoFieldName: jsonNames === "proto" };
   const details = status.details.map((detail) => {
     const json = Object(toJson(AnySchema, detail, options));
     // The order means nothing to a machine; a person reads the type first.
     return { "@type": Reflect.get(json, "@type"), ...json };
   });
-  return { error, body: { code: status.code, message: status.message, details } };
+  return { code: status.code, message: status.message, details };
 }
 
 function respondJson(
