@@ -76,6 +76,7 @@ const factory =
     new DomainError(kind, reason, message, facts);
 
 export const cancelled = factory("cancelled");
+export const callerGone = (): DomainError => cancelled("CANCELLED", "the caller has gone");
 export const invalidArgument = factory("invalidArgument");
 export const deadlineExceeded = factory("deadlineExceeded");
 export const notFound = factory("notFound");

@@ -1,3 +1,4 @@
+import { methodNotAllowed } from "./refusals.ts";
 import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
 import { type DomainError, invalidArgument, invalidField, unimplemented } from "../errors.ts";
@@ -170,9 +171,7 @@ function serveProbe(exchange: Exchange, probe: () => Answer): void {
 
 function serveConnectCall(endpoint: Endpoint, exchange: Exchange, contentType: string): void {
   if (exchange.httpMethod !== "POST") {
-    const facts = { httpStatus: 405, headers: { allow: "POST" } };
-    const message = `${exchange.httpMethod} is not served at ${exchange.path}: use POST`;
-    respondConnectError(exchange, unimplemented("METHOD_NOT_ALLOWED", message, facts));
+    respondConnectError(exchange, methodNotAllowed(exchange, ["POST"]));
     return;
   }
   if (endpoint.kind === "unary") {

@@ -1,8 +1,9 @@
+import { bodyTooLarge } from "./refusals.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { PassThrough, Readable, type Writable } from "node:stream";
 import type { Awaitable } from "../awaitable.ts";
-import { cancelled, deadlineExceeded, resourceExhausted } from "../errors.ts";
+import { cancelled, deadlineExceeded } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import {
   depthHeader,
@@ -283,11 +284,9 @@ function callHeaders(
   };
 }
 
-const tooLarge = (limit: number) =>
-  resourceExhausted("BODY_TOO_LARGE", `the request body is larger than ${limit} bytes`, {
-    httpStatus: 413,
-    metadata: { maximum_bytes: String(limit) },
-  });
+const brokeOff = (cause: unknown) => cancelled("CANCELLED", "the request broke off", { cause });
+
+const tooLarge = (limit: number) => bodyTooLarge("request body", limit);
 
 const tooSlow = () =>
   deadlineExceeded("BODY_TOO_SLOW", "the request body did not come within 30 seconds", {
@@ -300,8 +299,7 @@ function inPieces(source: IncomingMessage | ServerHttp2Stream): Readable {
   // Who reads it is told. Before anybody does, an error that nobody hears would end the process.
   body.on("error", () => {});
   const breakOff = (cause?: unknown) => {
-    if (!body.writableEnded)
-      body.destroy(cancelled("CANCELLED", "the request broke off", { cause }));
+    if (!body.writableEnded) body.destroy(brokeOff(cause));
   };
   source.setTimeout(longestSilenceMs, breakOff);
   source
@@ -358,7 +356,7 @@ function readAll(
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      reject(cancelled("CANCELLED", "the request broke off", { cause }));
+      reject(brokeOff(cause));
     };
     source.on("data", take).on("end", finish).on("error", breakOff).on("close", breakOff);
     if (source.destroyed) breakOff();

@@ -1,3 +1,4 @@
+import { storeMissing } from "../storage/refusals.ts";
 import { existsSync } from "node:fs";
 import type { Logger } from "pino";
 import { failedPrecondition, invalidArgument } from "../errors.ts";
@@ -35,10 +36,7 @@ export async function promote(
     );
   }
   if (!existsSync(databaseUrl.file)) {
-    throw failedPrecondition(
-      "STORE_MISSING",
-      `${databaseUrl.file} is no store of idsvc: check IDSVC_DATABASE_URL`,
-    );
+    throw storeMissing(databaseUrl.file);
   }
   await using kernel = await openKernel(config, { logger, alone: true });
   const { importStore } = await import("../storage/postgres/import.ts");

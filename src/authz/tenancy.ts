@@ -214,6 +214,9 @@ export function organizationOf({ context, caller }: Scope): string {
   );
 }
 
-// To the letter what the resolving of the context says of an organization that is not there (B3).
-const contextNotFound = () =>
+/** Of an organization that the caller may not know of, too (B3). */
+export const contextNotFound = (): DomainError =>
   notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");
+
+export const instanceOfHostOnly = (): DomainError =>
+  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { aborted, cancelled } from "../errors.ts";
+import { aborted, callerGone } from "../errors.ts";
 import {
   ClaimTaken,
   type ClaimChange,
@@ -155,7 +155,7 @@ export function createTransact(parts: Parts): Transact {
         await at.guard?.(unit.transaction);
         const result = await decide(unit.transaction);
         await unit.settle();
-        if (at.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
+        if (at.signal?.aborted) throw callerGone();
         try {
           await unit.commit();
           return result;

@@ -35,8 +35,8 @@ const frozen = new Set(
 );
 // Names are added by themselves; that none goes is what event-names.spec.ts holds.
 const namesFile = join(import.meta.dirname, "../fixtures/event-names.txt");
-const named = readFileSync(namesFile, "utf8").trim().split("\n");
-writeFileSync(namesFile, `${[...new Set([...named, ...types])].toSorted().join("\n")}\n`);
+const known = readFileSync(namesFile, "utf8").trim().split("\n");
+writeFileSync(namesFile, `${[...new Set([...known, ...types])].toSorted().join("\n")}\n`);
 
 const missing = new Set(types.filter((type) => !frozen.has(type)));
 const added = new Set<string>();

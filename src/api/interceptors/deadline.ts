@@ -1,4 +1,4 @@
-import { cancelled, deadlineExceeded } from "../../errors.ts";
+import { callerGone, deadlineExceeded } from "../../errors.ts";
 import type { InterceptorFactory } from "../call.ts";
 
 /**
@@ -24,7 +24,7 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
     setImmediate(() => {
       if (!isOver) timer = setTimeout(expire, ms);
     });
-    call.onGone = () => reject(cancelled("CANCELLED", "the caller has gone"));
+    call.onGone = () => reject(callerGone());
     if (call.gone) call.onGone();
     void answer.then(resolve, reject).then(end);
   });

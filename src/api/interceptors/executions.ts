@@ -3,7 +3,7 @@ import { clientOf, editorOf } from "../../authz/context.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { withoutSecrets, withSecretsOf } from "../../authz/secret-fields.ts";
-import { cancelled } from "../../errors.ts";
+import { callerGone } from "../../errors.ts";
 import type { Around, HookedCall } from "../../executor/index.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
@@ -62,7 +62,7 @@ export const executions =
       let result: R | undefined;
       await port.run(around, hook, async () => {
         // Who has been answered already must not find that something was done all the same.
-        if (hook.signal?.aborted) throw cancelled("CANCELLED", "the caller has gone");
+        if (hook.signal?.aborted) throw callerGone();
         result = await next();
         return {
           // Of a unary method the result is its output message (endpoints.ts).

@@ -1,8 +1,9 @@
+import { contextNotFound, instanceOfHostOnly } from "../../authz/tenancy.ts";
 import type { Message } from "@bufbuild/protobuf";
 import { type RequestContext, RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { RequestedContext } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
-import { type DomainError, invalidField, notFound } from "../../errors.ts";
+import { type DomainError, invalidField } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -72,8 +73,8 @@ async function fromRequest(
 
 // Everybody else is at home on the instance of the host; system callers may name any (B2).
 function enterInstance(call: Call, found: { id: string } | undefined): RequestedContext {
-  if (found === undefined) throw instanceNotFound();
-  if (found.id !== call.instanceId && call.caller?.kind !== "system") throw instanceNotFound();
+  if (found === undefined) throw instanceOfHostOnly();
+  if (found.id !== call.instanceId && call.caller?.kind !== "system") throw instanceOfHostOnly();
   call.instanceId = found.id;
   return { type: "instance", isNamed: true };
 }
@@ -92,7 +93,7 @@ async function fromHeader({ organizations }: Ports, call: Call): Promise<Request
 
 /** Organizations in which the caller has nothing do not exist for them (J13). */
 function enterOrganization(call: Call, found: { id: string } | undefined): RequestedContext {
-  if (found === undefined || !knowsOrganization(call, found.id)) throw organizationNotFound();
+  if (found === undefined || !knowsOrganization(call, found.id)) throw contextNotFound();
   return { type: "organization", organizationId: found.id };
 }
 
@@ -104,7 +105,3 @@ const noSystemContext = (): DomainError =>
     "CONTEXT_INVALID",
     "the system has none of these: name an instance or an organization, or leave ctx out",
   );
-const organizationNotFound = (): DomainError =>
-  notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");
-const instanceNotFound = (): DomainError =>
-  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");

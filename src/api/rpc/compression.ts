@@ -1,3 +1,4 @@
+import { bodyTooLarge } from "../refusals.ts";
 import { type Readable, pipeline } from "node:stream";
 import {
   brotliDecompress,
@@ -8,7 +9,7 @@ import {
   inflate,
 } from "node:zlib";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
+import { invalidArgument, unimplemented } from "../../errors.ts";
 import type { Exchange } from "../exchange.ts";
 
 type Decompress = (
@@ -43,10 +44,7 @@ export function decompress(
       const tooLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
       reject(
         tooLarge
-          ? resourceExhausted("BODY_TOO_LARGE", `the message is larger than ${limit} bytes`, {
-              httpStatus: 413,
-              metadata: { maximum_bytes: String(limit) },
-            })
+          ? bodyTooLarge("message", limit)
           : invalidArgument("ENCODING_MALFORMED", `the message is not valid ${encoding}`, {
               cause: error,
             }),

@@ -1,4 +1,5 @@
-import { invalidArgument, resourceExhausted, unimplemented } from "../../errors.ts";
+import { bodyTooLarge } from "../refusals.ts";
+import { invalidArgument, unimplemented } from "../../errors.ts";
 
 const headLength = 5;
 const compressedFlag = 1;
@@ -36,10 +37,7 @@ export function unframe(
     throw invalidArgument("FRAME_MALFORMED", `a message frame has flag 0 or 1, this one ${flag}`);
   }
   if (length > limit) {
-    throw resourceExhausted("BODY_TOO_LARGE", `the request message is larger than ${limit} bytes`, {
-      httpStatus: 413,
-      metadata: { maximum_bytes: String(limit) },
-    });
+    throw bodyTooLarge("request message", limit);
   }
   const end = headLength + length;
   if (end > body.length) {

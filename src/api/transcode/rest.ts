@@ -1,8 +1,9 @@
+import { methodNotAllowed } from "../refusals.ts";
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { whenKnown } from "../../awaitable.ts";
 import { writtenAs } from "../../authz/response-cache.ts";
-import { type DomainError, invalidArgument, notFound, unimplemented } from "../../errors.ts";
+import { type DomainError, invalidArgument, notFound } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
@@ -145,8 +146,8 @@ function respondJson(
 /** The refusal of a path that no route has, or not for this HTTP method. */
 export function routeError(
   match: Exclude<RouteMatch<Route>, { kind: "found" }>,
-  { httpMethod, path }: Exchange,
-) {
+  exchange: Exchange,
+): DomainError {
   if (match.kind === "badEncoding") {
     return invalidArgument(
       "PATH_MALFORMED",
@@ -159,13 +160,5 @@ export function routeError(
       "nothing is served at this path: /openapi.json lists what is",
     );
   }
-  const allow = match.allow.join(", ");
-  return unimplemented(
-    "METHOD_NOT_ALLOWED",
-    `${httpMethod} is not served at ${path}: use ${allow}`,
-    {
-      httpStatus: 405,
-      headers: { allow },
-    },
-  );
+  return methodNotAllowed(exchange, match.allow);
 }

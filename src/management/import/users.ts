@@ -7,7 +7,6 @@ import {
   ImportedMetadataSchema,
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { requireChosenId } from "../../authz/chosen-id.ts";
-import { alreadyExists } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -24,6 +23,7 @@ import {
   setMetadata,
   user,
   userEvents,
+  userIdTaken,
   userNotFound,
 } from "../../resources/user/index.ts";
 import { toData, toEmail, toPhone } from "../convert.ts";
@@ -167,7 +167,7 @@ async function isThere(tx: Transaction, userId: string, orgId: string): Promise<
   const { state } = await tx.load(user, userId);
   if (state === undefined) return false;
   if (state.organizationId === orgId) return true;
-  throw alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
+  throw userIdTaken();
 }
 
 /** @throws NOT_FOUND USER_NOT_FOUND also for the user of another organization */

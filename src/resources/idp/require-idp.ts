@@ -1,4 +1,4 @@
-import { notFound } from "../../errors.ts";
+import { idpNotFound } from "./idp.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
@@ -28,8 +28,6 @@ export async function requireIdp(
         inArray(t.organizationId, ["", at.organizationId]),
       ),
     );
-  if (row === undefined) {
-    throw notFound("IDP_NOT_FOUND", "the identity provider does not exist");
-  }
+  if (row === undefined) throw idpNotFound();
   tx.expectRows(idps, { instanceId, id }, 1);
 }

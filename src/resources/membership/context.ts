@@ -1,7 +1,8 @@
+import { instanceOfHostOnly } from "../../authz/tenancy.ts";
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantNotFound, projectGrantReader, requireProjectGrant } from "../grant/index.ts";
@@ -39,11 +40,11 @@ export function createContexts({ db, organizations }: Deps): Contexts {
       case "system":
         return { type: "system" } as const;
       case "instanceId":
-        if (named.value !== instanceId) throw instanceNotFound();
+        if (named.value !== instanceId) throw instanceOfHostOnly();
         return { type: "instance" } as const;
       case "instanceDomain": {
         const found = await instances.byDomain(named.value.toLowerCase());
-        if (found?.id !== instanceId) throw instanceNotFound();
+        if (found?.id !== instanceId) throw instanceOfHostOnly();
         return { type: "instance" } as const;
       }
       case "orgId":
@@ -103,6 +104,3 @@ export function createContexts({ db, organizations }: Deps): Contexts {
     },
   };
 }
-
-const instanceNotFound = () =>
-  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");

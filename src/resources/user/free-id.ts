@@ -1,4 +1,5 @@
-import { alreadyExists, type DomainError, failedPrecondition } from "../../errors.ts";
+import { userIdTaken } from "./user.ts";
+import { type DomainError, failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { refusalOfId } from "../../authz/chosen-id.ts";
 import { caseFold } from "../../storage/case-fold.ts";
@@ -60,8 +61,6 @@ export function idGuard({ db }: { db: Database }) {
     },
   };
 }
-
-const userIdTaken = () => alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
 
 export const clientIdIsId = () =>
   failedPrecondition(

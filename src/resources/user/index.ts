@@ -104,6 +104,7 @@ export {
   deactivateUser,
   requireUser,
   user,
+  userIdTaken,
   userNotFound,
 } from "./user.ts";
 export { reachOf, requireVouching } from "./vouch.ts";

@@ -126,7 +126,7 @@ export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
 
 /** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of theirs may pass to another */
 export function addUser({ version }: Loaded<State>, wanted: NewUser): UserEvent[] {
-  if (version > 0n) throw alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
+  if (version > 0n) throw userIdTaken();
   const asText = { ...wanted, data: JSON.stringify(wanted.data) };
   switch (wanted.schemaType) {
     case "human":
@@ -237,5 +237,8 @@ export async function requireUser(tx: Transaction, id: string): Promise<User> {
   if (state === undefined) throw userNotFound();
   return state;
 }
+
+export const userIdTaken = () =>
+  alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
 
 export const userNotFound = () => notFound("USER_NOT_FOUND", "the user does not exist");

@@ -28,8 +28,6 @@ export const outcomeUnknown = (cause: unknown) =>
     { retryAfterSeconds: 5, cause },
   );
 
-export const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");
-
 /** What the server itself said; undefined for an error of the connection. */
 export const serverError = (error: unknown): pg.DatabaseError | undefined =>
   error instanceof pg.DatabaseError ? error : undefined;

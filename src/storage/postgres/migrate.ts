@@ -1,3 +1,4 @@
+import { formatNewer } from "../refusals.ts";
 import type pg from "pg";
 import { failedPrecondition } from "../../errors.ts";
 import { kernelTables, sequences, storeFacts, storeTables } from "../kernel-tables.ts";
@@ -109,11 +110,7 @@ export async function formatOf(connection: Pick<pg.Client | pg.Pool, "query">): 
 
 async function checkFormat(connection: Connection): Promise<void> {
   const format = await formatOf(connection);
-  if (format <= storeFormat) return;
-  throw failedPrecondition(
-    "STORE_NEWER",
-    `the store has format ${format}, this build knows up to ${storeFormat}: start the newer build, or restore a backup made by this one`,
-  );
+  if (format > storeFormat) throw formatNewer("the store", format, storeFormat);
 }
 
 /** The names of the tables that are there. */

@@ -1,6 +1,6 @@
+import { rebuildReplaced } from "../refusals.ts";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import { aborted } from "../../errors.ts";
 import type { Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { RowChange } from "../row-change.ts";
@@ -44,10 +44,7 @@ export async function createShadow(url: string, tables: AnyTable[]): Promise<Sha
   const asOwner: Administrator["transaction"] = (work, isolation) =>
     admin.transaction(async (connection) => {
       if (await isMine(connection)) return work(connection);
-      throw aborted(
-        "REBUILD_REPLACED",
-        "projections are being verified or rebuilt by another process: try again when it is done",
-      );
+      throw rebuildReplaced();
     }, isolation);
   await admin.transaction(async (connection) => {
     await connection.query(

@@ -1,3 +1,4 @@
+import { storeClosed } from "../refusals.ts";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
@@ -18,7 +19,6 @@ import {
   isRetryable,
   serverError,
   storeBusy,
-  storeClosed,
   storeError,
   storeUnavailable,
 } from "./errors.ts";

@@ -1,3 +1,4 @@
+import { storeMissing } from "../refusals.ts";
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -41,14 +42,14 @@ export async function backupSqlite(from: string, to: string, facts: Facts): Prom
 }
 
 async function copy(from: string, to: string): Promise<void> {
-  if (!existsSync(from)) throw noStore(from);
+  if (!existsSync(from)) throw storeMissing(from);
   const connection = new Sqlite(from, { fileMustExist: true });
   try {
     const isStore = connection
       .prepare("SELECT count(*) FROM sqlite_schema WHERE name IN (?, ?)")
       .pluck()
       .get(storeTables.name, sequences.name);
-    if (isStore !== 2) throw noStore(from);
+    if (isStore !== 2) throw storeMissing(from);
     // The copy reads within this transaction, so the commits of others neither show in it nor make it begin anew.
     connection.exec(`BEGIN; SELECT 1 FROM ${storeTables.name} LIMIT 1`);
     await connection.backup(to, { progress: () => pagesAStep });
@@ -90,9 +91,6 @@ function flush(path: string): void {
 
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error;
-
-const noStore = (path: string) =>
-  failedPrecondition("STORE_MISSING", `${path} is no store of idsvc: check IDSVC_DATABASE_URL`);
 
 const fileExists = (path: string) =>
   failedPrecondition("BACKUP_FILE_EXISTS", `${path} is there already: name a new file`);

@@ -1,7 +1,7 @@
+import { storeClosed } from "../refusals.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
-import { unavailable } from "../../errors.ts";
 import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { createListeners } from "../listeners.ts";
@@ -203,5 +203,3 @@ export function openSqlite(options: {
     },
   };
 }
-
-const storeClosed = () => unavailable("STORE_CLOSED", "the service is stopping: try again");

@@ -1,5 +1,5 @@
+import { formatNewer } from "../refusals.ts";
 import type SqliteDatabase from "better-sqlite3";
-import { failedPrecondition } from "../../errors.ts";
 import { kernelTables, sequences, storeTables } from "../kernel-tables.ts";
 import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";
 import { type AnyTable, columnName } from "../table.ts";
@@ -16,10 +16,7 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
   return exclusively(connection, () => {
     const format = Number(connection.pragma("user_version", { simple: true }));
     if (format > storeFormat) {
-      throw failedPrecondition(
-        "STORE_NEWER",
-        `the store ${connection.name} has format ${format}, this build knows up to ${storeFormat}: start the newer build, or restore a backup made by this one`,
-      );
+      throw formatNewer(`the store ${connection.name}`, format, storeFormat);
     }
     if (!exists(connection, storeTables.name)) for (const t of kernelTables) make(connection, t);
     connection.pragma(`user_version = ${storeFormat}`, { simple: true });

@@ -1,6 +1,6 @@
+import { rebuildReplaced } from "../refusals.ts";
 import { randomBytes } from "node:crypto";
 import type SqliteDatabase from "better-sqlite3";
-import { aborted } from "../../errors.ts";
 import type { Bring, Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
@@ -44,10 +44,7 @@ export function createShadow(
   const asOwner = <T>(work: () => T): T =>
     exclusively(connection, () => {
       if (isMine()) return work();
-      throw aborted(
-        "REBUILD_REPLACED",
-        "projections are being verified or rebuilt by another process: try again when it is done",
-      );
+      throw rebuildReplaced();
     });
   exclusively(connection, () => {
     drop();
