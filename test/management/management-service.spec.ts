@@ -291,8 +291,8 @@ describe("ListProjectGrantChanges (G2)", () => {
   it("takes every position of 64 bits", async () => {
     const { path } = await grant();
     for (const position of ["9223372036854775807", "9223372036854775808", "18446744073709551615"]) {
-      const before = bodyOf(await call(`${path}?query.sequence=${position}`)).result;
-      assert.deepEqual(keysOf(before), whole.toReversed(), position);
+      const earlier = bodyOf(await call(`${path}?query.sequence=${position}`)).result;
+      assert.deepEqual(keysOf(earlier), whole.toReversed(), position);
       const behind = bodyOf(await call(`${path}?query.sequence=${position}&query.asc=true`)).result;
       assert.deepEqual(behind, [], position);
     }
