@@ -6,7 +6,12 @@ import {
   hasOption,
   type Message,
 } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
+import {
+  type Duration,
+  DurationSchema,
+  type Timestamp,
+  TimestampSchema,
+} from "@bufbuild/protobuf/wkt";
 import {
   type BoolRules,
   type BytesRules,
@@ -20,6 +25,7 @@ import {
   type RepeatedRules,
   type StringRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { isDuration, isTimestamp } from "./times-in-range.ts";
 import { plainRules } from "./string-rules.ts";
 
 type Check = (value: unknown) => boolean;
@@ -37,6 +43,10 @@ const longestMatched = 64;
 const yes: Check = () => true;
 const unsure: Check = () => false;
 const compiled = new WeakMap<DescMessage, Check>();
+const times: Readonly<Record<string, Check>> = {
+  [TimestampSchema.typeName]: (value) => isTimestamp(value as Timestamp),
+  [DurationSchema.typeName]: (value) => isDuration(value as Duration),
+};
 
 /**
  * A check that is true only for messages that keep every rule of the schema (precheck); false means "ask the validator".
@@ -55,10 +65,11 @@ function compileMessage(type: DescMessage): Check {
   compiled.set(type, (value) => compileMessage(type)(value));
   const check = hasOption(type, messageOption)
     ? unsure
-    : all([
+    : (times[type.typeName] ??
+      all([
         ...type.oneofs.map(compileOneof),
         ...type.fields.filter(({ oneof }) => oneof === undefined).map(compileField),
-      ]);
+      ]));
   compiled.set(type, check);
   return check;
 }

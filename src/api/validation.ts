@@ -7,6 +7,7 @@ import { type FieldViolation, invalidArgument } from "../errors.ts";
 import { type Inside, insideRecursion } from "./inside-recursion.ts";
 import { cutOverlongLists } from "./overlong-lists.ts";
 import { compilePrecheck } from "./precheck.ts";
+import { type WrongTime, wrongTimes } from "./times-in-range.ts";
 
 /** Gives the validator; a promise only as long as it is being loaded. */
 export type Judge = () => Awaitable<Validator>;
@@ -64,6 +65,8 @@ export function requireValid(
     precheck ??= compilePrecheck(type);
     if (precheck(message)) return undefined;
     cutOverlongLists(type, message);
+    const times = wrongTimes(type, message);
+    if (times.length > 0) throw invalid(times.map(toViolation));
     return whenKnown(judge(), (validator) => requireBy(validator, parts(message)));
   };
 }
@@ -78,14 +81,16 @@ function requireBy(validator: Validator, parts: Inside[]): void {
       violations.set(`${fieldPath} ${ruleId}`, { field: fieldPath, description, reason: ruleId });
     }
   }
-  if (violations.size === 0) return;
-  const [first] = violations.values();
+  if (violations.size > 0) throw invalid([...violations.values()]);
+}
+
+const toViolation = ({ path, description, rule }: WrongTime): FieldViolation => ({
+  ...{ field: pathToString(path), description, reason: rule },
+});
+
+function invalid(violations: FieldViolation[]): Error {
+  const [first] = violations;
   const subject = first === undefined || first.field === "" ? "the request" : first.field;
-  throw invalidArgument(
-    "VALIDATION_FAILED",
-    `${subject}: ${first?.description ?? "is not valid"}`,
-    {
-      violations: [...violations.values()],
-    },
-  );
+  const what = `${subject}: ${first?.description ?? "is not valid"}`;
+  return invalidArgument("VALIDATION_FAILED", what, { violations });
 }

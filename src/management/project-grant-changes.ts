@@ -3,9 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ChangeSchema } from "#gen/idsvc/management/v1/change_pb.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import type { Handlers } from "../authz/service.ts";
+import { organizationOf } from "../authz/tenancy.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
-import { eventFormatter } from "../resources/event/index.ts";
+import { eventFormatter, position } from "../resources/event/index.ts";
 import { projectGrantNotFound } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 
@@ -21,10 +22,11 @@ const memberAdded = "project.grant.member.added";
 
 /**
  * The history of a project grant and of its members (G2): below a position, newest first, or above it, oldest
- * first; as far back as audit log retention keeps it. Who may read the grant may read it, also once the grant is removed.
+ * first; as far back as audit log retention keeps it. Who may read the grant may read it, also once the grant is removed;
+ * it is a grant of, or to, the organization of the call, which is the caller's own unless they name another.
  *
  * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND
- * @throws INVALID_ARGUMENT HISTORY_LIMIT_EXCEEDED
+ * @throws INVALID_ARGUMENT HISTORY_LIMIT_EXCEEDED, CONTEXT_INVALID
  */
 export function listProjectGrantChanges(
   deps: Deps,
@@ -70,7 +72,8 @@ export function listProjectGrantChanges(
   }
 
   return async ({ projectId, grantId, query }, scope) => {
-    const { instanceId, context } = scope;
+    const { instanceId } = scope;
+    const organizationId = organizationOf(scope);
     const limit = query?.limit ?? 0;
     if (limit > limits.historyMax) {
       const description = `must not exceed ${limits.historyMax}`;
@@ -81,9 +84,7 @@ export function listProjectGrantChanges(
     const owned = grant?.projectId === projectId ? grant : undefined;
     await tenancy.require(scope, owned, projectGrantNotFound);
     const parties = [owned?.organizationId, owned?.grants[0]?.organizationId];
-    if (context.type === "organization" && !parties.includes(context.organizationId)) {
-      throw projectGrantNotFound();
-    }
+    if (!parties.includes(organizationId)) throw projectGrantNotFound();
     const { sequence = 0n, asc: isAscending = false } = query ?? {};
     const keptMs = await retention("", instanceId);
     const members = await membersOf(instanceId, grantId);
@@ -96,7 +97,7 @@ export function listProjectGrantChanges(
         and(
           eq(t.instanceId, instanceId),
           members.length === 0 ? isOfGrant : or(isOfGrant, isOfMember),
-          sequence === 0n ? undefined : (isAscending ? gt : lt)(t.sequence, sequence),
+          sequence === 0n ? undefined : (isAscending ? gt : lt)(t.sequence, position(sequence)),
           keptMs === undefined ? undefined : gte(t.createdAt, new Date(now().getTime() - keptMs)),
         ),
       )

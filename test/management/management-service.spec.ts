@@ -288,6 +288,36 @@ describe("ListProjectGrantChanges (G2)", () => {
     assert.equal(absent.refusal?.reason, "PROJECT_GRANT_NOT_FOUND");
   });
 
+  it("takes every position of 64 bits", async () => {
+    const { path } = await grant();
+    for (const position of ["9223372036854775807", "9223372036854775808", "18446744073709551615"]) {
+      const earlier = bodyOf(await call(`${path}?query.sequence=${position}`)).result;
+      assert.deepEqual(keysOf(earlier), whole.toReversed(), position);
+      const behind = bodyOf(await call(`${path}?query.sequence=${position}&query.asc=true`)).result;
+      assert.deepEqual(behind, [], position);
+    }
+  });
+
+  it("is that of a grant of the caller's own organization, unless the header names another (specification 5.3)", async () => {
+    const owner = await peer.addOrganization();
+    const at = { headers: { "x-idsvc-orgid": owner } };
+    const made = await peer.post(`/projects?ctx.org_id=${owner}`, { name: uniqueName("project") });
+    const project_id = bodyOf(made, 201).details.id;
+    const granted = await peer.addOrganization();
+    const wanted = { project_id, granted_organization_id: granted, role_keys: [] };
+    const { id } = bodyOf(await peer.post("/project_grants", wanted), 201).details;
+    const path = pathOf(project_id, id);
+    const absent = await call(path);
+    assertRefused(absent.refusal, { code: 5, reason: "PROJECT_GRANT_NOT_FOUND" });
+    assert.deepEqual(keysOf(bodyOf(await call(path, undefined, at)).result).at(-1), whole[0]);
+    const party = { headers: { "x-idsvc-orgid": granted } };
+    assert.equal((await call(path, undefined, party)).status, 200);
+    const third = { headers: { "x-idsvc-orgid": await peer.addOrganization() } };
+    assert.equal((await call(path, undefined, third)).status, 404);
+    const inside = await peer.addMember(owner, ["ORG_OWNER"]);
+    assert.equal((await call(path, undefined, { token: inside.token })).status, 200);
+  });
+
   it("is read by both parties, and by nobody else", async () => {
     const { path, granted } = await grant();
     const party = await peer.addMember(granted, ["ORG_OWNER"]);

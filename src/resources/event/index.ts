@@ -13,6 +13,7 @@ export { forgetOriginKeyLater } from "./origin-keys.ts";
 export { createRefusals } from "./refusals/recorder.ts";
 export { originFormatter } from "./origins.ts";
 export { eventFormatter } from "./event-formatter.ts";
+export { position } from "./conditions.ts";
 export { type EventsFound, type HistoryOf, objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed, and what was refused. It records no event. */

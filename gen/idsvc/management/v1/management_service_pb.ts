@@ -185,7 +185,8 @@ export const ManagementService: GenService<{
     output: typeof SetUpOrgResponseSchema;
   },
   /**
-   * Returns what has happened to a project grant and to its members, as far back as the audit log retention lets read.
+   * Returns what has happened to a project grant and to its members, as far back as the audit log retention lets read. The grant is
+   * one of, or to, the caller's own organization; the header `x-idsvc-orgid` names another.
    *
    * @generated from rpc idsvc.management.v1.ManagementService.ListProjectGrantChanges
    */
