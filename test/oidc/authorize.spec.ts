@@ -271,6 +271,35 @@ describe("request objects (OpenID Connect Core 1.0 section 6)", () => {
     await refusal("request_not_supported", { request: "e30.e30." });
     await refusal("request_uri_not_supported", { request_uri: "https://rp.test/request.jwt" });
   });
+
+  it("are answered by the response_mode that they name, where nothing else does", async () => {
+    const inside = (claims: object) =>
+      `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.`;
+    const posted = inside({ response_mode: "form_post", state: "theirs" });
+    const shown = await userAgent(peer.issuer).open(
+      authorizeUrl(peer, web, { request: posted, state: "s" }),
+    );
+    assert.equal(shown.left, undefined);
+    const { action, fields } = formOf(shown.html);
+    assert.equal(action, redirectUri);
+    assert.deepEqual(
+      { ...fields, error_description: undefined },
+      {
+        ...{ error: "request_not_supported", error_description: undefined },
+        ...{ state: "s", iss: peer.issuer },
+      },
+    );
+    // What the request itself says counts, and so does what can only be one of them.
+    for (const request of [
+      inside({ response_mode: "teapot" }),
+      "e30",
+      "e30.bm90.e30",
+      "e30..e30",
+    ]) {
+      await refusal("request_not_supported", { request });
+    }
+    await refusal("request_not_supported", { request: posted, response_mode: "query" });
+  });
 });
 
 describe("what changes nothing (OpenID Connect Core 1.0 section 3.1.2.1)", () => {
@@ -281,13 +310,19 @@ describe("what changes nothing (OpenID Connect Core 1.0 section 3.1.2.1)", () =>
     ui_locales: "se",
     login_hint: "nobody@nowhere.test",
     unheard_of: "yes",
-    id_token_hint: "garbage",
+    id_token_hint: "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.e30.AAAA",
   };
   for (const [name, value] of Object.entries(ignored)) {
     it(name, async () => {
       await refusal("login_required", { [name]: value, prompt: "none" });
     });
   }
+  it("an id_token_hint that is no JWT: invalid_request", async () => {
+    const hints = ["garbage", "a.b.c", "e30.e30", "W10.e30.AAAA", "e30.W10.AAAA"];
+    for (const id_token_hint of hints) {
+      await refusal("invalid_request", { id_token_hint, prompt: "none" });
+    }
+  });
   it("claims that are no object: invalid_request", async () => {
     for (const claims of ["[]", "{", "1"]) await refusal("invalid_request", { claims });
   });

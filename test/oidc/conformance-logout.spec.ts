@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as oauth from "oauth4webapi";
 import { SignJWT, UnsecuredJWT, decodeJwt, generateKeyPair } from "jose";
-import type { Shown, UserAgent } from "../support/user-agent.ts";
+import { errorOf, type Shown, type UserAgent } from "../support/user-agent.ts";
 import { assertErrorAnswer, type Conformance, longState, startConformance } from "./conformance.ts";
 
 const bye = "https://rp.test/bye";
@@ -64,10 +64,13 @@ describe("the certification profile RP-Initiated Logout", () => {
     ["oidcc-rp-initiated-logout-bad-post-logout-redirect-uri", `${bye}/x7Dm2`],
     ["oidcc-rp-initiated-logout-query-added-to-post-logout-redirect-uri", `${bye}?x=1`],
   ] as const) {
-    it(`${module}: no redirect, a page`, async () => {
+    it(`${module}: no redirect, a page that says why`, async () => {
       const { browser, hint } = await loggedIn();
       const asked = { id_token_hint: hint, post_logout_redirect_uri: uri, state: longState };
-      assertPage(await endAt(browser, asked));
+      const shown = await endAt(browser, asked);
+      assert.equal(shown.left, undefined);
+      assert.equal(errorOf(shown), "REDIRECT_URI_INVALID");
+      await assertLoggedOut(browser);
     });
   }
 

@@ -5,7 +5,7 @@ import { after, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";
 import { basic, paths, pkce, redirectUri, startOidc } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
-import { answerOf } from "../support/user-agent.ts";
+import { answerOf, userAgent } from "../support/user-agent.ts";
 
 const lines: string[] = [];
 const service = await startOidc({ log: (line) => void lines.push(line) });
@@ -53,6 +53,35 @@ it("D21: nothing that was issued or proven by stands in the log, at level debug"
     assert.notEqual(secret, "");
     assert.ok(!log.includes(secret), `${secret.slice(0, 12)}... stands in the log`);
   }
+});
+
+describe("what the log says of an id_token_hint", () => {
+  const theirs = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.e30.AAAA";
+  const told = (path: string) =>
+    lines
+      .map((line) => JSON.parse(line))
+      .findLast((each) => each.path === path && each.msg === "request");
+  const ignored = "the id_token_hint is no ID token of this instance: it was ignored";
+
+  it("tells that it was ignored, where it is no ID token of this instance, and what is wrong with it", async () => {
+    const { clientId } = await service.addClient();
+    const agent = userAgent(service.issuer);
+    const open = (id_token_hint: string, more = {}) =>
+      agent.open(authorizeUrl(service, { clientId }, { id_token_hint, ...more }));
+    const path = "/oauth/v2/authorize";
+    await open(theirs);
+    const { clientId: named, reason, error } = told(path);
+    assert.deepEqual([named, reason, error], [clientId, ignored, undefined]);
+    await open(theirs, { prompt: "none" });
+    assert.equal(told(path).error, "login_required");
+    assert.match(told(path).reason, /nobody is logged in here.*; the id_token_hint .*was ignored$/);
+    await open("garbage");
+    assert.equal(told(path).error, "invalid_request");
+    assert.match(told(path).reason, /id_token_hint is no JWT/);
+    await agent.open(`/oidc/v1/end_session?id_token_hint=${theirs}`);
+    assert.equal(told("/oidc/v1/end_session").reason, ignored);
+    for (const line of lines) assert.ok(!line.includes(theirs));
+  });
 });
 
 describe("what the log says of a refused request, whose answer may not tell why", () => {

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
 import { addPersonNamed, authorizeUrl, signedIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
-import { answerOf, type UserAgent } from "../support/user-agent.ts";
+import { answerOf, errorOf, type UserAgent } from "../support/user-agent.ts";
 
 const path = "/oidc/v1/end_session";
 const goodbye = "https://rp.test/bye";
@@ -67,14 +67,19 @@ describe("logout with a genuine hint (OpenID Connect RP-Initiated Logout 1.0 sec
     assert.equal(await isIn(agent), false);
   });
 
-  it("goes to no URI that is not registered, and logs out all the same", async () => {
-    for (const uri of [`${goodbye}?x=1`, `${goodbye}/`, "https://evil.test/bye"]) {
+  it("goes to no URI that is not registered, says so, and logs out all the same", async () => {
+    for (const uri of [`${goodbye}?x=1`, `${goodbye}/`, "https://evil.test/bye", "x"]) {
       const { agent, hint } = await loggedIn();
       const more = { id_token_hint: hint, post_logout_redirect_uri: uri };
       const shown = await endAt(agent, more);
       assert.equal(shown.left, undefined);
-      assert.equal(shown.url.pathname, "/ui/login/logout/done");
+      assert.equal(shown.status, 400);
+      assert.equal(errorOf(shown), "REDIRECT_URI_INVALID");
+      assert.match(shown.html, /invalid_request: the post_logout_redirect_uri is not registered/);
+      assert.ok(!shown.html.includes("evil.test"));
       assert.equal(await isIn(agent), false);
+      // Whoever comes again, and has nothing to end, hears the same.
+      assert.equal(errorOf(await endAt(agent, more)), "REDIRECT_URI_INVALID");
     }
   });
 
@@ -86,7 +91,8 @@ describe("logout with a genuine hint (OpenID Connect RP-Initiated Logout 1.0 sec
       client_id: other.clientId,
       post_logout_redirect_uri: goodbye,
     });
-    assert.equal(shown.left, undefined);
+    assert.equal(errorOf(shown), "REDIRECT_URI_INVALID");
+    assert.equal(await isIn(agent), false);
   });
 
   it("works by POST, where the cookie does not come along", async () => {
@@ -130,6 +136,10 @@ describe("logout without a hint that counts", () => {
     "a URI alone": () => ({ post_logout_redirect_uri: goodbye }),
     "a hint without signature": (hint) => ({
       id_token_hint: forged(hint),
+      post_logout_redirect_uri: goodbye,
+    }),
+    "a hint that is no JWT": () => ({
+      id_token_hint: "garbage",
       post_logout_redirect_uri: goodbye,
     }),
     "a hint of somebody else's": () => ({

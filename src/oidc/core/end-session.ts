@@ -1,8 +1,8 @@
-import { type Hint, readIdTokenHint } from "./authorize/id-token-hint.ts";
+import { type Hint, hintIgnored, readIdTokenHint } from "./authorize/id-token-hint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest, OAuthError } from "./errors.ts";
 import { collect, type Parameters, readFormBody } from "./form.ts";
-import { type OidcAnswer, redirect, targetOf } from "./http.ts";
+import { noStore, type OidcAnswer, type OidcRequest, redirect, targetOf } from "./http.ts";
 import type { At, BrowserSession, LogoutRequest, Ports } from "./ports.ts";
 
 export const endSessionPath = "/oidc/v1/end_session";
@@ -12,7 +12,7 @@ const longestQuery = 32_768;
 /**
  * Logout by the client (OpenID Connect RP-Initiated Logout 1.0). A genuine hint for a session of this browser ends that
  * session; everybody else is asked first, so that no page of another site logs anybody out. Whether the browser goes back
- * to the client depends on its URI alone, and the logout on neither.
+ * to the client depends on its URI alone, and the logout on neither; a URI that is not registered is told on a page of ours.
  */
 export function endSessionEndpoint(ports: Ports): Endpoint {
   const { clients, keys, browsers, interactions } = ports;
@@ -22,7 +22,7 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
     at: At,
     parameters: Parameters,
     hint: Hint | undefined,
-  ): Promise<LogoutRequest> {
+  ): Promise<LogoutRequest & { isRefused: boolean }> {
     const state = parameters.get("state");
     const uri = parameters.get("post_logout_redirect_uri");
     const named = parameters.get("client_id");
@@ -30,7 +30,8 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
     const agree = named === undefined || named === clientId;
     const client = clientId === undefined || !agree ? undefined : await clients.byId(at, clientId);
     const isRegistered = uri !== undefined && client?.postLogoutRedirectUris.includes(uri);
-    return { redirectUri: isRegistered ? uri : undefined, state };
+    const redirectUri = isRegistered ? uri : undefined;
+    return { redirectUri, state, isRefused: uri !== undefined && !isRegistered };
   }
 
   return {
@@ -45,25 +46,41 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
       if (http.method === "POST") return asGet(await readFormBody(http), query);
       const { parameters } = collect(query);
       const hint = await readIdTokenHint(keys, at, parameters.get("id_token_hint"));
-      const request = await destination(at, parameters, hint);
+      const isIgnored = hint === undefined && parameters.has("id_token_hint");
+      const note = isIgnored ? { note: { reason: hintIgnored } } : {};
+      const { isRefused, ...request } = await destination(at, parameters, hint);
       const cookies = http.headers.get("cookie") ?? "";
       const sessions = await browsers.sessionsOf(at, cookies);
       const meant = hint === undefined ? [] : sessionsOf(sessions, hint);
       if (meant.length === 0 && sessions.length > 0) {
-        return redirect(await interactions.confirmLogout(at, request, cookies));
+        return { ...redirect(await interactions.confirmLogout(at, request, cookies)), ...note };
       }
       await browsers.endSessions(
         at,
         meant.map(({ id }) => id),
       );
-      return loggedOut(at, request);
+      // Whoever runs the app would take "signed out" for a logout that went as they wanted.
+      if (isRefused) return notRegistered(at, http, hint);
+      const location = afterLogout(request) ?? (await interactions.loggedOutLocation(at));
+      return { ...redirect(location), ...note };
     },
   };
 
-  async function loggedOut(at: At, request: LogoutRequest): Promise<OidcAnswer> {
-    return redirect(afterLogout(request) ?? (await interactions.loggedOutLocation(at)));
+  async function notRegistered(at: At, http: OidcRequest, hint: Hint | undefined) {
+    const { code, message, status, about } = uriNotRegistered();
+    const problem = { code, description: message, status, about };
+    const page = await interactions.errorPage(at, problem, http.headers);
+    const note = { clientId: hint?.clientId, error: code, reason: message };
+    return { status, ...page, headers: { ...noStore, ...page.headers }, note };
   }
 }
+
+const uriNotRegistered = () =>
+  new OAuthError(
+    "invalid_request",
+    "the post_logout_redirect_uri is not registered for the application that id_token_hint or client_id names: the user is logged out, and stays here",
+    { about: "redirect_uri" },
+  );
 
 /** Cookies do not come with a post from another site; with our own redirect they do. */
 function asGet(body: string, query: string): OidcAnswer {

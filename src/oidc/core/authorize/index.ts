@@ -1,7 +1,14 @@
 import type { Endpoint } from "../endpoint.ts";
 import { invalidRequest, OAuthError, describe } from "../errors.ts";
 import { readFormBody } from "../form.ts";
-import { noStore, type OidcAnswer, type OidcRequest, redirect, targetOf } from "../http.ts";
+import {
+  type Note,
+  noStore,
+  type OidcAnswer,
+  type OidcRequest,
+  redirect,
+  targetOf,
+} from "../http.ts";
 import type {
   At,
   AuthorizationRequest,
@@ -16,6 +23,8 @@ import { chooseSession } from "./choose-session.ts";
 import { AuthorizationRefused, refuse } from "./refusal.ts";
 import { readAuthorizationRequest } from "./request.ts";
 import { type Destination, errorFields, type Fields, respond } from "./respond.ts";
+
+type ToClient = (destination: Destination, client: Pick<Client, "clientId">) => void;
 
 /** What makes the answer of a request, once its user is known. */
 export type Authorize = (
@@ -46,14 +55,28 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
   async function answering(
     at: At,
     request: OidcRequest,
-    work: (toClient: (destination: Destination) => void) => Promise<OidcAnswer>,
+    work: (toClient: ToClient, note: (reason: string) => void) => Promise<OidcAnswer>,
   ): Promise<OidcAnswer> {
     let destination: Destination | undefined;
+    let clientId: string | undefined;
+    const noted: string[] = [];
+    const noteOf = (error?: string, reason?: string): Note => ({
+      ...{ clientId, error },
+      reason: [...(reason === undefined ? [] : [reason]), ...noted].join("; "),
+    });
     try {
-      return await work((known) => (destination = known));
+      const answer = await work(
+        (known, client) => {
+          destination = known;
+          ({ clientId } = client);
+        },
+        (reason) => void noted.push(reason),
+      );
+      return noted.length === 0 ? answer : { ...answer, note: noteOf() };
     } catch (error) {
       if (error instanceof AuthorizationRefused && destination !== undefined) {
-        return respond(interactions, at, destination, errorFields(error), request);
+        const answer = await respond(interactions, at, destination, errorFields(error), request);
+        return { ...answer, note: noteOf(error.code, error.message) };
       }
       if (!(error instanceof OAuthError)) {
         if (destination === undefined) throw error;
@@ -65,7 +88,8 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       const { code, message, status, about } = error;
       const problem = { code, description: describe(message), status, about };
       const page = await interactions.errorPage(at, problem, request.headers);
-      return { status, ...page, headers: { ...noStore, ...page.headers } };
+      const note = noteOf(code, message);
+      return { status, ...page, headers: { ...noStore, ...page.headers }, note };
     }
   }
 
@@ -138,9 +162,9 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       caller: "browser",
       crossOrigin: "none",
       handle: (http, at) =>
-        answering(at, http, async (toClient) => {
+        answering(at, http, async (toClient, note) => {
           const encoded = await readRequest(http);
-          const asked = await readAuthorizationRequest(ports, at, encoded, toClient);
+          const asked = await readAuthorizationRequest(ports, at, encoded, toClient, note);
           if (http.method !== "POST") return proceed(at, http, { ...asked, keptAs: undefined });
           // Cookies do not come with a post from another site; with our own redirect they do.
           const id = await interactions.keep(at, asked.request);
@@ -163,7 +187,7 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
           const { request, outcome } = pending;
           // The application may have changed while the user was busy.
           if (!client.redirectUris.includes(request.redirectUri)) throw gone();
-          toClient(request);
+          toClient(request, client);
           if (outcome === undefined) return proceed(at, http, { request, client, keptAs: id });
           if (!(await interactions.take(at, id))) throw gone();
           if (outcome === "denied") throw refuse("access_denied", "the user declined");

@@ -1,5 +1,5 @@
 import { acrRequestOf } from "./acr.ts";
-import { readIdTokenHint } from "./id-token-hint.ts";
+import { hintIgnored, isJwt, readIdTokenHint } from "./id-token-hint.ts";
 import { claimsRequestOf } from "./claims-parameter.ts";
 import { proveClient } from "./client.ts";
 import { maxAgeOf } from "./max-age.ts";
@@ -22,13 +22,15 @@ const mostLocales = 20;
  * own, what comes after is told to the client.
  *
  * @param onDestination is told where refusals may go, as soon as that is proven
+ * @param note takes what the log should say of a request that is good otherwise
  * @throws OAuthError before, AuthorizationRefused after
  */
 export async function readAuthorizationRequest(
   { clients, keys }: Pick<Ports, "clients" | "keys">,
   at: At,
   encoded: readonly string[],
-  onDestination: (destination: Destination) => void,
+  onDestination: (destination: Destination, client: Client) => void,
+  note: (reason: string) => void,
 ): Promise<{ request: AuthorizationRequest; client: Client }> {
   const { parameters, repeated } = collect(...encoded);
   const { client, redirectUri } = await proveClient(clients, at, parameters, repeated);
@@ -37,7 +39,7 @@ export async function readAuthorizationRequest(
   const isPostable = /^https?:/i.test(redirectUri);
   const responseMode = wanted === "form_post" && !isPostable ? "fragment" : wanted;
   const destination = { redirectUri, state, responseMode };
-  onDestination(destination);
+  onDestination(destination, client);
   if (responseMode !== wanted) {
     throw refuse("invalid_request", "form_post needs a redirect_uri of http or https");
   }
@@ -56,7 +58,11 @@ export async function readAuthorizationRequest(
   const nonce = nonceOf(parameters, responseType);
   const codeChallenge = codeChallengeOf(parameters, responseType, client);
   const claims = claimsRequestOf(parameters);
-  const hint = await readIdTokenHint(keys, at, parameters.get("id_token_hint"));
+  const sentHint = parameters.get("id_token_hint");
+  if (sentHint !== undefined && !isJwt(sentHint)) {
+    throw refuse("invalid_request", "the id_token_hint is no JWT");
+  }
+  const hint = await readIdTokenHint(keys, at, sentHint);
   const request: AuthorizationRequest = {
     ...destination,
     clientId: client.clientId,
@@ -73,5 +79,6 @@ export async function readAuthorizationRequest(
     claims,
     acr: acrRequestOf(parameters, claims),
   };
+  if (sentHint !== undefined && hint === undefined) note(hintIgnored);
   return { request, client };
 }

@@ -1,5 +1,6 @@
 import { type Parameters, words } from "../form.ts";
 import type { AuthorizationRequest, Client, ResponseType } from "../ports.ts";
+import { objectIn } from "./id-token-hint.ts";
 import { refuse } from "./refusal.ts";
 
 /** The response types that there are, and how their answers travel by default (OAuth 2.0 Multiple Response Types). */
@@ -8,6 +9,8 @@ export const responseTypes: Readonly<Record<ResponseType, "query" | "fragment">>
   id_token: "fragment",
   "id_token token": "fragment",
 };
+
+const longestObject = 16_384;
 
 export const responseModes = ["query", "fragment", "form_post"] as const;
 type ResponseMode = AuthorizationRequest["responseMode"];
@@ -28,9 +31,16 @@ export function responseModeOf(
 ): ResponseMode {
   const type = normal(parameters.get("response_type") ?? "");
   const usual = isType(type) ? responseTypes[type] : type.includes("token") ? "fragment" : "query";
-  const asked = parameters.get("response_mode");
+  // A request object is refused, but where it is waited for is what it says.
+  const asked = parameters.get("response_mode") ?? modeInside(parameters.get("request"));
   if (repeated.has("response_mode") || !isMode(asked)) return usual;
   return asked === "query" ? usual : asked;
+}
+
+function modeInside(request: string | undefined): string | undefined {
+  if (request === undefined || request.length > longestObject) return undefined;
+  const { response_mode: mode } = objectIn(request.split(".")[1]) ?? {};
+  return typeof mode === "string" ? mode : undefined;
 }
 
 /** @throws invalid_request when the mode is unknown, or would put a token into a query */
