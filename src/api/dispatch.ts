@@ -1,6 +1,6 @@
-import { methodNotAllowed } from "./refusals.ts";
 import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
+import { methodNotAllowed } from "./refusals.ts";
 import { type DomainError, invalidArgument, invalidField, unimplemented } from "../errors.ts";
 import { allowPreflight, type CrossOrigin, isPreflight, openTo } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,7 +1,7 @@
-import { bodyTooLarge } from "./refusals.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { PassThrough, Readable, type Writable } from "node:stream";
+import { bodyTooLarge } from "./refusals.ts";
 import type { Awaitable } from "../awaitable.ts";
 import { cancelled, deadlineExceeded } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";

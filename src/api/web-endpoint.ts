@@ -91,21 +91,22 @@ export function webServer(ports: {
 }): ServeWeb {
   const { instances, externalUrl, logger, showAddress, budgets, noteRefusal } = ports;
 
+  type Instance = Awaited<ReturnType<typeof instances.byDomain>>;
+  const contextOf = (exchange: Exchange, instance: Instance): WebContext => ({
+    instanceId: instance?.id ?? "",
+    issuer: issuerOf(externalUrl, hostName(exchange.host)),
+    isBlocked: instance?.isBlocked ?? false,
+    requestId: exchange.requestId,
+    peer: exchange.peer,
+    where: whereOf(exchange.peer, exchange.headers),
+    scheme: exchange.scheme,
+  });
+
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
-    const domain = hostName(exchange.host);
-    const at = (instance: Awaited<ReturnType<typeof instances.byDomain>>): WebContext => {
+    return whenKnown(instances.byDomain(hostName(exchange.host)), (instance) => {
       if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
-      return {
-        instanceId: instance?.id ?? "",
-        issuer: issuerOf(externalUrl, domain),
-        isBlocked: instance?.isBlocked ?? false,
-        requestId: exchange.requestId,
-        peer: exchange.peer,
-        where: whereOf(exchange.peer, exchange.headers),
-        scheme: exchange.scheme,
-      };
-    };
-    return whenKnown(instances.byDomain(domain), at);
+      return contextOf(exchange, instance);
+    });
   }
 
   const pages = createSourceGate(pagesOfSource);
@@ -153,7 +154,9 @@ export function webServer(ports: {
         await delay(slowedMs);
       }
       if (error.kind === "internal") tellFailure(endpoint, exchange, thrown);
-      const page = at && (await pageOf(endpoint, exchange, error, at));
+      // Where nobody could say whose host it is, the refusal is still told in the words of the endpoint.
+      const told = at ?? (error.kind === "notFound" ? undefined : contextOf(exchange, undefined));
+      const page = told && (await pageOf(endpoint, exchange, error, told));
       status = page?.status ?? httpForm(error).status;
       note = page?.note ?? { reason };
       if (page === undefined) respondRestError(exchange, error);

@@ -1,4 +1,5 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { narrowModes } from "./file-modes.ts";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
@@ -72,13 +73,26 @@ async function openStore(
 /** @throws FAILED_PRECONDITION DATA_DIR_UNUSABLE */
 function makeDataDir(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
   } catch (cause) {
     throw failedPrecondition(
       "DATA_DIR_UNUSABLE",
       `the data folder ${path} cannot be made: IDSVC_DATA_DIR must name a folder, or a place where one can be made`,
       { cause },
     );
+  }
+}
+
+/** With the folders above it. What `mkdir` of Node does by itself (`recursive`) never ends below /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if (!existsSync(path) || !statSync(path).isDirectory()) throw error;
   }
 }
 

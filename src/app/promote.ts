@@ -1,6 +1,6 @@
-import { storeMissing } from "../storage/refusals.ts";
 import { existsSync } from "node:fs";
 import type { Logger } from "pino";
+import { storeMissing } from "../storage/refusals.ts";
 import { failedPrecondition, invalidArgument } from "../errors.ts";
 import { holdJobs } from "../jobs/hold.ts";
 import type { Checksum } from "../storage/rows.ts";

@@ -1,19 +1,43 @@
+import type { Config } from "../app/config.ts";
 import { examine, type Findings } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
+import { DomainError, failedPrecondition } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";
 
+// The store cannot be looked into: that is what the doctor was asked, and no failure of the command.
+const illnesses = ["STORE_DAMAGED", "STORE_STRAY_LOG", "STORE_LOG_MISSING", "STORE_UNREADABLE"];
+
+/** Looks at the whole store; ends with `no` when it is damaged, or a projection differs. */
 export async function doctorCommand(context: Context): Promise<number> {
+  try {
+    return await lookAt(context);
+  } catch (error) {
+    if (!(error instanceof DomainError) || !illnesses.includes(error.reason)) throw error;
+    // Clients of the API are not told which file it is; its private half tells.
+    const { message, reason } = error.cause instanceof DomainError ? error.cause : error;
+    const store = { sound: false, reason, message };
+    print(
+      context,
+      { healthy: false, version, node: process.version, store },
+      `idsvc ${version}, Node ${process.version}\nstore: ${message}`,
+    );
+    return exitCodes.no;
+  }
+}
+
+async function lookAt(context: Context): Promise<number> {
   const config = configOf(context);
   await using kernel = await openKernel(config, { logger: createLogger("warn") });
   const store = await kernel.db.health(true);
+  if (!store.sound) throw storeUnsound(config);
   const findings = await examine(kernel);
   const legacy = await findLegacyApps(kernel);
   const { jobs, projections, subscriptions } = findings;
   const differing = Object.keys(projections).filter((name) => projections[name]?.differing !== 0);
-  const healthy = store.sound && differing.length === 0;
+  const healthy = differing.length === 0;
   const lags = Object.entries(subscriptions);
   const result = {
     healthy,
@@ -45,7 +69,7 @@ export async function doctorCommand(context: Context): Promise<number> {
     result,
     [
       `idsvc ${version}, Node ${process.version}`,
-      `store: ${store.engine} ${store.version}, format ${store.format}, ${store.sound ? "sound" : "DAMAGED: restore a backup"}`,
+      `store: ${store.engine} ${store.version}, format ${store.format}, sound`,
       `log: ${findings.events} events of ${findings.logs} instances`,
       ...lags.map(([name, { events }]) => `subscription ${name}: ${events} events behind`),
       jobLine(jobs),
@@ -64,6 +88,11 @@ export async function doctorCommand(context: Context): Promise<number> {
   );
   return healthy ? exitCodes.done : exitCodes.no;
 }
+
+const storeUnsound = ({ databaseUrl }: Config) => {
+  const where = databaseUrl.kind === "sqlite" ? ` ${databaseUrl.file}` : "";
+  return failedPrecondition("STORE_DAMAGED", `the store${where} is DAMAGED: restore a backup`);
+};
 
 const jobLine = ({ open, due, dead, heldSince }: Findings["jobs"]): string =>
   `jobs: ${open} open, ${due} of them due, ${dead} dead` +

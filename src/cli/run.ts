@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { listOptions } from "../app/config.ts";
 import { version } from "../app/version.ts";
-import { DomainError } from "../errors.ts";
 import { type Context, exitCodes } from "./context.ts";
 import { addImportCommands } from "./import-commands.ts";
+import { refusalOf } from "./refusal.ts";
 
 type Action = (context: Context) => Promise<number>;
 
@@ -179,12 +179,7 @@ function dropUnread(error: Error): void {
 }
 
 function refuse(error: unknown): number {
-  if (error instanceof DomainError) {
-    process.stderr.write(`idsvc: ${error.message} (${error.reason})\n`);
-    return error.kind === "invalidArgument" ? exitCodes.usage : exitCodes.failed;
-  }
-  process.stderr.write(
-    `idsvc: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  return exitCodes.failed;
+  const { text, code } = refusalOf(error);
+  process.stderr.write(text);
+  return code;
 }

@@ -7,12 +7,22 @@ import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
 import type { LoginPorts } from "./ports.ts";
+import { shippedBranding } from "../settings/branding/index.ts";
+import { shippedLanguages } from "../settings/language/index.ts";
 import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginErrors, LoginRequestContext, LoginRequest } from "./web.ts";
 
 const blockedForSeconds = "3600";
 
 type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "textsOf" | "frameOriginsOf">;
+
+/** How pages look where nothing is set. */
+const shipped: Parts = {
+  brandingOf: async () => shippedBranding,
+  languagesOf: async () => shippedLanguages,
+  textsOf: async () => new Map(),
+  frameOriginsOf: async () => [],
+};
 
 /** A page that belongs to no flow: it needs no cookie, and has no form. */
 export async function plainPage(
@@ -49,6 +59,15 @@ export async function showError(
   return answer(parts, request, at, status, (page) => errorPage(page, view));
 }
 
+/** While the store cannot be read, nobody can say how the pages of the instance look. */
+async function showSomehow(...[parts, ...what]: Parameters<typeof showError>) {
+  try {
+    return await showError(parts, ...what);
+  } catch {
+    return showError(shipped, ...what);
+  }
+}
+
 /** What browsers see when a page of the login, or of the provider, cannot be shown. */
 export const loginErrors = (parts: Parts): LoginErrors => ({
   async errorPage(error, request, at) {
@@ -56,7 +75,8 @@ export const loginErrors = (parts: Parts): LoginErrors => ({
     const { code, status } = seenAs(error);
     const isOurs = code === "INTERNAL";
     const detail = isOurs ? {} : { detail: `${reason}: ${message}` };
-    const shown = await showError(parts, request, at, { code, status, ...detail });
+    const view = { code, status, ...detail };
+    const shown = await showSomehow(parts, request, at, view);
     if (status !== 503 && status !== 429) return shown;
     const headers = { ...shown.headers, "retry-after": String(retryAfterSeconds) };
     return { ...shown, headers };

@@ -1,5 +1,5 @@
-import { contextNotFound, instanceOfHostOnly } from "../../authz/tenancy.ts";
 import type { Message } from "@bufbuild/protobuf";
+import { contextNotFound, instanceOfHostOnly } from "../../authz/tenancy.ts";
 import { type RequestContext, RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { RequestedContext } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";

@@ -1,4 +1,3 @@
-import { bodyTooLarge } from "../refusals.ts";
 import { type Readable, pipeline } from "node:stream";
 import {
   brotliDecompress,
@@ -8,6 +7,7 @@ import {
   gunzip,
   inflate,
 } from "node:zlib";
+import { bodyTooLarge } from "../refusals.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { invalidArgument, unimplemented } from "../../errors.ts";
 import type { Exchange } from "../exchange.ts";

@@ -1,6 +1,6 @@
-import { methodNotAllowed } from "../refusals.ts";
 import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { methodNotAllowed } from "../refusals.ts";
 import { whenKnown } from "../../awaitable.ts";
 import { writtenAs } from "../../authz/response-cache.ts";
 import { type DomainError, invalidArgument, notFound } from "../../errors.ts";

@@ -39,6 +39,14 @@ export type Branding = {
   };
 };
 
+/** How the pages look where nothing is set. */
+export const shippedBranding: Omit<Branding, "logo"> = {
+  productName: builtInBranding.product_name,
+  primaryColor: builtInBranding.primary_color,
+  backgroundColor: builtInBranding.background_color,
+  theme: "auto",
+};
+
 /** How the pages look: of an organization, or of the instance where none is known. The logo itself is read on demand. */
 export function brandingReader(db: Database): SettingsReader<Branding> {
   const readLogo = logoReader(db);

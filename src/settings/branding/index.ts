@@ -7,7 +7,7 @@ import { brandingSettingsHandlers } from "./handlers.ts";
 import { logos, removeContentsOfBranding } from "./logo.ts";
 
 export { brandingSettings };
-export { type Branding, brandingReader, type Theme } from "./branding.ts";
+export { type Branding, brandingReader, shippedBranding, type Theme } from "./branding.ts";
 export { type Colours, paletteOf } from "./palette.ts";
 export { type Logo, logoPath, logoReader } from "./logo.ts";
 

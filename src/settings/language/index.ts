@@ -9,6 +9,7 @@ export {
   type Languages,
   requireSupported,
   setFirstLanguage,
+  shippedLanguages,
   supportedLanguages,
 } from "./language.ts";
 

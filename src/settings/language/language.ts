@@ -29,6 +29,12 @@ export const languageSettings = defineSettings(
 
 export type Languages = { default: Language; allowed: readonly Language[] };
 
+/** The languages where nothing is set. */
+export const shippedLanguages: Languages = {
+  default: builtInLanguages.default_language,
+  allowed: supportedLanguages,
+};
+
 /**
  * The languages that may be offered, and the one where nobody asks for any of them. The default is always allowed: one that
  * a parent context has shut out since gives way to the first of its list.

@@ -83,14 +83,36 @@ const isConnectionError = (error: unknown): boolean =>
     /^E[A-Z]+$/.test(String("code" in error ? error.code : "")) ||
     /terminated|timeout|not queryable|closed|ended|SSL|password|SASL/i.test(error.message));
 
+// What the one who runs the service can do about it.
+const explained: Record<string, string> = {
+  "3D000": "there is no database of this name: make it with createdb, or name another one",
+  "28000": "the server does not admit the user, or not from here",
+  "28P01": "the user or the password is wrong",
+  "42501": "the user may not connect to the database: GRANT CONNECT ON DATABASE",
+  "53300": "the server has no connection left",
+  "57P03": "the server is starting or stopping",
+  ECONNREFUSED: "nothing listens there: check that the server runs, and host and port",
+  ECONNRESET:
+    "the server cut the connection: check that it is PostgreSQL, and whether it wants TLS",
+  ENOTFOUND: "nobody knows this host",
+  EAI_AGAIN: "the name of the host cannot be looked up now",
+  EHOSTUNREACH: "no way leads to the host",
+  ENETUNREACH: "no way leads to the host",
+  ETIMEDOUT: "the host does not answer",
+  ENOENT: "there is no such socket: check that the server runs",
+};
+
 /** A start that is refused. `code` is what the machine or the server calls the trouble; it names nobody. */
 export function unreachable(error: unknown) {
   const code =
     serverError(error)?.code ?? (error instanceof Error && "code" in error ? error.code : "");
-  const why = typeof code === "string" && code !== "" ? ` (${code})` : "";
+  const shown = typeof code === "string" && code !== "" ? ` (${code})` : "";
+  const why =
+    explained[String(code)] ??
+    "check that the server runs, and that host, port, name, user and password are right";
   return failedPrecondition(
     "STORE_UNREACHABLE",
-    `the database of IDSVC_DATABASE_URL does not let us in${why}: check that the server runs, and that host, port, name, user and password are right`,
+    `the database of IDSVC_DATABASE_URL does not let us in${shown}: ${why}`,
     { cause: error },
   );
 }

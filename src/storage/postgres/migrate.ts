@@ -1,5 +1,5 @@
-import { formatNewer } from "../refusals.ts";
 import type pg from "pg";
+import { formatNewer } from "../refusals.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { kernelTables, sequences, storeFacts, storeTables } from "../kernel-tables.ts";
 import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";

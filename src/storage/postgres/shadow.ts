@@ -1,6 +1,6 @@
-import { rebuildReplaced } from "../refusals.ts";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
+import { rebuildReplaced } from "../refusals.ts";
 import type { Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { RowChange } from "../row-change.ts";

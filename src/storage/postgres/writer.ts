@@ -1,7 +1,7 @@
-import { storeClosed } from "../refusals.ts";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
+import { storeClosed } from "../refusals.ts";
 import type { Committed, Unit } from "../database.ts";
 import { checkTexts } from "../texts.ts";
 import { appendFunction } from "./append-function.ts";

@@ -1,7 +1,7 @@
-import { storeMissing } from "../refusals.ts";
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
+import { storeMissing } from "../refusals.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { sequences, storeFacts, storeTables } from "../kernel-tables.ts";
 
@@ -16,10 +16,12 @@ const pagesAStep = 4_096;
  *
  * The file has its name only once it is whole, sound and on disk; it needs no other file beside it, and only its owner may
  * read it. Nothing of the store is changed.
- * @throws FAILED_PRECONDITION STORE_MISSING, BACKUP_FILE_EXISTS, BACKUP_FAILED
+ * @throws FAILED_PRECONDITION STORE_MISSING, BACKUP_FILE_EXISTS, BACKUP_FOLDER_MISSING, BACKUP_FAILED
  */
 export async function backupSqlite(from: string, to: string, facts: Facts): Promise<Backup> {
   if (existsSync(to)) throw fileExists(to);
+  const folder = dirname(to);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw noFolder(folder);
   const draft = `${to}.${process.pid}.draft`;
   try {
     closeSync(openSync(draft, "wx", 0o600));
@@ -91,6 +93,12 @@ function flush(path: string): void {
 
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error;
+
+const noFolder = (path: string) =>
+  failedPrecondition(
+    "BACKUP_FOLDER_MISSING",
+    `${path} is no folder: make it, or name a file in one that is there`,
+  );
 
 const fileExists = (path: string) =>
   failedPrecondition("BACKUP_FILE_EXISTS", `${path} is there already: name a new file`);

@@ -1,7 +1,7 @@
-import { storeClosed } from "../refusals.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
+import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { createListeners } from "../listeners.ts";
@@ -18,7 +18,7 @@ import {
   storeUnavailable,
 } from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
-import { isBusy, open } from "./open.ts";
+import { diskTrouble, isBusy, open } from "./open.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, isDamage, lookThrough, storeDamaged, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
@@ -116,6 +116,17 @@ export function openSqlite(options: {
     return storeDamaged(failure);
   }
 
+  /** What a start or a command does with the file: whoever runs it is told what is wrong with the file or its disk. */
+  function opening<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw diskTrouble(options.path, error) ?? error;
+      noticeDamage(error);
+      throw damagedAt(options.path, error);
+    }
+  }
+
   const explain = (error: unknown): unknown => storeError(noticeDamage(error));
 
   const writes = groupCommits({
@@ -155,7 +166,8 @@ export function openSqlite(options: {
     onInsert: listeners.onInsert,
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
-      const sound = !thorough || connection.pragma("integrity_check", { simple: true }) === "ok";
+      const sound =
+        !thorough || opening(() => connection.pragma("integrity_check", { simple: true }) === "ok");
       const format = Number(connection.pragma("user_version", { simple: true }));
       return { engine: "sqlite", version: sqlite, format, sound };
     },
@@ -170,9 +182,9 @@ export function openSqlite(options: {
       await lookThrough(connection, options.path, { found, signal: ending.signal });
       isStarting = false;
     },
-    isNew: async () => isNew(connection),
-    migrate: async () => migrate(connection, options.schema),
-    heads: async () => readHeads(connection),
+    isNew: async () => opening(() => isNew(connection)),
+    migrate: async () => opening(() => migrate(connection, options.schema)),
+    heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
       // In memory the copy would be as large as the store.
       connection.pragma("temp_store = FILE", { simple: true });

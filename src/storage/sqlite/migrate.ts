@@ -1,5 +1,5 @@
-import { formatNewer } from "../refusals.ts";
 import type SqliteDatabase from "better-sqlite3";
+import { formatNewer } from "../refusals.ts";
 import { kernelTables, sequences, storeTables } from "../kernel-tables.ts";
 import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";
 import { type AnyTable, columnName } from "../table.ts";

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import { failedPrecondition } from "../../errors.ts";
+import { type DomainError, failedPrecondition } from "../../errors.ts";
 import { damagedAt, isDamage, isOtherFile } from "./soundness.ts";
 
 const oldestSqlite = [3, 51, 3];
@@ -8,7 +8,8 @@ const oldestSqlite = [3, 51, 3];
 /**
  * Opens the file as a store is used: with a write-ahead log, every commit flushed.
  *
- * @throws FAILED_PRECONDITION STORE_STRAY_LOG, STORE_LOG_MISSING, STORE_IN_USE, STORE_DAMAGED, STORE_UNREADABLE, SQLITE_TOO_OLD
+ * @throws FAILED_PRECONDITION STORE_STRAY_LOG, STORE_LOG_MISSING, STORE_IN_USE, STORE_DAMAGED, STORE_UNREADABLE,
+ * STORE_DISK_FULL, STORE_DISK_FAILED, SQLITE_TOO_OLD
  */
 export function open(path: string, alone: boolean): Sqlite.Database {
   if (hasStrayLog(path)) {
@@ -39,6 +40,8 @@ export function open(path: string, alone: boolean): Sqlite.Database {
       );
     }
     if (isDamage(error) && !isOtherFile(error)) throw damagedAt(path, error);
+    const trouble = diskTrouble(path, error);
+    if (trouble !== undefined) throw trouble;
     throw failedPrecondition(
       "STORE_UNREADABLE",
       `the store ${path} cannot be opened: check that the folder exists and is writable, and that the file is a database of idsvc`,
@@ -96,6 +99,24 @@ function hasLostLog(path: string): boolean {
   if (header.length < 136) return false;
   const words = new Uint32Array(header.buffer.slice(header.byteOffset, header.byteOffset + 136));
   return (words[4] ?? 0) > (words[24] ?? 0);
+}
+
+/** A start that the disk lets down; undefined for other errors. */
+export function diskTrouble(path: string, error: unknown): DomainError | undefined {
+  if (!(error instanceof Sqlite.SqliteError)) return undefined;
+  if (error.code === "SQLITE_FULL") {
+    return failedPrecondition(
+      "STORE_DISK_FULL",
+      `no space is left on the disk of ${path}: make room, then start again`,
+      { cause: error },
+    );
+  }
+  if (!error.code.startsWith("SQLITE_IOERR")) return undefined;
+  return failedPrecondition(
+    "STORE_DISK_FAILED",
+    `the disk fails while the store ${path} is opened (${error.code}): the log of the system says more`,
+    { cause: error },
+  );
 }
 
 /** The lock is another process's. */

@@ -1,6 +1,6 @@
-import { rebuildReplaced } from "../refusals.ts";
 import { randomBytes } from "node:crypto";
 import type SqliteDatabase from "better-sqlite3";
+import { rebuildReplaced } from "../refusals.ts";
 import type { Bring, Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
