@@ -10,19 +10,25 @@ export type Dependency = AnyTable | { table: AnyTable; part: string };
 
 // Of one table in one instance: all commits that touched it, and those by the part that they touched.
 type Counts = { all: number; parts: Map<string, number> };
+// `any` counts commits of which nothing else is known; `elsewhere` those of which the streams are not known.
+type InstanceCounts = { any: number; elsewhere: number; tables: Map<string, Counts> };
+
+// Streams share counters, so that they take the same room however many there are: a power of two.
+const streamCounters = 2 ** 14;
 
 /**
- * Counts commits by instance and table, so that a cached read knows whether it is still true (B7).
+ * Counts commits by instance and table, and by stream, so that a cached read knows whether it is still true (B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
  */
 export function createCacheVersions() {
-  const byInstance = new Map<string, { any: number; tables: Map<string, Counts> }>();
+  const byInstance = new Map<string, InstanceCounts>();
+  const streams = new Float64Array(streamCounters);
   let everywhere = 0;
 
   function ofInstance(instanceId: string) {
     let counts = byInstance.get(instanceId);
     if (counts === undefined) {
-      byInstance.set(instanceId, (counts = { any: 0, tables: new Map() }));
+      byInstance.set(instanceId, (counts = { any: 0, elsewhere: 0, tables: new Map() }));
     }
     return counts;
   }
@@ -35,6 +41,11 @@ export function createCacheVersions() {
     counts.parts.set(part, (counts.parts.get(part) ?? 0) + 1);
   }
 
+  function countStream(aggregateId: string): void {
+    const at = counterOf(aggregateId);
+    streams[at] = (streams[at] ?? 0) + 1;
+  }
+
   return {
     touch(unit: Unit): void {
       for (const change of unit.changes) {
@@ -42,6 +53,7 @@ export function createCacheVersions() {
         count(unit.instanceId, change.table.name, part);
         count(everyInstance, change.table.name, part);
       }
+      for (const { aggregateId } of unit.events) countStream(aggregateId);
     },
     /** Counts what `partsOf` told of a commit elsewhere. */
     touchParts(instanceId: string, parts: readonly string[]): void {
@@ -51,6 +63,7 @@ export function createCacheVersions() {
           count(scope, name.slice(0, end), name.slice(end + 1));
         }
       }
+      ofInstance(instanceId).elsewhere += 1;
     },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
@@ -71,7 +84,20 @@ export function createCacheVersions() {
       }
       return sum;
     },
+    /** Stands still while nothing was written to the stream; moves now and then although nothing was. */
+    readStream(instanceId: string, aggregateId: string): number {
+      const counts = byInstance.get(instanceId);
+      const elsewhere = counts === undefined ? 0 : counts.any + counts.elsewhere;
+      return everywhere + elsewhere + (streams[counterOf(aggregateId)] ?? 0);
+    },
   };
+}
+
+/** FNV-1a over the UTF-16 units of an id, to the number of counters. */
+function counterOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) & (streamCounters - 1);
 }
 
 const mostParts = 100;

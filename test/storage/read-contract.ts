@@ -302,4 +302,38 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         .then(() => assert.notEqual(store.db.cacheVersion("one", [notes]), before));
     });
   });
+
+  describe("the cache version of a stream", () => {
+    const write = (db: Fresh["db"], id: string, version: bigint) =>
+      db.commit(unit({ events: [happened(id, version)] }));
+    it("stands still until an event of the stream is acknowledged, and has moved by then", async () => {
+      await using store = await fresh();
+      await write(store.db, "a", 1n);
+      const before = store.db.streamVersion("one", "a");
+      await write(store.db, "b", 1n);
+      assert.equal(store.db.streamVersion("one", "a"), before);
+      await write(store.db, "a", 2n).then(() =>
+        assert.notEqual(store.db.streamVersion("one", "a"), before),
+      );
+    });
+    it("stands still for a unit that failed", async () => {
+      await using store = await fresh();
+      await write(store.db, "a", 1n);
+      const before = store.db.streamVersion("one", "a");
+      await assert.rejects(write(store.db, "a", 1n));
+      assert.equal(store.db.streamVersion("one", "a"), before);
+    });
+    it("has moved once a commit of another process was caught up with", async () => {
+      await using store = await fresh();
+      await using other = await store.place.open(schema);
+      for (let round = 1n; round <= 20n; round++) {
+        await store.db.catchUp();
+        const before = store.db.streamVersion("one", "a");
+        await write(other, "a", round);
+        await nextTurn();
+        await store.db.catchUp();
+        assert.notEqual(store.db.streamVersion("one", "a"), before);
+      }
+    });
+  });
 }

@@ -161,6 +161,7 @@ export function openSqlite(options: {
       return writes.commit(unit);
     },
     cacheVersion: cacheVersions.read,
+    streamVersion: cacheVersions.readStream,
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
