@@ -175,9 +175,8 @@ export function createEventStore(parts: {
     // Taken before the keys are read: one that is destroyed meanwhile makes the fold stale, never wrong.
     const currentKeys = secrets.personalKeysVersion(instanceId);
     const known = snapshots.find(key, currentKeys);
-    if (known !== undefined) await db.catchUp();
     // Taken before the events are read: one that comes meanwhile makes the fold stale, never wrong.
-    const streamVersion = db.streamVersion(instanceId, id);
+    const streamVersion = db.streamVersion(id);
     if (known?.streamVersion === streamVersion) return loadedOf(id, known);
     // One aggregate type has one state type.
     let state = known === undefined ? aggregate.initial : (known.state as S);

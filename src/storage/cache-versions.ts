@@ -10,8 +10,8 @@ export type Dependency = AnyTable | { table: AnyTable; part: string };
 
 // Of one table in one instance: all commits that touched it, and those by the part that they touched.
 type Counts = { all: number; parts: Map<string, number> };
-// `any` counts commits of which nothing else is known; `elsewhere` those of which the streams are not known.
-type InstanceCounts = { any: number; elsewhere: number; tables: Map<string, Counts> };
+// `any` counts commits of which nothing else is known.
+type InstanceCounts = { any: number; tables: Map<string, Counts> };
 
 // Streams share counters, so that they take the same room however many there are: a power of two.
 const streamCounters = 2 ** 14;
@@ -28,7 +28,7 @@ export function createCacheVersions() {
   function ofInstance(instanceId: string) {
     let counts = byInstance.get(instanceId);
     if (counts === undefined) {
-      byInstance.set(instanceId, (counts = { any: 0, elsewhere: 0, tables: new Map() }));
+      byInstance.set(instanceId, (counts = { any: 0, tables: new Map() }));
     }
     return counts;
   }
@@ -63,7 +63,6 @@ export function createCacheVersions() {
           count(scope, name.slice(0, end), name.slice(end + 1));
         }
       }
-      ofInstance(instanceId).elsewhere += 1;
     },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
@@ -84,11 +83,9 @@ export function createCacheVersions() {
       }
       return sum;
     },
-    /** Stands still while nothing was written to the stream; moves now and then although nothing was. */
-    readStream(instanceId: string, aggregateId: string): number {
-      const counts = byInstance.get(instanceId);
-      const elsewhere = counts === undefined ? 0 : counts.any + counts.elsewhere;
-      return everywhere + elsewhere + (streams[counterOf(aggregateId)] ?? 0);
+    /** Stands still while this process writes nothing to the stream; moves now and then although it does not. */
+    readStream(aggregateId: string): number {
+      return everywhere + (streams[counterOf(aggregateId)] ?? 0);
     },
   };
 }

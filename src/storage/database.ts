@@ -113,8 +113,11 @@ export interface Database extends AsyncDisposable {
    * tell about others it is NaN, which equals nothing (B7).
    */
   cacheVersion(instanceId: string, dependencies: readonly Dependency[]): number;
-  /** The same for the events of one stream; it may move although none was written. */
-  streamVersion(instanceId: string, aggregateId: string): number;
+  /**
+   * Stands still while no event is written to a stream, by whichever process, and may move although none is. NaN, which
+   * equals nothing, where that is not known at once: replicas may have written.
+   */
+  streamVersion(aggregateId: string): number;
   /**
    * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the cache versions. What
    * answers a read of the API from a cache calls it first (C2). A promise only where others are to be asked.
