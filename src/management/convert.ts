@@ -9,7 +9,7 @@ import {
 } from "#gen/idsvc/management/v1/user_pb.ts";
 import { invalidField } from "../errors.ts";
 import type { Written } from "../eventstore/transaction.ts";
-import { type NewHuman, storedMailAddress } from "../resources/user/index.ts";
+import { type NewHuman, storedMailAddress, storedPhoneNumber } from "../resources/user/index.ts";
 
 // As the schema `human` says.
 const longestName = 200;
@@ -58,8 +58,8 @@ export const toEmail = ({
 /** The number as it is kept (E.164). @throws INVALID_ARGUMENT PHONE_INVALID when too many or too few digits are left */
 export function toPhone(phone: HumanPhone | undefined, field: string): NewHuman["phone"] {
   if (phone === undefined) return undefined;
-  const address = phone.phone.replace(/^tel:/i, "").replaceAll(/[ ().-]/g, "");
-  if (!/^\+[1-9][0-9]{3,14}$/.test(address)) {
+  const address = storedPhoneNumber(phone.phone);
+  if (address === undefined) {
     throw invalidField(field, "PHONE_INVALID", "must be a plus sign and 4 to 15 digits");
   }
   return { address, isVerified: phone.isPhoneVerified };
