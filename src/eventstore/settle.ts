@@ -1,4 +1,5 @@
 import type { Recording } from "./assemble.ts";
+import { withoutExpectation } from "./expected-sequence.ts";
 import type { Transaction, WriteContext } from "./transaction.ts";
 
 /** An event of a unit, and the object that it happened to. */
@@ -46,7 +47,8 @@ export function createRules(known: readonly string[]) {
 
     /** Has reactions make room for a unit that will record an event of this type on the object. */
     async prepare(at: WriteContext, type: string, aggregateId: string): Promise<void> {
-      for (const { ahead } of reactions.get(type) ?? []) await ahead?.(at, aggregateId);
+      const before = withoutExpectation(at);
+      for (const { ahead } of reactions.get(type) ?? []) await ahead?.(before, aggregateId);
     },
 
     /** Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. */

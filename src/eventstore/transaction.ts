@@ -13,6 +13,7 @@ import type { Aggregate } from "./aggregate.ts";
 import { assemble, type Recognised, type Recording } from "./assemble.ts";
 import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
+import { requireSequence } from "./expected-sequence.ts";
 import { createAttempts } from "./attempts.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import type { Origins } from "./origins.ts";
@@ -41,6 +42,11 @@ export type WriteContext = {
   browser?: string | undefined;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: ((tx: Transaction) => Promise<void>) | undefined;
+  /**
+   * The sequence that the object must be at whose details the call answers. Each unit judges it once, by `written` or before by
+   * `requireSequence`; one that does not cannot commit.
+   */
+  expectedSequence?: bigint | undefined;
 };
 
 /** What a write tells its caller about an object: its last event, old or new. */
@@ -106,7 +112,16 @@ export interface Transaction {
    * known before.
    */
   recognise(who: Recognised): void;
-  /** What becomes of an object: known once the unit is committed. */
+  /**
+   * Judges what the call expects (`WriteContext.expectedSequence`) by the sequence that reading the object tells, where that is not
+   * its own last event; 0 where nothing has happened to it.
+   * @throws ABORTED SEQUENCE_MISMATCH
+   */
+  requireSequence(present: bigint): void;
+  /**
+   * What becomes of an object: known once the unit is committed. The first one of a unit is the object of the call.
+   * @throws ABORTED SEQUENCE_MISMATCH
+   */
   written(loaded: Loaded<unknown>): () => Written;
 }
 
@@ -192,6 +207,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const usedIds = createUsedIds(parts.db, at.instanceId);
   let firstSequence = 0n;
   let recognised: Recognised | undefined;
+  let isJudged = at.expectedSequence === undefined;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
     loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
@@ -272,22 +288,31 @@ function createTransaction(parts: Parts, at: WriteContext) {
     recognise(who) {
       recognised = { ...recognised, ...who };
     },
-    written: (loaded) => () => {
-      const recorded = last.get(loaded);
-      const { id } = loaded;
-      if (recorded !== undefined) {
-        const sequence = firstSequence + BigInt(recorded.index);
-        return { id, sequence, changeDate: createdAt, owner: recorded.owner };
-      }
-      if (loaded.last === undefined) throw new Error(`nothing ever happened to ${id}`);
-      const { sequence, createdAt: changeDate, owner } = loaded.last;
-      return { id, sequence, changeDate, owner };
+    requireSequence(present) {
+      if (isJudged) return;
+      requireSequence(at, present);
+      isJudged = true;
+    },
+    written(loaded) {
+      transaction.requireSequence(loaded.last?.sequence ?? 0n);
+      return () => {
+        const recorded = last.get(loaded);
+        const { id } = loaded;
+        if (recorded !== undefined) {
+          const sequence = firstSequence + BigInt(recorded.index);
+          return { id, sequence, changeDate: createdAt, owner: recorded.owner };
+        }
+        if (loaded.last === undefined) throw new Error(`nothing ever happened to ${id}`);
+        const { sequence, createdAt: changeDate, owner } = loaded.last;
+        return { id, sequence, changeDate, owner };
+      };
     },
   };
 
   const settle = () => parts.rules.settle(transaction, at, recordings);
 
   async function commit(): Promise<void> {
+    if (!isJudged) throw new Error("the unit does not judge the sequence that the call expects");
     if (recordings.size === 0 && changes.length === 0) return;
     for (const [key, { aggregateType, loaded }] of loads) {
       // A stream that is written is guarded by the uniqueness of its versions.

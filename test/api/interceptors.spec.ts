@@ -146,6 +146,7 @@ describe("the steps around a call", () => {
         "feature",
         "permission",
         "validate",
+        "precondition",
         "authorize",
         "stepUp",
         "holds",
@@ -205,14 +206,18 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 10);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 11);
     assert.equal(
-      interceptorsFor(ports, binding, {
-        ...methodRule(getTarget, limits),
-        holds: "everybody" as const,
-        stepUp: true,
-        sessionActs: true,
-      }).length,
+      interceptorsFor(
+        ports,
+        { ...binding, authorize: { patchTarget: async () => {} } },
+        {
+          ...methodRule(ActionService.method.patchTarget, limits),
+          holds: "everybody" as const,
+          stepUp: true,
+          sessionActs: true,
+        },
+      ).length,
       order.length,
     );
   });

@@ -29,6 +29,7 @@ import { holds } from "./holds.ts";
 import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
+import { precondition } from "./precondition.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import { stepUp } from "./step-up.ts";
@@ -89,6 +90,8 @@ export const order: readonly [
   // Who can in no case do this learns nothing of the validity of their request.
   ["permission", permission],
   ["validate", validate],
+  // Judged in the unit that changes the object.
+  ["precondition", precondition],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
   // Only who may do it at all is asked to prove themselves again.

@@ -1,6 +1,11 @@
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
+import {
+  projectGrant,
+  projectGrantNotFound,
+  removeProjectGrant,
+} from "./project-grant/project-grant.ts";
 import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 
 /**
@@ -13,6 +18,9 @@ export async function deleteProjectGrant(
   at: WriteContext,
   id: string,
 ): Promise<Written> {
+  const { state: found, last } = await events.load(projectGrant, at.instanceId, id);
+  if (found === undefined) throw projectGrantNotFound();
+  requireSequence(at, last?.sequence ?? 0n);
   await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id });
   const written = await events.transact(at, async (tx) => {
     const loaded = await tx.load(projectGrant, id);

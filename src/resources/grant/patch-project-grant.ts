@@ -1,3 +1,4 @@
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
@@ -22,8 +23,9 @@ export async function patchProjectGrant(
   id: string,
   roleKeys: string[],
 ): Promise<Written> {
-  const { state: found } = await events.load(projectGrant, at.instanceId, id);
+  const { state: found, last } = await events.load(projectGrant, at.instanceId, id);
   if (found === undefined) throw projectGrantNotFound();
+  requireSequence(at, last?.sequence ?? 0n);
   const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
   requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
   const gone = withoutKeys(found.roleKeys, roleKeys);

@@ -6,6 +6,7 @@ import type { Answer, ExternalIdentity, Kept, Way } from "../../federation/index
 import { Conflict } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
+import type { Idp } from "../idp/index.ts";
 import { askDirectory } from "./ask-directory.ts";
 import { fail, idpIntent, intentSpent, start, succeed } from "./intent.ts";
 import { createIdpIntents, idpInactive, type IntentDeps, type Said } from "./intents.ts";
@@ -101,11 +102,12 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
   async function conclude(
     at: IntentAt,
     row: Pick<IntentRow, "id" | "idpId">,
-    type: string,
-    identity: ExternalIdentity,
+    { type, options }: Idp,
+    told: ExternalIdentity,
   ): Promise<Success> {
     const { instanceId } = at;
     const { id, idpId } = row;
+    const identity = trusted(told, options);
     await db.catchUp();
     const linked = await linkedUser(instanceId, idpId, identity.id);
     if (linked !== undefined) {
@@ -182,12 +184,16 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       await takeUp(row);
       try {
         const organizationId = row.organizationId || undefined;
-        const { provider } = await intents.requireIdp(at.instanceId, organizationId, row.idpId);
+        const { idp, provider } = await intents.requireIdp(
+          at.instanceId,
+          organizationId,
+          row.idpId,
+        );
         // An instance may have many addresses: the provider knows the one that it was asked from.
         const { baseUrl = at.issuer } = row.kept;
         const received = { ...answer, baseUrl, source: at.source };
         const identity = await federation.finish(provider, received, row.kept);
-        return await conclude(at, row, provider.config.type, identity);
+        return await conclude(at, row, idp, identity);
       } catch (error) {
         return failed(at, row.id, error);
       }
@@ -203,7 +209,7 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       tried: { username: string; password: string },
     ): Promise<Success | undefined> {
       const { idpId, organizationId } = wanted;
-      const { provider } = await intents.requireIdp(at.instanceId, organizationId, idpId);
+      const { idp, provider } = await intents.requireIdp(at.instanceId, organizationId, idpId);
       const { config } = provider;
       if (config.type !== "ldap") throw notLdap();
       const identity = await askDirectory(deps, at, { ...provider, config }, tried);
@@ -211,7 +217,7 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       const id = newId();
       await add(at, wanted, { id, stateDigest: "", kept: {} });
       try {
-        return await conclude(at, { id, idpId }, "ldap", identity);
+        return await conclude(at, { id, idpId }, idp, identity);
       } catch (error) {
         return failed(at, id, error);
       }
@@ -250,6 +256,16 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
     },
   };
 }
+
+/** Where the provider does not say whether an address is verified, its options do. */
+const trusted = (
+  identity: ExternalIdentity,
+  { isEmailTrusted = false, isPhoneTrusted = false }: Idp["options"],
+): ExternalIdentity => ({
+  ...identity,
+  isEmailVerified: identity.isEmailVerified ?? isEmailTrusted,
+  isPhoneVerified: identity.isPhoneVerified ?? isPhoneTrusted,
+});
 
 const nowhere = { flowId: "", successUrl: "", failureUrl: "" };
 const stateForm = /^[\w-]{43}$/;

@@ -111,11 +111,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
     async patchProjectGrant({ id, projectGrant: patch }, scope) {
       const roleKeys = patch?.roleKeys ?? [];
       const at = writeContext(scope);
-      const written =
-        roleKeys.length > 0
-          ? await patchProjectGrant(deps, at, id, roleKeys)
-          : await execute(events.transact, at, projectGrant, { id }, () => []);
-      return { details: toDetails(written) };
+      return { details: toDetails(await patchProjectGrant(deps, at, id, roleKeys)) };
     },
 
     async deactivateProjectGrant({ id }, scope) {
