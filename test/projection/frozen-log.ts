@@ -13,8 +13,6 @@ import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
 import { app } from "../../src/resources/app/app.ts";
-import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
-import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
@@ -88,7 +86,7 @@ const declared = modules(features).flatMap(({ resources = [] }) => resources);
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
-    ...[instance, limits, organization, membership, ownerWarning, projectGrant, userGrant],
+    ...[instance, limits, organization, membership, ownerWarning],
     ...[app, userSchema, user, metadata, session, checks, execution, webKey],
     ...[
       featureSettings.aggregate,

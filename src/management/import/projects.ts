@@ -24,13 +24,7 @@ import {
   deactivateApp,
   toSoundConfig,
 } from "../../resources/app/index.ts";
-import {
-  addProjectGrant,
-  deactivateProjectGrant,
-  projectGrant,
-  requireKeys,
-  roles,
-} from "../../resources/grant/index.ts";
+import { addProjectGrant, projectGrants, requireKeys, roles } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { deactivateProject, projectNotFound, projects } from "../../resources/project/index.ts";
 import { textIn } from "../convert.ts";
@@ -197,7 +191,7 @@ export function projectKinds(deps: Deps): Kind[] {
           const { projectId, grantedOrgId: grantedOrganizationId, roleKeys } = wanted;
           await requireOwnProject(tx, projectId, importContext);
           await requireOrganization(tx, grantedOrganizationId);
-          const loaded = await tx.load(projectGrant, grantId);
+          const loaded = await tx.load(projectGrants.aggregate, grantId);
           if (loaded.state !== undefined) {
             const isSame =
               loaded.state.projectId === projectId &&
@@ -211,8 +205,9 @@ export function projectKinds(deps: Deps): Kind[] {
           requireKeys(roleKeys, keys, "project_grant.role_keys", "the project");
           const config = { projectId, grantedOrganizationId, roleKeys };
           const added = addProjectGrant(loaded.state, config);
-          tx.record(projectGrant, loaded, added, { type: "org", id: orgId });
-          if (inactive) tx.record(projectGrant, loaded, deactivateProjectGrant(loaded.state));
+          tx.record(projectGrants.aggregate, loaded, added, { type: "org", id: orgId });
+          if (inactive)
+            tx.record(projectGrants.aggregate, loaded, projectGrants.deactivate(loaded.state));
           return created(note("projectGrant", grantId, { ...config, orgId }));
         },
     }),

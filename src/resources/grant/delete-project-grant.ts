@@ -1,6 +1,6 @@
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
+import { projectGrants } from "./project-grant/project-grant.ts";
 import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 
 /**
@@ -15,8 +15,8 @@ export async function deleteProjectGrant(
 ): Promise<Written> {
   await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id });
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(projectGrant, id);
-    tx.record(projectGrant, loaded, removeProjectGrant(loaded.state));
+    const loaded = await tx.load(projectGrants.aggregate, id);
+    tx.record(projectGrants.aggregate, loaded, projectGrants.remove(loaded.state));
     await cascadeUserGrants(db, tx, at.instanceId, { projectGrantId: id });
     return tx.written(loaded);
   });

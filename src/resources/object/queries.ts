@@ -166,5 +166,6 @@ function comparison(
   }
 }
 
-const camelCase = (name: string): string =>
+/** As code spells what the schema and declarations do in snake_case. */
+export const camelCase = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
