@@ -27,8 +27,6 @@ import { smtp } from "../../src/resources/smtp/storage.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
-import { userSchema } from "../../src/resources/userschema/userschema.ts";
-import { webKey } from "../../src/resources/webkey/web-key.ts";
 import { brandingSettings } from "../../src/settings/branding/branding.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { languageSettings } from "../../src/settings/language/language.ts";
@@ -87,7 +85,7 @@ const declared = modules(features).flatMap(({ resources = [] }) => resources);
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, organization, membership, ownerWarning],
-    ...[app, userSchema, user, metadata, session, checks, execution, webKey],
+    ...[app, user, metadata, session, checks, execution],
     ...[
       featureSettings.aggregate,
       passwordSettings.aggregate,

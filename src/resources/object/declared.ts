@@ -1,5 +1,6 @@
 import type { AnyPayload, Payload, Recorded } from "../../eventstore/event.ts";
 import { payload } from "../../eventstore/event.ts";
+import type { on } from "../../projection/projection.ts";
 import type {
   AnyDefinition,
   AnyTable,
@@ -41,9 +42,11 @@ export const fact = <P>(more: Omit<Fact, "payload"> = {}): Fact<Payload<P>> => (
 });
 
 export type Facts = Readonly<Record<string, Fact>>;
-/** What the events of every resource are called. */
-export type Verbs = { added: string; changed: string; removed: string };
+/** What the events of every resource are called; without a name for changes it has none. */
+export type Verbs = { added: string; changed?: string; removed: string };
 export type UsualVerbs = { added: "added"; changed: "changed"; removed: "removed" };
+
+type ChangedOf<V> = V extends { changed: infer C extends string } ? C : never;
 
 export type State<F extends Fields, S> = ConfigOf<F> &
   (S extends true ? { state: RowState } : unknown);
@@ -58,7 +61,7 @@ type Standing<S> = S extends true
   : unknown;
 export type Payloads<F extends Fields, R extends keyof F, S, N, M, V extends Verbs> = {
   [K in V["added"]]: Payload<Added<F> & Partial<N>>;
-} & { [K in V["changed"]]: Payload<Changes<F> & Partial<N>> } & {
+} & { [K in ChangedOf<V>]: Payload<Changes<F> & Partial<N>> } & {
   [K in V["removed"]]: Payload<Pick<ConfigOf<F>, R & keyof ConfigOf<F>>>;
 } & { [K in keyof M]: M[K] extends { payload: infer P } ? P : never } & Standing<S>;
 
@@ -76,6 +79,9 @@ type Columns<F extends Fields, O, S, B> = ObjectColumns<O> &
   NamedColumns<F> & { [K in FoldedNames<F>]: Text } & B &
   (S extends true ? { state: Text } : unknown);
 export type TableOf<F extends Fields, O, S, B> = ReturnType<typeof table<Columns<F, O, S, B>>>;
+
+/** What a projection does on the events of a set (`on`). */
+type Reactions = ReturnType<typeof on>;
 
 /** The rows of a list, one for each value: `as` is the column of the value, `of` that of the object's id. */
 export type List = { table: AnyTable; as: string; of: string };
@@ -126,6 +132,8 @@ export type Declared<
   facts?: M & Facts;
   /** Columns that are no fields, and what the event that makes the object says of them. */
   beside?: { columns: B & Beside; first: (event: Recorded & { payload: N }) => object };
+  /** What else its rows follow from: events of other slices. */
+  also?: (rows: TableOf<F, O, S, NoInfer<B>>) => Reactions[];
   /** Tables of the values of fields that are lists, to find objects by one of them. */
   lists?: { readonly [K in keyof F & string]?: List };
   indexes: NonNullable<TableOptions<Columns<F, O, S, NoInfer<B>>>["indexes"]>;
@@ -144,6 +152,7 @@ export type AnyDeclared = {
   unique?: { claim: string; fields: readonly string[]; of: (config: never) => string };
   facts?: Facts;
   beside?: { columns: Beside; first: (event: never) => object };
+  also?: (rows: never) => Reactions[];
   lists?: Readonly<Record<string, List | undefined>>;
   indexes: unknown;
 };

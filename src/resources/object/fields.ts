@@ -1,4 +1,4 @@
-import { type AnyDefinition, bool, int, json, text } from "../../storage/table.ts";
+import { type AnyDefinition, bool, int, json, optionalJson, text } from "../../storage/table.ts";
 
 /** A property of a resource, and how it is stored. */
 export type Field<T, C extends AnyDefinition = AnyDefinition> = {
@@ -41,6 +41,8 @@ export const field = {
     make<string[], ReturnType<typeof json<string[]>>>(json)({ same: sameSet, ...more }),
   /** What is stored as JSON. */
   json: <T>() => make<T, ReturnType<typeof json<T>>>(json<T>),
+  /** What is stored as JSON, where some rows have none. */
+  optionalJson: <T>() => make<T, ReturnType<typeof optionalJson<T>>>(optionalJson<T>),
 };
 
 type ValueOf<M> = M extends { readonly valueType?: infer T } ? Exclude<T, undefined> : never;

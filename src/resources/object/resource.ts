@@ -183,9 +183,9 @@ function decisionsOf(
   const { idUsed = `${reason}_EXISTS` } = declared;
   const keys = Object.keys(fields);
   const makers = events as Record<string, (value: object) => NewEvent>;
-  const make = (event: string, value: object): NewEvent[] => {
-    const maker = makers[event];
-    if (maker === undefined) throw new Error(`${name} has no event ${event}`);
+  const make = (event: string | undefined, value: object): NewEvent[] => {
+    const maker = makers[event ?? ""];
+    if (maker === undefined) throw new Error(`${name} has no event for this`);
     return [maker(value)];
   };
   const require = (state: object | undefined): object => {
@@ -247,7 +247,7 @@ function eventsOf({ events, verbs = usualVerbs, facts = {}, ...declared }: AnyDe
     events,
     {
       [verbs.added]: payload<object>({ claims: held }),
-      [verbs.changed]: payload<object>({ claims: held }),
+      ...(verbs.changed && { [verbs.changed]: payload<object>({ claims: held }) }),
       ...(states ? { deactivated: payload<object>(), reactivated: payload<object>() } : {}),
       [verbs.removed]: payload<object>({ claims: released }),
       ...Object.fromEntries(own),

@@ -3,9 +3,9 @@ import { begin, on, type Projection, projection, touch } from "../../projection/
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int64, table, type Table, text } from "../../storage/table.ts";
-import type { AnyDeclared, Fact } from "./declared.ts";
+import type { AnyDeclared, Fact, Verbs } from "./declared.ts";
 
-export const usualVerbs = { added: "added", changed: "changed", removed: "removed" } as const;
+export const usualVerbs: Verbs = { added: "added", changed: "changed", removed: "removed" };
 
 /** The table of a declared resource: the columns that every one has around those of its fields. */
 export function tableOf(declared: AnyDeclared): Table {
@@ -37,7 +37,7 @@ export function projectionOf(
   events: AnyEvents<NewEvent>,
   stored: Table,
 ): Projection {
-  const { events: prefix, verbs = usualVerbs, owner, states, facts = {}, beside } = declared;
+  const { events: prefix, verbs = usualVerbs, owner, states, facts = {}, beside, also } = declared;
   const fill = filler(declared);
   const lists = listsOf(declared);
   const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
@@ -70,7 +70,7 @@ export function projectionOf(
         fill(row, event.payload as object, true);
         return [insertRow(stored, row), ...lists.add(event)];
       },
-      [`${prefix}.${verbs.changed}`]: reducerOf({ payload: {} }),
+      ...(verbs.changed && { [`${prefix}.${verbs.changed}`]: reducerOf({ payload: {} }) }),
       ...(states && {
         [`${prefix}.deactivated`]: (event: Recorded) => change(event, { state: "inactive" }),
         [`${prefix}.reactivated`]: (event: Recorded) => change(event, { state: "active" }),
@@ -78,6 +78,7 @@ export function projectionOf(
       [`${prefix}.${verbs.removed}`]: remove,
       ...Object.fromEntries(own),
     }),
+    ...(also?.(stored as never) ?? []),
   );
 }
 

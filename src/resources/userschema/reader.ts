@@ -2,9 +2,9 @@ import { rowById } from "../../projection/ids.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
 import { builtInSchemas, type UserSchema } from "./built-in.ts";
-import { userSchemas } from "./projection.ts";
-import { userSchema, userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
+import { userSchemaInactive, userSchemas } from "./userschema.ts";
 
 /**
  * The schema of a user who is made or changed. It stands still until the unit commits: who deletes, deactivates or
@@ -16,8 +16,7 @@ import { userSchema, userSchemaInactive, userSchemaNotFound } from "./userschema
 export async function requireSchema(tx: Transaction, id: string): Promise<UserSchema> {
   const builtIn = builtInSchemas.get(id);
   if (builtIn !== undefined) return builtIn;
-  const { state } = await tx.load(userSchema, id);
-  if (state === undefined) throw userSchemaNotFound();
+  const state = userSchemas.require((await tx.load(userSchemas.aggregate, id)).state);
   if (state.state === "inactive") throw userSchemaInactive();
   return { id, ...state };
 }
@@ -38,8 +37,8 @@ export async function schemaById(
 }
 
 function createReader(db: Database): Reader {
-  const byId = rowById(db, userSchemas);
-  const read = cachedRead(db, [userSchemas], async (instanceId, id) => {
+  const byId = rowById(db, userSchemas.table);
+  const read = cachedRead(db, [userSchemas.table], async (instanceId, id) => {
     const row = await byId(instanceId, id);
     return row === undefined ? undefined : toUserSchema(row);
   });
@@ -47,7 +46,7 @@ function createReader(db: Database): Reader {
 }
 
 /** A row of a schema; what a built-in one says is not in it. */
-export function toUserSchema(row: (typeof userSchemas)["postgres"]["$inferSelect"]): UserSchema {
+export function toUserSchema(row: Row<typeof userSchemas.table>): UserSchema {
   const { id, type, revision, schema, possibleAuthenticators } = row;
   const state = row.state === "active" ? "active" : "inactive";
   return (
