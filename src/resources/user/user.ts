@@ -3,7 +3,8 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { type Authenticator, foldAuthenticators } from "./authenticator/authenticators.ts";
+import type { Authenticator } from "./authenticator/authenticators.ts";
+import { foldAuthenticators } from "./authenticator/effects.ts";
 import {
   type AuthenticatorEvent,
   type ChangedData,
