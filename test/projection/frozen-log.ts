@@ -18,7 +18,6 @@ import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership, ownerWarning } from "../../src/resources/membership/index.ts";
-import { organization } from "../../src/resources/org/index.ts";
 import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
@@ -84,7 +83,7 @@ const declared = modules(features).flatMap(({ resources = [] }) => resources);
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
-    ...[instance, limits, organization, membership, ownerWarning],
+    ...[instance, limits, membership, ownerWarning],
     ...[app, user, metadata, session, checks, execution],
     ...[
       featureSettings.aggregate,

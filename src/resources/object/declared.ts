@@ -1,5 +1,6 @@
-import type { AnyPayload, Payload, Recorded } from "../../eventstore/event.ts";
+import type { AnyPayload, Payload, PayloadRules, Recorded } from "../../eventstore/event.ts";
 import { payload } from "../../eventstore/event.ts";
+import type { RowChange } from "../../storage/row-change.ts";
 import type { on } from "../../projection/projection.ts";
 import type {
   AnyDefinition,
@@ -27,28 +28,39 @@ type Values = Readonly<Record<string, unknown>>;
 /** An event beside those that every resource has. The fields that its payload names become what it says. */
 export type Fact<P extends AnyPayload = AnyPayload> = {
   payload: P;
-  /** What fields become, whatever the payload says. */
-  sets?: Values;
+  effect: Effect;
+};
+type Effect<P = never, S = never> = {
+  /** What fields become that the payload does not name. */
+  sets?: (payload: P) => Values;
   /** What columns become that are no fields. */
   row?: Values;
+  /** What else becomes of the state. */
+  evolve?: (state: S, payload: P) => object;
+  /** What becomes of rows of other tables. */
+  rows?: (event: Recorded & { payload: P }) => RowChange[];
+  /** The object does not count as changed by it. */
+  untouched?: boolean;
   /** Whether the object is gone with it. */
   ends?: boolean;
 };
 
-/** Declares an event beside those that every resource has. */
-export const fact = <P>(more: Omit<Fact, "payload"> = {}): Fact<Payload<P>> => ({
-  payload: payload<P>(),
-  ...more,
-});
+/** Declares an event beside those that every resource has; S is the state, where the event changes it by a function. */
+export const fact = <P, S = never>(
+  effect: Effect<P, S> = {},
+  rules: PayloadRules<P> = {},
+): Fact<Payload<P>> => ({ payload: payload<P>(rules), effect });
 
 export type Facts = Readonly<Record<string, Fact>>;
-/** What the events of every resource are called; without a name for changes it has none. */
-export type Verbs = { added: string; changed?: string; removed: string };
+/** What the events of every resource are called; what has no name here it does not have. */
+export type Verbs = { added: string; changed?: string; removed?: string };
 export type UsualVerbs = { added: "added"; changed: "changed"; removed: "removed" };
 
 type ChangedOf<V> = V extends { changed: infer C extends string } ? C : never;
+type RemovedOf<V> = V extends { removed: infer C extends string } ? C : never;
 
-export type State<F extends Fields, S> = ConfigOf<F> &
+export type State<F extends Fields, S, I> = ConfigOf<F> &
+  I &
   (S extends true ? { state: RowState } : unknown);
 /** What an object is made with. */
 export type Given<F extends Fields> = Omit<ConfigOf<F>, UnsaidKeys<F>>;
@@ -62,7 +74,7 @@ type Standing<S> = S extends true
 export type Payloads<F extends Fields, R extends keyof F, S, N, M, V extends Verbs> = {
   [K in V["added"]]: Payload<Added<F> & Partial<N>>;
 } & { [K in ChangedOf<V>]: Payload<Changes<F> & Partial<N>> } & {
-  [K in V["removed"]]: Payload<Pick<ConfigOf<F>, R & keyof ConfigOf<F>>>;
+  [K in RemovedOf<V>]: Payload<Pick<ConfigOf<F>, R & keyof ConfigOf<F>>>;
 } & { [K in keyof M]: M[K] extends { payload: infer P } ? P : never } & Standing<S>;
 
 type Text = ReturnType<typeof text>;
@@ -96,6 +108,7 @@ export type Declared<
   M,
   V extends Verbs,
   B,
+  I,
 > = {
   /** In snake_case, as reasons and messages spell it: `project`. */
   name: string;
@@ -130,12 +143,16 @@ export type Declared<
   notes?: Payload<N>;
   /** Events beside those that every resource has. */
   facts?: M & Facts;
+  /** What a new object has in its state that is no field. */
+  initially?: I;
   /** Columns that are no fields, and what the event that makes the object says of them. */
   beside?: { columns: B & Beside; first: (event: Recorded & { payload: N }) => object };
   /** What else its rows follow from: events of other slices. */
   also?: (rows: TableOf<F, O, S, NoInfer<B>>) => Reactions[];
   /** Tables of the values of fields that are lists, to find objects by one of them. */
   lists?: { readonly [K in keyof F & string]?: List };
+  /** Tables of what belongs to it, that the events change as well. */
+  tables?: readonly AnyTable[];
   indexes: NonNullable<TableOptions<Columns<F, O, S, NoInfer<B>>>["indexes"]>;
 };
 
@@ -152,6 +169,8 @@ export type AnyDeclared = {
   unique?: { claim: string; fields: readonly string[]; of: (config: never) => string };
   facts?: Facts;
   beside?: { columns: Beside; first: (event: never) => object };
+  initially?: unknown;
+  tables?: readonly AnyTable[];
   also?: (rows: never) => Reactions[];
   lists?: Readonly<Record<string, List | undefined>>;
   indexes: unknown;

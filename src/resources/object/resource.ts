@@ -50,8 +50,9 @@ export function defineResource<
   const M = unknown,
   const V extends Verbs = UsualVerbs,
   B = unknown,
->(declared: Declared<F, A, O, R, S, N, M, V, B>) {
-  type Present = State<F, S>;
+  I = unknown,
+>(declared: Declared<F, A, O, R, S, N, M, V, B, I>) {
+  type Present = State<F, S, I>;
   type Definitions = EventDefinitions<A, Payloads<F, R, S, N, M, V>>;
   type Event = EventOf<AnyEvents<NewEvent<`${A}.${string}`>> & Definitions>;
   const { name, fields, owner, unique, ownTexts = false } = declared;
@@ -147,7 +148,8 @@ function pickerOf({ fields }: AnyDeclared) {
   };
 }
 
-function evolverOf({ events, fields, verbs = usualVerbs, states, facts = {} }: AnyDeclared) {
+function evolverOf(declared: AnyDeclared) {
+  const { events, fields, verbs = usualVerbs, states, facts = {}, initially } = declared;
   const pick = pickerOf({ fields } as AnyDeclared);
   const absent = Object.fromEntries(
     Object.entries(fields).flatMap(([key, field]) =>
@@ -158,14 +160,21 @@ function evolverOf({ events, fields, verbs = usualVerbs, states, facts = {} }: A
   return (state: object | undefined, event: NewEvent): object | undefined => {
     const happened = event.type.slice(events.length + 1);
     const given = event.payload as object;
-    if (happened === verbs.added) return { ...absent, ...pick(given), ...become("active") };
+    if (happened === verbs.added) {
+      return { ...(initially as object), ...absent, ...pick(given), ...become("active") };
+    }
     if (state === undefined || happened === verbs.removed) return undefined;
     if (happened === verbs.changed) return { ...state, ...pick(given) };
-    const own = facts[happened];
-    if (own === undefined) {
+    const effect = facts[happened]?.effect;
+    if (effect === undefined) {
       return { ...state, ...become(happened === "reactivated" ? "active" : "inactive") };
     }
-    return own.ends === true ? undefined : { ...state, ...pick(given), ...own.sets };
+    if (effect.ends === true) return undefined;
+    const [sets, more] = [
+      effect.sets?.(given as never),
+      effect.evolve?.(state as never, given as never),
+    ];
+    return { ...state, ...pick(given), ...sets, ...more };
   };
 }
 
@@ -239,17 +248,17 @@ function eventsOf({ events, verbs = usualVerbs, facts = {}, ...declared }: AnyDe
       ? [hold(unique.claim, unique.of(config as never))]
       : [];
   const released = () => (unique === undefined ? [] : [release(unique.claim)]);
-  const own = Object.entries(facts).map(
-    ([key, { payload: of, ends }]) =>
-      [key, ends === true ? { ...of, claims: released } : of] as const,
-  );
+  const own = Object.entries(facts).map(([key, { payload: rules, effect }]) => {
+    const claims = (value: object) => [...released(), ...(rules.claims?.(value) ?? [])];
+    return [key, effect.ends === true ? { ...rules, claims } : rules] as const;
+  });
   return defineEvents(
     events,
     {
       [verbs.added]: payload<object>({ claims: held }),
       ...(verbs.changed && { [verbs.changed]: payload<object>({ claims: held }) }),
       ...(states ? { deactivated: payload<object>(), reactivated: payload<object>() } : {}),
-      [verbs.removed]: payload<object>({ claims: released }),
+      ...(verbs.removed && { [verbs.removed]: payload<object>({ claims: released }) }),
       ...Object.fromEntries(own),
     },
     aggregateType,

@@ -46,21 +46,20 @@ export function projectionOf(
   ];
   const remove = (event: Recorded) => [deleteRows(stored, rowOf(event)), ...lists.empty(event)];
   const reducerOf =
-    ({ sets = {}, row = {}, ends }: Fact) =>
+    ({ sets, row, rows, ends, untouched }: Fact["effect"]) =>
     (event: Recorded): RowChange[] => {
-      if (ends === true) return remove(event);
-      const given = event.payload as object;
-      return [
-        ...change(event, { ...fill({ ...row }, { ...given, ...sets }, false) }),
-        ...lists.put(event),
-      ];
+      const others = rows?.(event as never) ?? [];
+      if (ends === true) return [...remove(event), ...others];
+      if (untouched === true) return others;
+      const given = { ...(event.payload as object), ...sets?.(event.payload as never) };
+      return [...change(event, fill({ ...row }, given, false)), ...lists.put(event), ...others];
     };
   const own = Object.entries(facts).map(
-    ([key, of]) => [`${prefix}.${key}`, reducerOf(of)] as const,
+    ([key, { effect }]) => [`${prefix}.${key}`, reducerOf(effect)] as const,
   );
   return projection(
     declared.table,
-    [stored, ...lists.tables],
+    [stored, ...lists.tables, ...(declared.tables ?? [])],
     on(events, {
       [`${prefix}.${verbs.added}`]: (event: Recorded) => {
         const row: Record<string, unknown> = begin(event);
@@ -70,12 +69,12 @@ export function projectionOf(
         fill(row, event.payload as object, true);
         return [insertRow(stored, row), ...lists.add(event)];
       },
-      ...(verbs.changed && { [`${prefix}.${verbs.changed}`]: reducerOf({ payload: {} }) }),
+      ...(verbs.changed && { [`${prefix}.${verbs.changed}`]: reducerOf({}) }),
       ...(states && {
         [`${prefix}.deactivated`]: (event: Recorded) => change(event, { state: "inactive" }),
         [`${prefix}.reactivated`]: (event: Recorded) => change(event, { state: "active" }),
       }),
-      [`${prefix}.${verbs.removed}`]: remove,
+      ...(verbs.removed && { [`${prefix}.${verbs.removed}`]: remove }),
       ...Object.fromEntries(own),
     }),
     ...(also?.(stored as never) ?? []),

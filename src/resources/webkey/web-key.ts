@@ -30,8 +30,8 @@ export const webKeys = defineResource({
   },
   kept: [],
   facts: {
-    activated: fact<Nothing>({ sets: { state: "active" } }),
-    deactivated: fact<Nothing>({ sets: { state: "inactive" } }),
+    activated: fact<Nothing>({ sets: () => ({ state: "active" }) }),
+    deactivated: fact<Nothing>({ sets: () => ({ state: "inactive" }) }),
   },
   also: (rows) => [
     on(instanceEvents, {
