@@ -12,7 +12,6 @@ import {
 import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
-import { app } from "../../src/resources/app/app.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
@@ -84,7 +83,7 @@ const declared = modules(features).flatMap(({ resources = [] }) => resources);
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
     ...[instance, limits, membership, ownerWarning],
-    ...[app, user, metadata, session, checks, execution],
+    ...[user, metadata, session, checks, execution],
     ...[
       featureSettings.aggregate,
       passwordSettings.aggregate,

@@ -21,7 +21,7 @@ import {
   app,
   type AppConfig,
   appNotFound,
-  deactivateApp,
+  appResource,
   toSoundConfig,
 } from "../../resources/app/index.ts";
 import { addProjectGrant, projectGrants, requireKeys, roles } from "../../resources/grant/index.ts";
@@ -75,7 +75,7 @@ export function projectKinds(deps: Deps): Kind[] {
       if (wanted.clientId !== "") await requireNewId.ofClient(tx, importContext, clientId);
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
-      if (inactive) tx.record(app, loaded, deactivateApp(loaded.state));
+      if (inactive) tx.record(app, loaded, appResource.deactivate(loaded.state));
       return created(note("app", appId, { projectId, orgId, clientId, kind: config.kind }));
     };
   }

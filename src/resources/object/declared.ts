@@ -23,7 +23,6 @@ import type {
 import type { RowState } from "./filters.ts";
 
 export type Nothing = Record<string, never>;
-type Values = Readonly<Record<string, unknown>>;
 
 /** An event beside those that every resource has. The fields that its payload names become what it says. */
 export type Fact<P extends AnyPayload = AnyPayload> = {
@@ -32,9 +31,9 @@ export type Fact<P extends AnyPayload = AnyPayload> = {
 };
 type Effect<P = never, S = never> = {
   /** What fields become that the payload does not name. */
-  sets?: (payload: P) => Values;
+  sets?: (payload: P) => object;
   /** What columns become that are no fields. */
-  row?: Values;
+  row?: (payload: P) => object;
   /** What else becomes of the state. */
   evolve?: (state: S, payload: P) => object;
   /** What becomes of rows of other tables. */

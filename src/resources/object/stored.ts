@@ -52,7 +52,11 @@ export function projectionOf(
       if (ends === true) return [...remove(event), ...others];
       if (untouched === true) return others;
       const given = { ...(event.payload as object), ...sets?.(event.payload as never) };
-      return [...change(event, fill({ ...row }, given, false)), ...lists.put(event), ...others];
+      return [
+        ...change(event, fill({ ...row?.(event.payload as never) }, given, false)),
+        ...lists.put(event),
+        ...others,
+      ];
     };
   const own = Object.entries(facts).map(
     ([key, { effect }]) => [`${prefix}.${key}`, reducerOf(effect)] as const,

@@ -60,7 +60,10 @@ export const projectGrants = defineResource({
     "cascade.changed": fact<{ projectId: string; roleKeys: string[] }>(),
     /** Somebody who answers for the users of the granted organization wants it, or does not. */
     accepted: fact<Parties>({ sets: () => ({ accepted: true }) }),
-    declined: fact<Parties>({ sets: () => ({ accepted: false }), row: { isFormer: false } }),
+    declined: fact<Parties>({
+      sets: () => ({ accepted: false }),
+      row: () => ({ isFormer: false }),
+    }),
   },
   beside: {
     /** It was given when nobody had to accept it. */
