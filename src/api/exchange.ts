@@ -3,7 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import { PassThrough, Readable, type Writable } from "node:stream";
 import { bodyTooLarge } from "./refusals.ts";
 import type { Awaitable } from "../awaitable.ts";
-import { cancelled, deadlineExceeded } from "../errors.ts";
+import { deadlineExceeded, callerGone } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import {
   depthHeader,
@@ -284,7 +284,7 @@ function callHeaders(
   };
 }
 
-const brokeOff = (cause: unknown) => cancelled("CANCELLED", "the request broke off", { cause });
+const brokeOff = (cause: unknown) => callerGone("the request broke off", cause);
 
 const tooLarge = (limit: number) => bodyTooLarge("request body", limit);
 

@@ -1,8 +1,7 @@
-import { instanceOfHostOnly } from "../../authz/tenancy.ts";
+import { instanceOfHostOnly, contextInvalid } from "../../authz/tenancy.ts";
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
-import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant/index.ts";
@@ -76,7 +75,7 @@ export function createContexts({ db, organizations }: Deps): Contexts {
         return { type: "projectGrant", grantId, projectId, organizationId } as const;
       }
       default:
-        throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
+        throw contextInvalid("exactly one of its members must be set");
     }
   }
 

@@ -1,4 +1,4 @@
-import { alreadyExists, failedPrecondition } from "../../errors.ts";
+import { alreadyExists } from "../../errors.ts";
 import {
   organizationEvents,
   organization,
@@ -6,6 +6,7 @@ import {
   organizationResource,
 } from "./organization.ts";
 import type { DomainProof, OwnDomain } from "./own-domain.ts";
+import { organizationIsDefault } from "../instance/index.ts";
 
 type State = typeof organization.initial;
 
@@ -27,14 +28,14 @@ export function addOrganization(
 /** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT, since logins that name no organization happen there */
 export function deactivateOrganization(state: State, isDefault: boolean): OrganizationEvent[] {
   const happened = organizationResource.deactivate(state);
-  if (isDefault) throw organizationIsDefault("deactivated");
+  if (isDefault) throw defaultStays("deactivated");
   return happened;
 }
 
 /** @throws FAILED_PRECONDITION ORGANIZATION_IS_DEFAULT */
 export function removeOrganization(state: State, isDefault: boolean): OrganizationEvent[] {
   const { name, domains } = organizationResource.require(state);
-  if (isDefault) throw organizationIsDefault("deleted");
+  if (isDefault) throw defaultStays("deleted");
   return [organizationEvents.removed({ name, domains: domains.map((domain) => domain.name) })];
 }
 
@@ -56,8 +57,7 @@ export function generatedDomain(name: string, instanceDomain: string, suffix = "
 export const domainTaken = () =>
   alreadyExists("ORGANIZATION_DOMAIN_TAKEN", "the domain is proven by another organization");
 
-const organizationIsDefault = (what: string) =>
-  failedPrecondition(
-    "ORGANIZATION_IS_DEFAULT",
+const defaultStays = (what: string) =>
+  organizationIsDefault(
     `the default organization of the instance cannot be ${what}: make another one the default first`,
   );

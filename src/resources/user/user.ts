@@ -178,7 +178,7 @@ export function changeUsername(state: State, username: string): UserEvent[] {
 export function deactivateUser(state: State): UserEvent[] {
   if (state === undefined) throw userNotFound();
   if (state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "the user is deactivated already");
+    throw userInactive("the user is deactivated already");
   }
   return [userEvents.deactivated({})];
 }
@@ -197,7 +197,7 @@ export function lockUser(state: State): UserEvent[] {
     throw failedPrecondition("USER_LOCKED", "the user is locked already");
   }
   if (state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "a deactivated user cannot be locked: activate them");
+    throw userInactive("a deactivated user cannot be locked: activate them");
   }
   return [userEvents.locked({})];
 }
@@ -242,4 +242,6 @@ export async function requireUser(tx: Transaction, id: string): Promise<User> {
 export const userIdTaken = () =>
   alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
 
-export const userNotFound = () => notFound("USER_NOT_FOUND", "the user does not exist");
+export const userInactive = (text: string) => failedPrecondition("USER_INACTIVE", text);
+
+export const userNotFound = (text = "the user does not exist") => notFound("USER_NOT_FOUND", text);

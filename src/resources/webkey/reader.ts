@@ -58,7 +58,7 @@ export function webKeyReader({ db, secrets }: Pick<Deps, "db" | "secrets">): Web
     const key = row && (await opened(instanceId, row.id));
     if (row !== undefined && key !== undefined) return { kid: row.id, alg: row.alg, key };
     if (alg !== undefined) return undefined;
-    throw internal("WEB_KEY_MISSING", `instance ${instanceId} has no active web key`);
+    throw webKeyMissing(`instance ${instanceId} has no active web key`);
   }
 
   return { signer, publicKeys: (instanceId) => currentlyPublished(instanceId, "") };
@@ -93,3 +93,6 @@ const toPublished = ({ id, alg, publicKey }: WebKeyRow): PublishedKey => ({
   ...publicKey,
   ...{ kid: id, use: "sig", alg },
 });
+
+/** @param text of the log: callers are told that something broke */
+export const webKeyMissing = (text: string) => internal("WEB_KEY_MISSING", text);
