@@ -18,7 +18,7 @@ import type { Row, Table } from "../../storage/table.ts";
 import { toListDetails } from "./details.ts";
 import { hasId, hasName, hasState, isOfOrganization } from "./filters.ts";
 import { filterTree, holdingFilters } from "./filter-tree.ts";
-import { toPage } from "./list.ts";
+import { looksAtEach, toPage } from "./list.ts";
 
 type QueryDeps = Pick<Deps, "db" | "limits" | "organizations">;
 type Filter = { case: string; value: unknown };
@@ -105,6 +105,7 @@ export function objectQueries<T extends Table, F extends DescMessage>(
       return search(db, table, {
         instanceId: scope.instanceId,
         filters: [...visible, ...(await asked)],
+        looksAtEach: looksAtEach(request.filters),
         order: sorts.get(request.sortingColumn) ?? columnOf("creationDate"),
         page: toPage(request.query),
         limits,

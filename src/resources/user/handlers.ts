@@ -24,7 +24,7 @@ import {
   readableData,
   requireData,
   requireSchema,
-  schemaById,
+  schemaReader,
   type UserSchema,
 } from "../userschema/index.ts";
 import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
@@ -98,6 +98,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
   const queries = userQueries(deps);
   const change = changing(deps, user);
   const domainsOf = verifiedDomains(db);
+  const schemaById = schemaReader(db);
   const chosen = idGuard(deps);
   const history = objectHistory(deps);
   const formatterFor = eventFormatter(db);
@@ -258,7 +259,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     }: { throttling?: Throttling; lastUse?: LastUse } = {},
   ) {
     const { instanceId, policy } = scope;
-    const schema = await schemaById(deps, instanceId, row.schemaId);
+    const schema = await schemaById(instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");

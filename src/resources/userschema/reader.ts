@@ -21,28 +21,15 @@ export async function requireSchema(tx: Transaction, id: string): Promise<UserSc
   return { id, ...state };
 }
 
-type Reader = (instanceId: string, id: string) => Promise<UserSchema | undefined>;
-
-const readers = new WeakMap<Database, Reader>();
-
-/** The schema in any state, from memory as long as no commit has touched the schemas of the instance. */
-export async function schemaById(
-  { db }: { db: Database },
-  instanceId: string,
-  id: string,
-): Promise<UserSchema | undefined> {
-  const reader = readers.get(db) ?? createReader(db);
-  readers.set(db, reader);
-  return builtInSchemas.get(id) ?? reader(instanceId, id);
-}
-
-function createReader(db: Database): Reader {
+/** Reads a schema in any state, from memory as long as no commit has touched the schemas of the instance. */
+export function schemaReader(db: Database) {
   const byId = rowById(db, userSchemas.table);
   const read = cachedRead(db, [userSchemas.table], async (instanceId, id) => {
     const row = await byId(instanceId, id);
     return row === undefined ? undefined : toUserSchema(row);
   });
-  return async (instanceId, id) => read(instanceId, id);
+  return async (instanceId: string, id: string): Promise<UserSchema | undefined> =>
+    builtInSchemas.get(id) ?? read(instanceId, id);
 }
 
 /** A row of a schema; what a built-in one says is not in it. */
