@@ -76,7 +76,8 @@ const factory =
     new DomainError(kind, reason, message, facts);
 
 export const cancelled = factory("cancelled");
-export const callerGone = (): DomainError => cancelled("CANCELLED", "the caller has gone");
+export const callerGone = (text = "the caller has gone", cause?: unknown): DomainError =>
+  cancelled("CANCELLED", text, { cause });
 export const invalidArgument = factory("invalidArgument");
 export const deadlineExceeded = factory("deadlineExceeded");
 export const notFound = factory("notFound");
@@ -89,6 +90,12 @@ export const unimplemented = factory("unimplemented");
 export const internal = factory("internal");
 export const unavailable = factory("unavailable");
 export const unauthenticated = factory("unauthenticated");
+/** @param kind to a command line its arguments are wrong, to the API nobody has said who they are */
+export const tokenMissing = (
+  kind: "unauthenticated" | "invalidArgument",
+  text: string,
+  facts?: ErrorFacts,
+): DomainError => new DomainError(kind, "TOKEN_MISSING", text, facts);
 
 /** An invalid argument that names one field. */
 export function invalidField(

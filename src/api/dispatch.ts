@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { connectNodeAdapter } from "@connectrpc/connect-node";
-import { methodNotAllowed } from "./refusals.ts";
-import { type DomainError, invalidArgument, invalidField, unimplemented } from "../errors.ts";
+import { methodNotAllowed, unsupportedMediaType } from "./refusals.ts";
+import { type DomainError, invalidField, unimplemented } from "../errors.ts";
 import { allowPreflight, type CrossOrigin, isPreflight, openTo } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -181,7 +181,7 @@ function serveConnectCall(endpoint: Endpoint, exchange: Exchange, contentType: s
     const codec = connectStreamCodec(contentType);
     if (codec !== undefined) return settle(exchange, serveConnectStream(endpoint, exchange, codec));
   }
-  respondConnectError(exchange, unsupportedMediaType(contentType));
+  respondConnectError(exchange, typeNotServed(contentType));
 }
 
 // Every protocol answers its own errors; what still comes through is a fault of ours, and the client is told so.
@@ -192,12 +192,10 @@ function settle(exchange: Exchange, served: Promise<void>): void {
 const rpcTypes =
   "application/json, application/proto, application/connect+json, application/connect+proto, application/grpc, application/grpc-web";
 
-const unsupportedMediaType = (contentType: string) =>
-  invalidArgument(
-    "UNSUPPORTED_MEDIA_TYPE",
-    `content type "${contentType}" is not served here: use one of ${rpcTypes}`,
-    { httpStatus: 415, headers: { "accept-post": rpcTypes } },
-  );
+const typeNotServed = (contentType: string) =>
+  unsupportedMediaType(`content type "${contentType}" is not served here: use one of ${rpcTypes}`, {
+    "accept-post": rpcTypes,
+  });
 
 const unknownMethod = (path: string, contentType: string) =>
   unimplemented("METHOD_UNKNOWN", `no method ${path} is served as ${contentType}`);

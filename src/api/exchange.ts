@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { PassThrough, Readable, type Writable } from "node:stream";
 import { bodyTooLarge } from "./refusals.ts";
 import type { Awaitable } from "../awaitable.ts";
-import { cancelled, deadlineExceeded } from "../errors.ts";
+import { deadlineExceeded, callerGone } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
 import {
   depthHeader,
@@ -66,14 +67,13 @@ const longestBodyMs = 30_000;
 const lookAgainMs = 5_000;
 const leastBytesPerSecond = 16 * 1024;
 
-/** Connections whose request may take as long as it keeps coming: the limit for whole requests is not theirs. */
-export const patient = new WeakSet<object>();
-
 export function http1Exchange(
   request: IncomingMessage,
   response: ServerResponse,
   scheme: "http" | "https",
   resolve: ResolveOrigin,
+  /** Told of a request that may take as long as it keeps coming: the limit for whole requests is not its. */
+  onLongBody: (connection: Socket) => void,
 ): Exchange {
   // A target in absolute form says the host, whatever the header says (RFC 9112 section 3.2.2).
   const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? "");
@@ -112,7 +112,7 @@ export function http1Exchange(
     readBody: (limit) => (hasBody ? read(limit) : nothing),
     openBody() {
       if (!hasBody) return Readable.from([]);
-      patient.add(request.socket);
+      onLongBody(request.socket);
       if (waitsToSend(headers)) response.writeContinue();
       return inPieces(request);
     },
@@ -284,7 +284,7 @@ function callHeaders(
   };
 }
 
-const brokeOff = (cause: unknown) => cancelled("CANCELLED", "the request broke off", { cause });
+const brokeOff = (cause: unknown) => callerGone("the request broke off", cause);
 
 const tooLarge = (limit: number) => bodyTooLarge("request body", limit);
 

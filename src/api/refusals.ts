@@ -1,4 +1,4 @@
-import { type DomainError, resourceExhausted, unimplemented } from "../errors.ts";
+import { type DomainError, resourceExhausted, unimplemented, invalidArgument } from "../errors.ts";
 
 /** @param what of the request is too large */
 export const bodyTooLarge = (what: string, limit: number): DomainError =>
@@ -17,3 +17,8 @@ export const methodNotAllowed = (
     `${httpMethod} is not served at ${path}: use ${allowed.join(", ")}`,
     { httpStatus: 405, headers: { allow: allowed.join(", ") } },
   );
+
+export const unsupportedMediaType = (text: string, headers: Record<string, string> = {}) =>
+  invalidArgument("UNSUPPORTED_MEDIA_TYPE", text, { httpStatus: 415, headers });
+
+export const timeoutMalformed = (text: string) => invalidArgument("TIMEOUT_MALFORMED", text);

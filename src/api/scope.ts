@@ -2,13 +2,13 @@ import type { Scope } from "../authz/context.ts";
 import { writesOwnAccount } from "../authz/limited.ts";
 import { presenceOf, whereOf } from "../authz/presence.ts";
 import { sourceOf } from "../authz/source.ts";
-import { unauthenticated } from "../errors.ts";
+import { tokenMissing } from "../errors.ts";
 import type { Call } from "./call.ts";
 
 /** The part of a call that slices may see. */
 export function scopeOf(call: Call): Scope {
   const { caller } = call;
-  if (caller === undefined) throw unauthenticated("TOKEN_MISSING", "this needs a caller");
+  if (caller === undefined) throw tokenMissing("unauthenticated", "this needs a caller");
   return new CallScope(call, caller);
 }
 

@@ -7,7 +7,7 @@ import { type DomainError, failedPrecondition } from "../errors.ts";
 import { sourceOf } from "../authz/source.ts";
 import { requestIdHeader } from "../telemetry/request-id.ts";
 import type { ResolveOrigin } from "./proxy.ts";
-import { type Exchange, http1Exchange, http2Exchange, patient } from "./exchange.ts";
+import { type Exchange, http1Exchange, http2Exchange } from "./exchange.ts";
 
 // An import would ask for every export, those too that Node makes when asked: a client of WebSockets, 5 MiB and 50 ms.
 const http = process.getBuiltinModule("node:http");
@@ -67,6 +67,8 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   // Connections that have not said yet which protocol they speak.
   const silent = new Set<net.Socket>();
   const sessions = new Set<http2.ServerHttp2Session>();
+  // Connections whose request may take as long as it keeps coming.
+  const patient = new WeakSet<object>();
 
   const one = http.createServer(
     {
@@ -84,7 +86,10 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   // A body that the client holds back is asked for by whoever reads it, not by Node.
   one.on("checkContinue", serveOne);
   one.maxHeadersCount = bounds.maxHeaderPairs;
-  one.on("clientError", refuseMalformed);
+  one.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && patient.has(socket)) return;
+    refuseMalformed(error, socket);
+  });
   // NOTE: a server that does not listen itself starts its time limits only with this event.
   one.emit("listening");
 
@@ -98,7 +103,10 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       // A stream that began before the stop has promised to keep its connection.
       if (stopping) setImmediate(() => one.closeIdleConnections());
     });
-    const exchange = http1Exchange(request, response, scheme, options.resolveOrigin);
+    const { resolveOrigin } = options;
+    const exchange = http1Exchange(request, response, scheme, resolveOrigin, (connection) =>
+      patient.add(connection),
+    );
     dispatch(exchange, () => {
       if (request.headers.expect !== undefined) response.writeContinue();
       response.setHeader(requestIdHeader, exchange.requestId);
@@ -266,7 +274,6 @@ function sniff(socket: net.Socket, decide: (isTwo: boolean) => void): void {
 
 // What is no HTTP request has no exchange: the shortest honest answer, then the end.
 function refuseMalformed(error: NodeJS.ErrnoException, socket: import("node:stream").Duplex): void {
-  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && patient.has(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status =
     error.code === "HPE_HEADER_OVERFLOW"

@@ -8,6 +8,8 @@ import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
 import type { Kernel } from "./kernel.ts";
 import { proxyConcern } from "./unknown-proxies.ts";
+import { storeDamaged } from "../storage/refusals.ts";
+import type { Config } from "./config.ts";
 
 /** Events that a slow consumer has not read yet: of all instances, and of the one where it is most. */
 export type Lag = { events: bigint; most: bigint };
@@ -83,3 +85,8 @@ async function countJobs({ db }: Kernel, now: Date): Promise<JobCounts> {
     .from(t);
   return { open: Number(row?.open), due: Number(row?.due), dead: Number(row?.dead) };
 }
+
+export const storeUnsound = ({ databaseUrl }: Config) => {
+  const where = databaseUrl.kind === "sqlite" ? ` ${databaseUrl.file}` : "";
+  return storeDamaged("failedPrecondition", `the store${where} is DAMAGED: restore a backup`);
+};

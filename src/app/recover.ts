@@ -1,5 +1,5 @@
 import { issuerOf } from "../authz/host.ts";
-import { failedPrecondition, invalidArgument, notFound } from "../errors.ts";
+import { failedPrecondition, invalidArgument } from "../errors.ts";
 import {
   instanceFacts,
   instanceReader,
@@ -14,11 +14,13 @@ import {
   tellNews,
   user,
   usernameReader,
+  userNotFound,
 } from "../resources/user/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import type { Kernel } from "./kernel.ts";
 import { recoverPath } from "./login.ts";
+import { instanceMissing } from "../authz/tenancy.ts";
 
 export type RecoveryLink = {
   instanceId: string;
@@ -44,7 +46,7 @@ export async function makeRecoveryLink(
   const instanceId = await instanceOf(store, domain);
   const userId = await userOf(store, instanceId, loginName);
   if (userId === undefined) {
-    throw notFound("USER_NOT_FOUND", `nobody has the login name ${loginName} in the instance`);
+    throw userNotFound(`nobody has the login name ${loginName} in the instance`);
   }
   const by = {
     ...{ instanceId, editorId: "system:cli", service: "cli", clientId: "", requestId: "" },
@@ -92,12 +94,12 @@ async function instanceOf({ db }: Store, domain: string | undefined): Promise<st
   if (domain !== undefined) {
     const found = await instanceReader(db).byDomain(domain.toLowerCase());
     if (found !== undefined) return found.id;
-    throw notFound("INSTANCE_NOT_FOUND", `no instance has the domain ${domain}`);
+    throw instanceMissing(`no instance has the domain ${domain}`);
   }
   const t = db.table(instances);
   const rows = await db.read.select({ id: t.id }).from(t).limit(mostNamed);
   const [only] = rows;
-  if (only === undefined) throw notFound("INSTANCE_NOT_FOUND", "the store holds no instance yet");
+  if (only === undefined) throw instanceMissing("the store holds no instance yet");
   if (rows.length === 1) return only.id;
   const domains = await Promise.all(rows.map(({ id }) => primaryDomainReader(db)(id)));
   throw invalidArgument(

@@ -77,10 +77,7 @@ export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBud
       const waitSeconds = bucketsOf(name, source)?.take(source) ?? 0;
       if (waitSeconds === 0) return;
       count(name);
-      throw resourceExhausted("BUDGET_SPENT", `too many ${inWords[name]}: try again later`, {
-        metadata: { budget: name },
-        retryAfterSeconds: waitSeconds,
-      });
+      throw budgetSpent(name, inWords[name], waitSeconds);
     },
     giveBack(name, source) {
       if (source !== undefined) bucketsOf(name, source)?.giveBack(source);
@@ -101,3 +98,10 @@ const inWords: Record<BudgetName, string> = {
   registrations: "accounts were registered from this address",
   flows: "log-ins were begun from this address",
 };
+
+/** @param what of which there were too many, in words */
+export const budgetSpent = (budget: string, what: string, retryAfterSeconds: number) =>
+  resourceExhausted("BUDGET_SPENT", `too many ${what}: try again later`, {
+    metadata: { budget },
+    retryAfterSeconds,
+  });

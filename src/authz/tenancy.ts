@@ -207,16 +207,25 @@ function reachFilter(scope: Scope, reach: Reach, columns: OwnerColumns): SQL | u
 export function organizationOf({ context, caller }: Scope): string {
   if (context.type === "organization") return context.organizationId;
   if (context.type === "instance" && caller.kind === "user") return caller.organizationId;
-  throw invalidField(
-    "ctx",
-    "CONTEXT_INVALID",
+  throw contextInvalid(
     "name the organization: ctx.org_id, ctx.org_domain or the header x-idsvc-orgid",
   );
 }
 
+/** The context that a call names is none that it could act on. */
+export const contextInvalid = (description: string, field = "ctx"): DomainError =>
+  invalidField(field, "CONTEXT_INVALID", description);
+
+export const organizationMissing = (text: string): DomainError =>
+  notFound("ORGANIZATION_NOT_FOUND", text);
 /** Of an organization that the caller may not know of, too (B3). */
 export const contextNotFound = (): DomainError =>
-  notFound("ORGANIZATION_NOT_FOUND", "the organization that the call names does not exist");
+  organizationMissing("the organization that the call names does not exist");
 
+export const instanceMissing = (text: string): DomainError => notFound("INSTANCE_NOT_FOUND", text);
 export const instanceOfHostOnly = (): DomainError =>
-  notFound("INSTANCE_NOT_FOUND", "the instance that ctx names is not the one of this host");
+  instanceMissing("the instance that ctx names is not the one of this host");
+
+/** The token of a session that a call names beside its own caller. */
+export const sessionTokenInvalid = (description: string): DomainError =>
+  invalidField("session_token", "SESSION_TOKEN_INVALID", description);

@@ -1,9 +1,8 @@
-import type { Config } from "../app/config.ts";
-import { examine, type Findings } from "../app/examine.ts";
+import { examine, type Findings, storeUnsound } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
 import { version } from "../app/version.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
-import { DomainError, failedPrecondition } from "../errors.ts";
+import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";
 
@@ -88,11 +87,6 @@ async function lookAt(context: Context): Promise<number> {
   );
   return healthy ? exitCodes.done : exitCodes.no;
 }
-
-const storeUnsound = ({ databaseUrl }: Config) => {
-  const where = databaseUrl.kind === "sqlite" ? ` ${databaseUrl.file}` : "";
-  return failedPrecondition("STORE_DAMAGED", `the store${where} is DAMAGED: restore a backup`);
-};
 
 const jobLine = ({ open, due, dead, heldSince }: Findings["jobs"]): string =>
   `jobs: ${open} open, ${due} of them due, ${dead} dead` +

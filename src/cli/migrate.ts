@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { SingleBar } from "cli-progress";
-import { invalidArgument } from "../errors.ts";
+import { invalidArgument, tokenMissing } from "../errors.ts";
 import { exitCodes } from "./context.ts";
 import { fromAuth0, passwordsByEmail } from "./migrate/auth0.ts";
 import { importBody, writeBody } from "./migrate/body.ts";
@@ -146,8 +146,8 @@ function destinationOf({ send, follow: id, tokenFile, env }: MigrateOptions) {
   }
   const token = tokenFile === undefined ? env["IDSVC_TOKEN"] : readText(tokenFile).trim();
   if (token === undefined || token === "") {
-    throw invalidArgument(
-      "TOKEN_MISSING",
+    throw tokenMissing(
+      "invalidArgument",
       "--send needs a token of who may write the instance: in IDSVC_TOKEN, or --token-file <file>",
     );
   }

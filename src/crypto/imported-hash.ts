@@ -1,7 +1,8 @@
-import { internal, invalidField } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import { readImportedHash } from "./imported-hash/read.ts";
 import { HashRefusal } from "./imported-hash/scheme.ts";
 import { passwordPool } from "./password-pool.ts";
+import { hashBroken } from "./password-policy.ts";
 
 /**
  * Makes sure that a hash which another system made can be verified here, at a bearable cost: two seconds at most.
@@ -44,7 +45,7 @@ export async function verifyImportedHash(
   try {
     readImportedHash(encoded);
   } catch (cause) {
-    throw internal("PASSWORD_HASH_BROKEN", "a stored password hash cannot be read", { cause });
+    throw hashBroken("a stored password hash cannot be read", cause);
   }
   return passwordPool.run({ op: "verifyImported", password, encoded }, source);
 }

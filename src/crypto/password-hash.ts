@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { parseOptions } from "@node-rs/argon2";
 import { internal } from "../errors.ts";
 import { keyObject } from "./key-object.ts";
-import { argon2Policy } from "./password-policy.ts";
+import { argon2Policy, hashBroken } from "./password-policy.ts";
 import { passwordPool } from "./password-pool.ts";
 
 /** A key that is not in the database: without it a stolen table of hashes cannot be guessed at. At least 32 bytes. */
@@ -92,6 +92,4 @@ function meetsPolicy(phc: string): boolean {
   }
 }
 
-function broken(cause?: unknown) {
-  return internal("PASSWORD_HASH_BROKEN", "a stored password hash is not argon2id", { cause });
-}
+const broken = (cause?: unknown) => hashBroken("a stored password hash is not argon2id", cause);

@@ -7,7 +7,7 @@ import { organizationOf } from "../authz/tenancy.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
 import { eventFormatter, position } from "../resources/event/index.ts";
-import { projectGrantNotFound } from "../resources/grant/index.ts";
+import { projectGrants } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 
 import { profileReader, userNamesReader } from "../resources/user/index.ts";
@@ -82,9 +82,9 @@ export function listProjectGrantChanges(
     await db.catchUp();
     const grant = await grantOf(instanceId, grantId);
     const owned = grant?.projectId === projectId ? grant : undefined;
-    await tenancy.require(scope, owned, projectGrantNotFound);
+    await tenancy.require(scope, owned, projectGrants.missing);
     const parties = [owned?.organizationId, owned?.grants[0]?.organizationId];
-    if (!parties.includes(organizationId)) throw projectGrantNotFound();
+    if (!parties.includes(organizationId)) throw projectGrants.missing();
     const { sequence = 0n, asc: isAscending = false } = query ?? {};
     const keptMs = await retention("", instanceId);
     const members = await membersOf(instanceId, grantId);

@@ -116,6 +116,8 @@ export type DeclaredResource = {
   name: string;
   /** What the public names of its events begin with. */
   prefix: string;
+  /** Its events have texts of their own; those of others follow from their names. */
+  ownTexts: boolean;
   /** Whose its objects are: of organizations, or of the instance. */
   owner: "org" | "instance";
   // oxlint-disable-next-line no-explicit-any -- the types of its state and events are its own.

@@ -74,12 +74,6 @@ function nearby(folded: Column, text: string): SQL | undefined {
   return /^[\x20-\x7e]+$/.test(text) && begin !== "" ? startsWith(folded, begin) : undefined;
 }
 
-/** Conditions that no index finds: each row must be looked at. */
-const exhausting = new WeakSet<SQL>();
-const byLooking = (condition: SQL): SQL => {
-  exhausting.add(condition);
-  return condition;
-};
 /** Matches a text column literally: `%`, `_` and `\` have no meaning. */
 export function matchesText(
   db: Database,
@@ -91,12 +85,10 @@ export function matchesText(
   const text = ignoreCase ? caseFold(wanted) : wanted;
   if (how === "equals") return eq(column, text);
   if (text === "") return undefined;
-  if (how === "contains") return byLooking(db.contains(column, text));
+  if (how === "contains") return db.contains(column, text);
   if (how === "startsWith") return and(startsWith(column, text), nearby(columns.folded, text));
   const length = [...text].length;
-  return byLooking(
-    sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`,
-  );
+  return sql`length(${column}) >= ${length} and substr(${column}, length(${column}) - ${length} + 1) = ${text}`;
 }
 
 // Where an order has no value it is the smallest. What always has one is ordered as its index is.
@@ -137,6 +129,8 @@ export async function search<T extends Table>(
     /** Finds rows of all instances; `instanceId` then only says whose log is told of. */
     everyInstance?: boolean;
     filters: (SQL | undefined)[];
+    /** One of the filters is answered by no index: each row must be looked at. */
+    looksAtEach?: boolean;
     order: Column;
     page: Page;
     limits: Limits;
@@ -151,7 +145,7 @@ export async function search<T extends Table>(
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
   const inOrder = [ordered(order, page.asc), ordered(columns.id, page.asc)];
-  const isRare = filters.some((each) => exhausting.has(each)) && (await matchesFew(db, t, where));
+  const isRare = asked.looksAtEach === true && (await matchesFew(db, t, where));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;

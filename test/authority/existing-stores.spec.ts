@@ -9,8 +9,7 @@ import {
   findLegacyEndings,
 } from "../../src/app/legacy-apps.ts";
 import { until } from "../executor/executor-peer.ts";
-import { projectGrantEvents } from "../../src/resources/grant/project-grant/events.ts";
-import { projectGrant } from "../../src/resources/grant/index.ts";
+import { projectGrants } from "../../src/resources/grant/index.ts";
 import { oidcSession, oidcSessionEvents } from "../../src/oidc/store/events.ts";
 import { signedIn } from "../support/login.ts";
 import { type MadeClient, redirectUri } from "../support/oidc.ts";
@@ -93,8 +92,11 @@ describe("existing stores (decision 0088)", () => {
     await kernel.events.transact(by, async (tx) => {
       // As an earlier release recorded it.
       const config = { projectId, grantedOrganizationId: organization, roleKeys: [] };
-      const added = projectGrantEvents.added(config);
-      tx.record(projectGrant, tx.begin(projectGrant, id), [added], { type: "org", id: world.home });
+      const added = projectGrants.events.added(config);
+      tx.record(projectGrants.aggregate, tx.begin(projectGrants.aggregate, id), [added], {
+        type: "org",
+        id: world.home,
+      });
     });
     const accepted = async () =>
       bodyOf(await peer.get(`/project_grants/${id}`)).project_grant.accepted === true;

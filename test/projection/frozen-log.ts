@@ -12,15 +12,11 @@ import {
 import { consent } from "../../src/resources/consent/index.ts";
 import { logout } from "../../src/oidc/store/logouts.ts";
 import { execution } from "../../src/resources/action/execution/execution.ts";
-import { app } from "../../src/resources/app/app.ts";
-import { projectGrant } from "../../src/resources/grant/project-grant/project-grant.ts";
-import { userGrant } from "../../src/resources/grant/user-grant/user-grant.ts";
 import { idp } from "../../src/resources/idp/idp.ts";
 import { idpIntent } from "../../src/resources/idpintent/intent.ts";
 import { idpPolicies } from "../../src/resources/idp/projection.ts";
 import { instance, limits } from "../../src/resources/instance/instance.ts";
 import { membership, ownerWarning } from "../../src/resources/membership/index.ts";
-import { organization } from "../../src/resources/org/index.ts";
 import { providerAggregate } from "../../src/resources/messageprovider/provider.ts";
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
@@ -29,8 +25,6 @@ import { smtp } from "../../src/resources/smtp/storage.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
-import { userSchema } from "../../src/resources/userschema/userschema.ts";
-import { webKey } from "../../src/resources/webkey/web-key.ts";
 import { brandingSettings } from "../../src/settings/branding/branding.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { languageSettings } from "../../src/settings/language/language.ts";
@@ -88,8 +82,8 @@ const declared = modules(features).flatMap(({ resources = [] }) => resources);
 /** Every aggregate of the service, by its type. */
 export const aggregates: ReadonlyMap<string, AnyAggregate> = new Map(
   [
-    ...[instance, limits, organization, membership, ownerWarning, projectGrant, userGrant],
-    ...[app, userSchema, user, metadata, session, checks, execution, webKey],
+    ...[instance, limits, membership, ownerWarning],
+    ...[user, metadata, session, checks, execution],
     ...[
       featureSettings.aggregate,
       passwordSettings.aggregate,

@@ -1,9 +1,10 @@
 import { holdingAlso, noPermissions } from "../../authz/permissions.ts";
 import { loginClient, registering } from "../../authz/roles.ts";
-import { DomainError, invalidField } from "../../errors.ts";
+import { DomainError } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import { callerOfToken } from "./authenticate.ts";
 import type { Ports } from "./index.ts";
+import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 
 const instance = { type: "instance" } as const;
 
@@ -49,8 +50,6 @@ function refused(error: unknown): never {
 }
 
 const tokenInvalid = () =>
-  invalidField(
-    "session_token",
-    "SESSION_TOKEN_INVALID",
+  sessionTokenInvalid(
     "is not the token of a session of the user: a newer one took its place, or it is another session's",
   );

@@ -2,7 +2,7 @@ import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Caller, TokenLimit } from "../../authz/context.ts";
 import { commonPermissions, limitedPermissions } from "../../authz/limited.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
-import { resourceExhausted, unauthenticated } from "../../errors.ts";
+import { resourceExhausted, unauthenticated, tokenMissing } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -77,7 +77,7 @@ function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0], limit
 function callerOf({ tokens }: Ports, call: Call): Awaitable<Caller> {
   const header = call.headers.get("authorization");
   if (header === undefined) {
-    throw unauthenticated("TOKEN_MISSING", "send the header Authorization: Bearer <token>", {
+    throw tokenMissing("unauthenticated", "send the header Authorization: Bearer <token>", {
       headers: challenge,
     });
   }

@@ -1,9 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import { contextNotFound, instanceOfHostOnly } from "../../authz/tenancy.ts";
+import { contextNotFound, instanceOfHostOnly, contextInvalid } from "../../authz/tenancy.ts";
 import { type RequestContext, RequestContextSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { RequestedContext } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
-import { type DomainError, invalidField } from "../../errors.ts";
+import { type DomainError } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
 
@@ -49,7 +49,7 @@ async function fromRequest(
     case "system":
       if (asked.value && call.rule.noSystemContext) throw noSystemContext();
       if (asked.value) return { type: "system" };
-      throw invalidField("ctx.system", "CONTEXT_INVALID", "must be true when it is sent");
+      throw contextInvalid("must be true when it is sent", "ctx.system");
     case "instanceId":
       if (asked.value === "") throw emptyMember("ctx.instance_id");
       return enterInstance(call, await instances.byId(asked.value));
@@ -67,7 +67,7 @@ async function fromRequest(
       return enterOrganization(call, await organizations.byDomain(call.instanceId, domain));
     }
     default:
-      throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
+      throw contextInvalid("exactly one of its members must be set");
   }
 }
 
@@ -82,11 +82,7 @@ function enterInstance(call: Call, found: { id: string } | undefined): Requested
 async function fromHeader({ organizations }: Ports, call: Call): Promise<RequestedContext> {
   const id = call.headers.get(header) ?? "";
   if (id === "" || id.length > longestId || call.headers.count(header) > 1) {
-    throw invalidField(
-      header,
-      "CONTEXT_INVALID",
-      "the header must hold one id of 1 to 200 characters",
-    );
+    throw contextInvalid("the header must hold one id of 1 to 200 characters", header);
   }
   return enterOrganization(call, await organizations.byId(call.instanceId, id));
 }
@@ -97,11 +93,9 @@ function enterOrganization(call: Call, found: { id: string } | undefined): Reque
   return { type: "organization", organizationId: found.id };
 }
 
-const emptyMember = (field: string): DomainError =>
-  invalidField(field, "CONTEXT_INVALID", "must not be empty");
+const emptyMember = (field: string): DomainError => contextInvalid("must not be empty", field);
 const noSystemContext = (): DomainError =>
-  invalidField(
-    "ctx.system",
-    "CONTEXT_INVALID",
+  contextInvalid(
     "the system has none of these: name an instance or an organization, or leave ctx out",
+    "ctx.system",
   );

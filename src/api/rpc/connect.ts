@@ -1,11 +1,12 @@
 import { Code } from "#gen/google/rpc/code_pb.ts";
 import { whenKnown } from "../../awaitable.ts";
-import { type DomainError, invalidArgument } from "../../errors.ts";
+import { type DomainError } from "../../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
 import { httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Codec, jsonCodec, protoCodec } from "./codec.ts";
 import { readDecompressed } from "./compression.ts";
+import { timeoutMalformed } from "../refusals.ts";
 
 /** The codec of a unary Connect call, by its content type. */
 export function connectCodec(contentType: string): Codec | undefined {
@@ -68,5 +69,5 @@ const codeNames = new Map<number, string>([
 export function connectTimeout(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,10}$/.test(value)) return Number(value);
-  throw invalidArgument("TIMEOUT_MALFORMED", "connect-timeout-ms must be 1 to 10 digits");
+  throw timeoutMalformed("connect-timeout-ms must be 1 to 10 digits");
 }

@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
-import { type DomainError, invalidArgument, invalidField } from "../../errors.ts";
+import { type DomainError, invalidField } from "../../errors.ts";
 import type { CallHeaders } from "../call.ts";
 import { toDomainError, toWire } from "../errors.ts";
 import { callEndpoint, type UnaryEndpoint } from "../endpoint.ts";
@@ -8,6 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import { type Codec, codecOf } from "./codec.ts";
 import { acceptedEncodings, decompress } from "./compression.ts";
 import { frame, frameOverhead, unframe } from "./frame.ts";
+import { timeoutMalformed } from "../refusals.ts";
 
 const trailerFlag = 0x80;
 const units: Record<string, number> = { n: 1e-6, u: 1e-3, m: 1, S: 1e3, M: 60e3, H: 3600e3 };
@@ -147,10 +148,7 @@ export function grpcTimeout(value: string | undefined): number | undefined {
   const match = /^(\d{1,8})([numSMH])$/.exec(value);
   const unit = units[match?.[2] ?? ""];
   if (match?.[1] === undefined || unit === undefined) {
-    throw invalidArgument(
-      "TIMEOUT_MALFORMED",
-      "grpc-timeout must be 1 to 8 digits and one of n u m S M H",
-    );
+    throw timeoutMalformed("grpc-timeout must be 1 to 8 digits and one of n u m S M H");
   }
   return Number(match[1]) * unit;
 }

@@ -27,6 +27,7 @@ import {
 } from "./parameters.ts";
 import { type PathTemplate, parsePathTemplate } from "./path-template.ts";
 import { parseStrictJson } from "./strict-json.ts";
+import { unsupportedMediaType } from "../refusals.ts";
 
 /** One way to call a method over HTTP, proven to fit the messages of the method. */
 export type Binding = Placement & {
@@ -122,10 +123,8 @@ const jsonMediaType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8
 
 function checkMediaType(contentType: string | undefined): void {
   if (contentType === "application/json" || jsonMediaType.test(contentType ?? "")) return;
-  throw invalidArgument(
-    "UNSUPPORTED_MEDIA_TYPE",
+  throw unsupportedMediaType(
     "send the body as JSON in UTF-8, with the header content-type: application/json",
-    { httpStatus: 415 },
   );
 }
 

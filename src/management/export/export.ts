@@ -4,7 +4,7 @@ import type { ManagementService } from "#gen/idsvc/management/v1/management_serv
 import type { ExportRequest } from "#gen/idsvc/management/v1/import_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import { notFound, permissionDenied } from "../../errors.ts";
+import { permissionDenied } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance } from "../../resources/instance/index.ts";
 import { domains } from "../../resources/domain/index.ts";
@@ -16,6 +16,7 @@ import { belowProjects, type Part } from "./parts.ts";
 import { pagesOf } from "./pages.ts";
 import { policiesOf } from "./policies.ts";
 import { usersOf } from "./users.ts";
+import { organizationMissing } from "../../authz/tenancy.ts";
 
 type Organization = Row<typeof organizations>;
 
@@ -91,7 +92,7 @@ export function authorizeExport({ db }: Pick<Deps, "db">) {
     await db.catchUp();
     for (const id of orgIds) {
       if ((await byId(scope.instanceId, id)) === undefined) {
-        throw notFound("ORGANIZATION_NOT_FOUND", `organization ${id} does not exist`);
+        throw organizationMissing(`organization ${id} does not exist`);
       }
     }
   };

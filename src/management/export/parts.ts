@@ -60,7 +60,7 @@ export async function* belowProjects(
       }
     }
   }
-  for await (const page of pagesOf(db, projectGrants, ["id"], instanceId, mine)) {
+  for await (const page of pagesOf(db, projectGrants.table, ["id"], instanceId, mine)) {
     yield {
       projectGrants: own(page).map((row) => ({
         grantId: row.id,

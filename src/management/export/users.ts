@@ -103,7 +103,7 @@ export function usersOf(deps: Deps) {
       yield { userMetadata: page.map(({ userId, id: key, value }) => ({ userId, key, value })) };
     }
     const grantKey = ["userId", "projectId", "projectGrantId"] as const;
-    for await (const page of pagesOf(db, userGrants, grantKey, instanceId, mine)) {
+    for await (const page of pagesOf(db, userGrants.table, grantKey, instanceId, mine)) {
       yield {
         userGrants: page.map(({ userId, projectId, projectGrantId, roleKeys, state }) => ({
           ...{ userId, projectId, projectGrantId, roleKeys, inactive: state !== "active" },

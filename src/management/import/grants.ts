@@ -1,15 +1,7 @@
 import { ImportedUserGrantSchema } from "#gen/idsvc/management/v1/data_pb.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  addUserGrant,
-  deactivateUserGrant,
-  projectGrant,
-  projectGrantNotFound,
-  requireKeys,
-  userGrant,
-  userGrantClaim,
-} from "../../resources/grant/index.ts";
+import { projectGrants, requireKeys, userGrants } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { projectNotFound, projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
@@ -61,11 +53,11 @@ export async function grantRoles(
   const where = projectGrantId === "" ? "the project" : "the project grant";
   requireKeys(roleKeys, available, "role_keys", where);
   const claim = `${userId}/${projectId}/${projectGrantId}`;
-  if (await known.isClaimed(userGrantClaim, claim)) return false;
-  const loaded = tx.begin(userGrant, newId());
-  const added = addUserGrant(loaded.state, { userId, projectId, projectGrantId, roleKeys });
-  tx.record(userGrant, loaded, added, { type: "org", id: orgId });
-  if (inactive) tx.record(userGrant, loaded, deactivateUserGrant(loaded.state));
+  if (await known.isClaimed(userGrants.claimKind, claim)) return false;
+  const loaded = tx.begin(userGrants.aggregate, newId());
+  const added = userGrants.add(loaded.state, { userId, projectId, projectGrantId, roleKeys });
+  tx.record(userGrants.aggregate, loaded, added, { type: "org", id: orgId });
+  if (inactive) tx.record(userGrants.aggregate, loaded, userGrants.deactivate(loaded.state));
   return true;
 }
 
@@ -87,9 +79,9 @@ async function keysOfGranted(
 ) {
   await requireOrganization(tx, orgId);
   if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projectNotFound();
-  const { state } = await tx.load(projectGrant, id);
+  const { state } = await tx.load(projectGrants.aggregate, id);
   if (state?.projectId !== projectId || state.grantedOrganizationId !== orgId) {
-    throw projectGrantNotFound();
+    throw projectGrants.missing();
   }
   return state.roleKeys;
 }

@@ -7,7 +7,7 @@ import type { Deps } from "../../projection/module.ts";
 import { addApp, app } from "../../resources/app/index.ts";
 import {
   addProjectGrant,
-  projectGrant,
+  projectGrants,
   roles as projectRoles,
 } from "../../resources/grant/index.ts";
 import { idp } from "../../resources/idp/index.ts";
@@ -42,7 +42,7 @@ const aggregates = {
   app,
   user,
   idp,
-  projectGrant,
+  projectGrant: projectGrants.aggregate,
   metadata,
 } satisfies Partial<Record<NoteType, unknown>>;
 
@@ -233,12 +233,12 @@ async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Not
       return;
     }
     case "projectGrant": {
-      const loaded = await tx.load(projectGrant, id);
+      const loaded = await tx.load(projectGrants.aggregate, id);
       if (loaded.state !== undefined) return;
       const roleKeys = Array.isArray(facts["roleKeys"]) ? facts["roleKeys"].map(String) : [];
       const [projectId, grantedOrganizationId] = [text("projectId"), text("grantedOrganizationId")];
       const added = addProjectGrant(undefined, { projectId, grantedOrganizationId, roleKeys });
-      return tx.record(projectGrant, loaded, added, owner);
+      return tx.record(projectGrants.aggregate, loaded, added, owner);
     }
     default:
   }

@@ -6,7 +6,7 @@ import {
 import { requireRoles } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrant, projectGrantNotFound } from "../../resources/grant/index.ts";
+import { projectGrants } from "../../resources/grant/index.ts";
 import {
   addMember,
   type MemberContext,
@@ -89,12 +89,12 @@ export const memberKinds = (deps: Deps): Kind[] => {
         ({ projectId, grantId, userId, roles }, importContext) =>
         async (tx) => {
           await requireOrganization(tx, importContext.orgId);
-          const { state } = await tx.load(projectGrant, grantId);
+          const { state } = await tx.load(projectGrants.aggregate, grantId);
           if (
             state?.projectId !== projectId ||
             state.grantedOrganizationId !== importContext.orgId
           ) {
-            throw projectGrantNotFound();
+            throw projectGrants.missing();
           }
           const context = {
             type: "projectGrant",

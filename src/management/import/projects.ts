@@ -21,16 +21,10 @@ import {
   app,
   type AppConfig,
   appNotFound,
-  deactivateApp,
+  appResource,
   toSoundConfig,
 } from "../../resources/app/index.ts";
-import {
-  addProjectGrant,
-  deactivateProjectGrant,
-  projectGrant,
-  requireKeys,
-  roles,
-} from "../../resources/grant/index.ts";
+import { addProjectGrant, projectGrants, requireKeys, roles } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { deactivateProject, projectNotFound, projects } from "../../resources/project/index.ts";
 import { textIn } from "../convert.ts";
@@ -81,7 +75,7 @@ export function projectKinds(deps: Deps): Kind[] {
       if (wanted.clientId !== "") await requireNewId.ofClient(tx, importContext, clientId);
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
-      if (inactive) tx.record(app, loaded, deactivateApp(loaded.state));
+      if (inactive) tx.record(app, loaded, appResource.deactivate(loaded.state));
       return created(note("app", appId, { projectId, orgId, clientId, kind: config.kind }));
     };
   }
@@ -197,7 +191,7 @@ export function projectKinds(deps: Deps): Kind[] {
           const { projectId, grantedOrgId: grantedOrganizationId, roleKeys } = wanted;
           await requireOwnProject(tx, projectId, importContext);
           await requireOrganization(tx, grantedOrganizationId);
-          const loaded = await tx.load(projectGrant, grantId);
+          const loaded = await tx.load(projectGrants.aggregate, grantId);
           if (loaded.state !== undefined) {
             const isSame =
               loaded.state.projectId === projectId &&
@@ -211,8 +205,9 @@ export function projectKinds(deps: Deps): Kind[] {
           requireKeys(roleKeys, keys, "project_grant.role_keys", "the project");
           const config = { projectId, grantedOrganizationId, roleKeys };
           const added = addProjectGrant(loaded.state, config);
-          tx.record(projectGrant, loaded, added, { type: "org", id: orgId });
-          if (inactive) tx.record(projectGrant, loaded, deactivateProjectGrant(loaded.state));
+          tx.record(projectGrants.aggregate, loaded, added, { type: "org", id: orgId });
+          if (inactive)
+            tx.record(projectGrants.aggregate, loaded, projectGrants.deactivate(loaded.state));
           return created(note("projectGrant", grantId, { ...config, orgId }));
         },
     }),

@@ -8,7 +8,7 @@ import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
 import { packRecords, payloadId, payloadRef, type Received } from "./payload.ts";
 import { type Piece, splitter } from "./split.ts";
-import { spanMs } from "./span.ts";
+import { spanMs, optionInvalid } from "./span.ts";
 import { forgetting } from "./sweep.ts";
 import { importBatches, imports } from "./tables.ts";
 
@@ -128,7 +128,7 @@ function toOption({ name, json }: Piece & { is: "option" }): DocumentOptions {
   if (typeof value === (isFlag ? "boolean" : "string")) return { [name]: value };
   if (value === null) return {};
   const right = isFlag ? "true or false" : "a text such as 30m";
-  throw invalidField(`data.${name}`, "IMPORT_OPTION_INVALID", `must be ${right}`);
+  throw optionInvalid(`data.${name}`, right);
 }
 
 function parsed(json: Uint8Array): unknown {

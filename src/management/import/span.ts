@@ -12,10 +12,13 @@ const units: Readonly<Record<string, number>> = {
 /** Milliseconds of a span as Go writes it. @throws INVALID_ARGUMENT IMPORT_OPTION_INVALID */
 export function spanMs(text: string, field: string): number {
   if (!/^(?:\d{1,9}(?:ns|us|ms|s|m|h))+$/.test(text)) {
-    throw invalidField(field, "IMPORT_OPTION_INVALID", "must be a time such as 90s, 30m or 1h30m");
+    throw optionInvalid(field, "a time such as 90s, 30m or 1h30m");
   }
   return [...text.matchAll(/(\d+)([a-z]+)/g)].reduce(
     (sum, [, number, unit = ""]) => sum + Number(number) * (units[unit] ?? 0),
     0,
   );
 }
+
+export const optionInvalid = (field: string, right: string) =>
+  invalidField(field, "IMPORT_OPTION_INVALID", `must be ${right}`);

@@ -1,7 +1,6 @@
 import { type SigningAlgorithm, signingAlgorithms } from "../../crypto/signing-key.ts";
-import { internal } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
-import { requireKeyOf, webKeyReader } from "../../resources/webkey/index.ts";
+import { requireKeyOf, webKeyReader, webKeyMissing } from "../../resources/webkey/index.ts";
 import type { At, Keys } from "../core/ports.ts";
 import { writtenBy } from "./write.ts";
 
@@ -28,7 +27,7 @@ export function keyStore(deps: Pick<Deps, "db" | "events" | "newId" | "secrets">
       await makeKey(at, known);
       const made = await reader.signer(instanceId, known);
       if (made !== undefined) return made;
-      throw internal("WEB_KEY_MISSING", `instance ${instanceId} has no key of ${known}`);
+      throw webKeyMissing(`instance ${instanceId} has no key of ${known}`);
     },
     publicKeys: ({ instanceId }) => reader.publicKeys(instanceId),
   };

@@ -3,8 +3,8 @@ import type { Scope } from "../../authz/context.ts";
 import { limitNames } from "../../authz/limited.ts";
 import { knownPermissions } from "../../authz/roles.ts";
 import { invalidField, permissionDenied } from "../../errors.ts";
-import { type App, appNotFound } from "./app.ts";
-import { type ApiAccess, type AppEvent, appEvents, type OidcConfig } from "./events.ts";
+import { type App, type AppEvent, appEvents, appNotFound } from "./application.ts";
+import type { ApiAccess, OidcConfig } from "./config.ts";
 
 /** Who changes the app, and by what. */
 type By = Pick<Scope, "permissions" | "caller">;

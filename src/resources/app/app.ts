@@ -1,101 +1,16 @@
 import { alreadyExists, failedPrecondition, notFound, resourceExhausted } from "../../errors.ts";
-import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
-import {
-  type ApiAccess,
-  type ApiConfig,
-  type AppEvent,
-  appEvents,
-  type AppKey,
-  type OidcConfig,
-} from "./events.ts";
+import { changedFields, isEmpty } from "../../eventstore/aggregate.ts";
+import { type App, type AppEvent, appEvents, appResource, type app } from "./application.ts";
+import type { AppConfig, AppKey, AppPatch } from "./config.ts";
 
-/** What an app is beside its name: a client of OpenID Connect, or an API. */
-export type AppConfig = { kind: "oidc"; oidc: OidcConfig } | { kind: "api"; api: ApiConfig };
-export type AppPatch =
-  | { kind: "oidc"; oidc: Patch<OidcConfig> }
-  | { kind: "api"; api: Patch<ApiConfig> };
-
-export type App = {
-  projectId: string;
-  name: string;
-  state: "active" | "inactive";
-  clientId: string;
-  keyIds: string[];
-  config: AppConfig;
-  apiAccess?: ApiAccess;
-  /** Who made the app, and last changed what answers for it, could do everything in the instance. */
-  isOwnerMade?: boolean;
-};
-
-type State = App | undefined;
-
-export const app = aggregate(appEvents, undefined as State, evolve);
-
-// Until its configuration follows, which it does in the same unit.
-const bare: AppConfig = { kind: "api", api: { authMethodType: "basic" } };
-
-function evolve(state: State, event: AppEvent): State {
-  if (event.type === "project.application.added") {
-    return { ...event.payload, state: "active", clientId: "", keyIds: [], config: bare };
-  }
-  if (state === undefined) return undefined;
-  switch (event.type) {
-    case "project.application.changed":
-      return { ...state, name: event.payload.name };
-    case "project.application.deactivated":
-      return { ...state, state: "inactive" };
-    case "project.application.reactivated":
-      return { ...state, state: "active" };
-    case "project.application.removed":
-      return undefined;
-    case "project.application.config.oidc.added": {
-      const { clientId, ...oidc } = event.payload;
-      return { ...state, clientId, config: { kind: "oidc", oidc } };
-    }
-    case "project.application.config.api.added": {
-      const { clientId, ...api } = event.payload;
-      return { ...state, clientId, config: { kind: "api", api } };
-    }
-    case "project.application.config.oidc.changed":
-      return state.config.kind === "oidc"
-        ? { ...state, config: { kind: "oidc", oidc: { ...state.config.oidc, ...event.payload } } }
-        : state;
-    case "project.application.config.api.changed":
-      return state.config.kind === "api"
-        ? { ...state, config: { kind: "api", api: { ...state.config.api, ...event.payload } } }
-        : state;
-    case "project.application.config.oidc.secret.changed":
-    case "project.application.config.api.secret.changed":
-      return state;
-    case "project.application.oidc.key.added":
-    case "project.application.api.key.added":
-      return { ...state, keyIds: [...state.keyIds, event.payload.keyId] };
-    case "project.application.oidc.key.removed":
-    case "project.application.api.key.removed": {
-      const { keyId } = event.payload;
-      return { ...state, keyIds: state.keyIds.filter((id) => id !== keyId) };
-    }
-    case "project.application.api_access.changed": {
-      const { apiAccess: _, ...rest } = state;
-      const { access } = event.payload;
-      return access === undefined ? rest : { ...rest, apiAccess: access };
-    }
-    case "project.application.maker.changed":
-      return { ...state, isOwnerMade: event.payload.isOwner };
-    case "project.application.consents.ended":
-      return state;
-    default:
-      return event satisfies never;
-  }
-}
+type State = typeof app.initial;
 
 export function addApp(
   state: State,
   { projectId, name, clientId, config }: Pick<App, "projectId" | "name" | "clientId" | "config">,
 ): AppEvent[] {
-  if (state !== undefined) throw failedPrecondition("APP_EXISTS", "an app with this id exists");
   return [
-    appEvents.added({ projectId, name }),
+    ...appResource.add(state, { projectId, name, clientId: "" }),
     config.kind === "oidc"
       ? appEvents["config.oidc.added"]({ clientId, ...config.oidc })
       : appEvents["config.api.added"]({ clientId, ...config.api }),
@@ -111,9 +26,8 @@ export function patchApp(
   state: State,
   { name, config }: { name?: string | undefined; config?: AppPatch | undefined },
 ): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  const renamed = name === undefined || name === state.name ? [] : [appEvents.changed({ name })];
-  return [...renamed, ...changeConfig(state.config, config)];
+  const renamed = appResource.patch(state, { name });
+  return [...renamed, ...changeConfig(appResource.require(state).config, config)];
 }
 
 function changeConfig(now: AppConfig, patch: AppPatch | undefined): AppEvent[] {
@@ -132,17 +46,8 @@ function changeConfig(now: AppConfig, patch: AppPatch | undefined): AppEvent[] {
   );
 }
 
-export function deactivateApp(state: State): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  if (state.state === "inactive") {
-    throw failedPrecondition("APP_INACTIVE", "the app is inactive already");
-  }
-  return [appEvents.deactivated({})];
-}
-
 export function activateApp(state: State): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  if (state.state === "active") {
+  if (appResource.require(state).state === "active") {
     throw failedPrecondition(
       "APP_ACTIVE",
       "the app is active already; it counts as inactive while its project is",
@@ -152,8 +57,7 @@ export function activateApp(state: State): AppEvent[] {
 }
 
 export function removeApp(state: State): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  const { name, clientId } = state;
+  const { name, clientId } = appResource.require(state);
   return [appEvents.removed({ name, clientId })];
 }
 
@@ -169,38 +73,37 @@ export function hasSecret({ config }: Pick<App, "config">): boolean {
  * @throws FAILED_PRECONDITION APP_WITHOUT_SECRET
  */
 export function changeSecret(state: State): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  if (!hasSecret(state)) {
+  const now = appResource.require(state);
+  if (!hasSecret(now)) {
     throw failedPrecondition(
       "APP_WITHOUT_SECRET",
       "the authentication method of the app has no secret: choose basic or post first",
     );
   }
-  const { kind } = state.config;
+  const { kind } = now.config;
   return [appEvents[`config.${kind}.secret.changed`]({})];
 }
 
 const mostKeys = 100;
 
 export function addKey(state: State, key: AppKey): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  if (state.keyIds.includes(key.keyId)) {
+  const { keyIds, config } = appResource.require(state);
+  if (keyIds.includes(key.keyId)) {
     throw alreadyExists("APP_KEY_EXISTS", "a key with this id exists");
   }
-  if (state.keyIds.length >= mostKeys) {
+  if (keyIds.length >= mostKeys) {
     throw resourceExhausted(
       "APP_KEYS_EXHAUSTED",
       `an app has at most ${mostKeys} keys: remove some`,
     );
   }
-  return [appEvents[`${state.config.kind}.key.added`](key)];
+  return [appEvents[`${config.kind}.key.added`](key)];
 }
 
 export function removeKey(state: State, keyId: string): AppEvent[] {
-  if (state === undefined) throw appNotFound();
-  if (!state.keyIds.includes(keyId)) throw appKeyNotFound();
-  return [appEvents[`${state.config.kind}.key.removed`]({ keyId })];
+  const { keyIds, config } = appResource.require(state);
+  if (!keyIds.includes(keyId)) throw appKeyNotFound();
+  return [appEvents[`${config.kind}.key.removed`]({ keyId })];
 }
 
-export const appNotFound = () => notFound("APP_NOT_FOUND", "the app does not exist");
 const appKeyNotFound = () => notFound("APP_KEY_NOT_FOUND", "the app has no such key");

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors.ts";
-import type { GrantType, OidcConfig, ResponseType } from "./events.ts";
+import type { GrantType, OidcConfig, ResponseType } from "./config.ts";
 import {
   redirectKind,
   requireOrigin,

@@ -18,17 +18,18 @@ import type { Patch } from "../../eventstore/aggregate.ts";
 import { toOrganizationOwnedDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toState } from "../object/filters.ts";
-import type { AppConfig, AppPatch } from "./app.ts";
 import { complianceProblems, requireSound } from "./compliance.ts";
 import type {
   ApiAccess,
   ApiConfig,
+  AppConfig,
+  AppPatch,
   AppType,
   AuthMethod,
   GrantType,
   OidcConfig,
   ResponseType,
-} from "./events.ts";
+} from "./config.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
 /** Words of the domain for the members of an enum; the first pair stands for what was not chosen. */

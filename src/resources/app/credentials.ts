@@ -2,7 +2,7 @@ import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { RowChange } from "../../storage/row-change.ts";
-import { app } from "./app.ts";
+import { app } from "./application.ts";
 
 const clientSecretKind = "client_secret";
 type AppRef = { instanceId: string; appId: string };

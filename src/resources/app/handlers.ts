@@ -1,25 +1,17 @@
-import type { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
-import type { Authorize, Handlers } from "../../authz/service.ts";
-import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
 import { toDetails } from "../object/details.ts";
+import { changing } from "../object/plain.ts";
 
 import { projectNotFound, requireProject } from "../project/index.ts";
 import { ownedProjects } from "../grant/index.ts";
-import {
-  activateApp,
-  type App,
-  addApp,
-  app,
-  appNotFound,
-  changeSecret,
-  deactivateApp,
-  hasSecret,
-  patchApp,
-} from "./app.ts";
+import { activateApp, addApp, changeSecret, hasSecret, patchApp } from "./app.ts";
+import { type App, app, appEvents, appNotFound, appResource } from "./application.ts";
 import { coversEverybody } from "../../authz/holds.ts";
 import {
   afterAnswersChanged,
@@ -30,7 +22,6 @@ import {
 import { requireSound } from "./compliance.ts";
 import { problemsOf, toApiAccess, toConfig, toGetApp, toPatch } from "./convert.ts";
 import { newClientSecret, removeClientSecret } from "./credentials.ts";
-import { type AppEvent, appEvents } from "./events.ts";
 import { appQueries, type AppRow } from "./queries.ts";
 import { heldInUse, legacyAccessReader } from "./readers.ts";
 import { removeWholeApp } from "./remove-apps.ts";
@@ -42,32 +33,23 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = appQueries(deps);
   const ownedProject = ownedProjects(deps.db);
-  const named = async ({ id }: { id: string }, scope: Scope) => {
-    const row = await queries.find(scope.instanceId, id);
-    const { organizationId, projectId } = row ?? {};
-    const owned = organizationId && projectId ? { organizationId, projectId } : undefined;
-    await tenancy.require(scope, owned, appNotFound);
-  };
   return {
+    ...authorizeById(AppService, async ({ id }, scope) => {
+      const { organizationId, projectId } = (await queries.find(scope.instanceId, id)) ?? {};
+      const owned = organizationId && projectId ? { organizationId, projectId } : undefined;
+      await tenancy.require(scope, owned, appNotFound);
+    }),
     async createApp({ app: wanted }, scope) {
       const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
       await tenancy.require(scope, owned, projectNotFound);
     },
-    patchApp: named,
-    deactivateApp: named,
-    activateApp: named,
-    deleteApp: named,
-    getApp: named,
-    regenerateSecret: named,
-    addKey: named,
-    removeKey: named,
-    listKeys: named,
   };
 }
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const { events, secrets, newId, checkUrl } = deps;
   const queries = appQueries(deps);
+  const change = changing(deps, app);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const standing = async (scope: Scope, clientId: string) => ({
@@ -131,13 +113,8 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       return { details: toDetails(written()), ...secret, complianceProblems };
     },
 
-    async deactivateApp({ id }, scope) {
-      return change(scope, id, deactivateApp);
-    },
-
-    async activateApp({ id }, scope) {
-      return change(scope, id, activateApp);
-    },
+    deactivateApp: ({ id }, scope) => change(scope, id, appResource.deactivate),
+    activateApp: ({ id }, scope) => change(scope, id, activateApp),
 
     async deleteApp({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
@@ -201,11 +178,4 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     const isActive = row.state === "active" && (await isHeld(row.instanceId, row));
     return toGetApp(row, isActive, await isLegacyApp(row.instanceId, row.clientId));
   }
-
-  async function change(scope: Scope, id: string, decide: Decision) {
-    const written = await execute(events.transact, writeContext(scope), app, { id }, decide);
-    return { details: toDetails(written) };
-  }
 }
-
-type Decision = Parameters<typeof execute<typeof app.initial, AppEvent>>[4];

@@ -1,20 +1,22 @@
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
-import { appEvents } from "./events.ts";
+import { resourceModule } from "../object/module.ts";
+import { appResource } from "./application.ts";
 import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { legacyJobs } from "./legacy.ts";
-import { appProjection, formerAccessProjection } from "./projection.ts";
+import { formerAccessProjection } from "./former-access.ts";
 import { keysGoWithApps } from "./signing-keys.ts";
 import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
-export { addApp, addKey, app, appNotFound, deactivateApp, type AppConfig } from "./app.ts";
-export { appKeys, apps, formerAudiences } from "./projection.ts";
+export { addApp, addKey } from "./app.ts";
+export { app, appEvents, appNotFound, appResource, apps } from "./application.ts";
+export { formerAudiences } from "./former-access.ts";
+export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export { type ApiAccess, type ApiConfig, appEvents, type OidcConfig } from "./events.ts";
+export type { ApiAccess, ApiConfig, AppConfig, OidcConfig } from "./config.ts";
 export {
   endLegacyAccess,
   type LegacyApp,
@@ -36,13 +38,13 @@ export {
  * Apps: what users log in to, and what checks their tokens.
  * @param former what tells of tokens and consents from before apps had an access to our APIs
  */
-export const appModule = (...former: Parameters<typeof formerAccessProjection>): Module => ({
-  events: [appEvents],
-  projections: [appProjection, formerAccessProjection(...former)],
-  services: (deps) => [
-    service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
-  ],
-  jobs: legacyJobs,
-  reactions: (parts) => [appsGoWithProject(parts), keysGoWithApps(parts)],
-  contents: removeContentsOfApps,
-});
+export const appModule = (...former: Parameters<typeof formerAccessProjection>) =>
+  resourceModule([appResource], {
+    projections: [formerAccessProjection(...former)],
+    services: (deps) => [
+      service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
+    ],
+    jobs: legacyJobs,
+    reactions: (parts) => [appsGoWithProject(parts), keysGoWithApps(parts)],
+    contents: removeContentsOfApps,
+  });

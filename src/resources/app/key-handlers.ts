@@ -13,7 +13,8 @@ import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
 
 import { afterAnswersChanged, requireCoversApp } from "./api-access.ts";
-import { addKey, app, removeKey } from "./app.ts";
+import { addKey, removeKey } from "./app.ts";
+import { app } from "./application.ts";
 import { keyFile } from "./credentials.ts";
 import { appQueries, type AppKeyRow } from "./queries.ts";
 import { secretMaking } from "./secret-making.ts";

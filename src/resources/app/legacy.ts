@@ -5,9 +5,8 @@ import type { RowChange } from "../../storage/row-change.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, desc, eq, inArray } from "../../storage/drizzle.ts";
-import { app } from "./app.ts";
-import { appEvents } from "./events.ts";
-import { apps, formerAudiences } from "./projection.ts";
+import { app, appEvents, apps } from "./application.ts";
+import { formerAudiences } from "./former-access.ts";
 
 export type LegacyApp = {
   instanceId: string;

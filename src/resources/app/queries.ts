@@ -10,10 +10,10 @@ import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, not, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { isInActiveProject } from "../project/index.ts";
-import { appNotFound } from "./app.ts";
-import type { AppType, AuthMethod, OidcConfig } from "./events.ts";
+import { appNotFound, apps } from "./application.ts";
+import type { AppType, AuthMethod, OidcConfig } from "./config.ts";
 import { objectQueries } from "../object/queries.ts";
-import { appKeys, apps } from "./projection.ts";
+import { appKeys } from "./rows.ts";
 
 export type AppRow = Row<typeof apps>;
 export type AppKeyRow = Row<typeof appKeys>;

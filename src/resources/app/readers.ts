@@ -5,9 +5,10 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
-import type { AppConfig } from "./app.ts";
-import type { ApiAccess } from "./events.ts";
-import { appKeys, appOrigins, apps, formerAudiences } from "./projection.ts";
+import { apps } from "./application.ts";
+import type { ApiAccess, AppConfig } from "./config.ts";
+import { formerAudiences } from "./former-access.ts";
+import { appKeys, appOrigins } from "./rows.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
 /** A client as OAuth sees it. */

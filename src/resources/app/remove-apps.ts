@@ -4,8 +4,8 @@ import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { app, removeApp } from "./app.ts";
-import { apps } from "./projection.ts";
+import { removeApp } from "./app.ts";
+import { app, apps } from "./application.ts";
 
 type Parts = Pick<Deps, "db" | "events" | "secrets">;
 

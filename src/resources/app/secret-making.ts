@@ -1,5 +1,5 @@
 import type { Deps } from "../../projection/module.ts";
-import { app } from "./app.ts";
+import { app } from "./application.ts";
 
 /** Methods by which an app proves itself with a secret. */
 const bySecret: readonly unknown[] = ["basic", "post"];

@@ -2,7 +2,7 @@ import { signingAlgorithms } from "../../crypto/signing-key.ts";
 import type { Reaction } from "../../eventstore/settle.ts";
 import type { Deps } from "../../projection/module.ts";
 import { requireKeyOf } from "../webkey/index.ts";
-import type { OidcConfig } from "./events.ts";
+import type { OidcConfig } from "./config.ts";
 
 /** With an app comes the key that its ID tokens are to be signed with: it is published before it signs. */
 export const keysGoWithApps = (parts: Pick<Deps, "db" | "newId" | "secrets">): Reaction => ({

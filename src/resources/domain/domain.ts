@@ -111,8 +111,8 @@ function unproven(state: Organization, id: string) {
   return domain;
 }
 
-export const domainProven = () =>
-  failedPrecondition("DOMAIN_VERIFIED", "the domain is proven already");
+export const domainProven = (text = "the domain is proven already") =>
+  failedPrecondition("DOMAIN_VERIFIED", text);
 
 export const domainNotFound = () => notFound("DOMAIN_NOT_FOUND", "the domain does not exist");
 const domainPresent = () =>

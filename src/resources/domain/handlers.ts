@@ -8,7 +8,6 @@ import {
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { domainPermission } from "../../authz/roles.ts";
-import { failedPrecondition, invalidField } from "../../errors.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -44,6 +43,7 @@ import {
 } from "./domain.ts";
 import { type DomainRow, domainQueries } from "./queries.ts";
 import { challengeOf, notProven, tokenRef } from "./validation.ts";
+import { contextInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof DomainService;
 
@@ -91,7 +91,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       const organizationId =
         scope.context.type === "organization" ? scope.context.organizationId : "";
       if (scope.context.type === "system") {
-        throw invalidField("ctx", "CONTEXT_INVALID", "the system has no domains");
+        throw contextInvalid("the system has no domains");
       }
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
@@ -262,8 +262,7 @@ const ownDetails = (
 const unasked: Standing = { proof: "none" };
 const mostTaken = 100;
 
-const instanceDomainNeedsNoProof = () =>
-  failedPrecondition("DOMAIN_VERIFIED", "a domain of the instance needs no proof");
+const instanceDomainNeedsNoProof = () => domainProven("a domain of the instance needs no proof");
 
 const validationTypes: Record<number, ValidationType | undefined> = {
   [DomainValidationType.HTTP]: "http",

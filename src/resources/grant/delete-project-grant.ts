@@ -1,11 +1,7 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  projectGrant,
-  projectGrantNotFound,
-  removeProjectGrant,
-} from "./project-grant/project-grant.ts";
+import { projectGrants } from "./project-grant/project-grant.ts";
 import { cascadeMostUserGrants, cascadeUserGrants } from "./user-grant/cascade.ts";
 
 /**
@@ -18,13 +14,13 @@ export async function deleteProjectGrant(
   at: WriteContext,
   id: string,
 ): Promise<Written> {
-  const { state: found, last } = await events.load(projectGrant, at.instanceId, id);
-  if (found === undefined) throw projectGrantNotFound();
+  const { state, last } = await events.load(projectGrants.aggregate, at.instanceId, id);
+  projectGrants.require(state);
   requireSequence(at, last?.sequence ?? 0n);
   await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id });
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(projectGrant, id);
-    tx.record(projectGrant, loaded, removeProjectGrant(loaded.state));
+    const loaded = await tx.load(projectGrants.aggregate, id);
+    tx.record(projectGrants.aggregate, loaded, projectGrants.remove(loaded.state));
     await cascadeUserGrants(db, tx, at.instanceId, { projectGrantId: id });
     return tx.written(loaded);
   });

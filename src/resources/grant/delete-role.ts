@@ -2,8 +2,11 @@ import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loseGrantedRoles, projectGrant } from "./project-grant/project-grant.ts";
-import { projectGrantRoles } from "./project-grant/projection.ts";
+import {
+  loseGrantedRoles,
+  projectGrantRoles,
+  projectGrants,
+} from "./project-grant/project-grant.ts";
 import { roles } from "./role/role.ts";
 import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
 
@@ -28,8 +31,8 @@ export async function deleteRole(
     tx.record(roles.aggregate, loaded, roles.remove(loaded.state));
     const having = { instanceId, projectId, roleKey };
     for (const grantId of await allIds(db, tx, projectGrantRoles, having, "projectGrantId")) {
-      const grant = await tx.load(projectGrant, grantId);
-      tx.record(projectGrant, grant, loseGrantedRoles(grant.state, [roleKey]));
+      const grant = await tx.load(projectGrants.aggregate, grantId);
+      tx.record(projectGrants.aggregate, grant, loseGrantedRoles(grant.state, [roleKey]));
     }
     await cascadeRoles(db, tx, instanceId, { projectId }, [roleKey]);
     return tx.written(loaded);

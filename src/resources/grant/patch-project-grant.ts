@@ -1,11 +1,7 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  changeGrantedRoles,
-  projectGrant,
-  projectGrantNotFound,
-} from "./project-grant/project-grant.ts";
+import { projectGrants } from "./project-grant/project-grant.ts";
 import { requireRolesOfProject } from "./require-roles.ts";
 import { keysOfProject } from "./role/queries.ts";
 import { requireKeys, withoutKeys } from "./role/role.ts";
@@ -23,17 +19,18 @@ export async function patchProjectGrant(
   id: string,
   roleKeys: string[],
 ): Promise<Written> {
-  const { state: found, last } = await events.load(projectGrant, at.instanceId, id);
-  if (found === undefined) throw projectGrantNotFound();
+  const { aggregate } = projectGrants;
+  const { state, last } = await events.load(aggregate, at.instanceId, id);
+  const found = projectGrants.require(state);
   requireSequence(at, last?.sequence ?? 0n);
   const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
   requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
   const gone = withoutKeys(found.roleKeys, roleKeys);
   await cascadeMostRoles({ db, events }, at, { projectGrantId: id }, gone);
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(projectGrant, id);
+    const loaded = await tx.load(aggregate, id);
     const before = loaded.state?.roleKeys ?? [];
-    const changed = changeGrantedRoles(loaded.state, roleKeys);
+    const changed = projectGrants.patch(loaded.state, { roleKeys });
     if (changed.length > 0 && loaded.state !== undefined) {
       const { projectId } = loaded.state;
       const given = withoutKeys(roleKeys, before);
@@ -41,7 +38,7 @@ export async function patchProjectGrant(
       const lost = withoutKeys(before, roleKeys);
       await cascadeRoles(db, tx, at.instanceId, { projectGrantId: id }, lost);
     }
-    tx.record(projectGrant, loaded, changed);
+    tx.record(aggregate, loaded, changed);
     return tx.written(loaded);
   });
   return written();

@@ -3,8 +3,7 @@ import type { WriteContext } from "../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { deleteProjectGrant } from "./delete-project-grant.ts";
-import { projectGrant, removeProjectGrant } from "./project-grant/project-grant.ts";
-import { projectGrants } from "./project-grant/projection.ts";
+import { projectGrants } from "./project-grant/project-grant.ts";
 import { roles } from "./role/role.ts";
 import {
   cascadeMostUserGrants,
@@ -23,9 +22,9 @@ export const grantsGoWithProject = ({ db, events }: Pick<Deps, "db" | "events">)
         const loaded = await tx.load(roles.aggregate, id);
         tx.record(roles.aggregate, loaded, roles.remove(loaded.state));
       }
-      for (const id of await allIds(db, tx, projectGrants, inProject)) {
-        const loaded = await tx.load(projectGrant, id);
-        tx.record(projectGrant, loaded, removeProjectGrant(loaded.state));
+      for (const id of await allIds(db, tx, projectGrants.table, inProject)) {
+        const loaded = await tx.load(projectGrants.aggregate, id);
+        tx.record(projectGrants.aggregate, loaded, projectGrants.remove(loaded.state));
       }
       await cascadeUserGrants(db, tx, instanceId, { projectId });
     }
@@ -51,7 +50,7 @@ export const removeContentsOfGrants =
   (deps: Deps) =>
   async (at: WriteContext, organizationId: string, limit: number): Promise<number> => {
     const given = { instanceId: at.instanceId, grantedOrganizationId: organizationId };
-    const grants = await someIds(deps.db, projectGrants, given, limit);
+    const grants = await someIds(deps.db, projectGrants.table, given, limit);
     for (const id of grants) await deleteProjectGrant(deps, at, id);
     const left = limit - grants.length;
     if (left === 0) return limit;

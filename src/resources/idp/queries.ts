@@ -18,6 +18,7 @@ import {
 } from "../reuse/index.ts";
 import { idpNotFound } from "./idp.ts";
 import { idpPolicies, idps } from "./projection.ts";
+import { looksAtEach } from "../object/list.ts";
 
 export type IdpRow = Row<typeof idps>;
 /** A provider, and how a context sees it. */
@@ -108,6 +109,7 @@ export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
       const from: OwnerRef = organization ?? { type: "instance", id: instanceId };
       const found = await search(db, idps, {
         instanceId,
+        looksAtEach: looksAtEach(asked.filters),
         filters: [
           ...(await visible(scope)),
           ...asked.filters.map((filter) => condition(scope, from, filter)),

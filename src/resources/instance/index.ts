@@ -14,6 +14,7 @@ export {
   instanceNotFound,
   limits,
   setDefaultOrganization,
+  organizationIsDefault,
 } from "./instance.ts";
 export { forgetInstance, instanceDomains, instances } from "./projection.ts";
 export {

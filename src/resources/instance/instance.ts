@@ -1,4 +1,4 @@
-import { failedPrecondition, notFound } from "../../errors.ts";
+import { failedPrecondition } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
 import {
   type InstanceEvent,
@@ -8,6 +8,7 @@ import {
   limitsEvents,
   type OwnDomain,
 } from "./events.ts";
+import { instanceMissing } from "../../authz/tenancy.ts";
 
 export type Instance = {
   name: string;
@@ -103,7 +104,7 @@ export function setLimits(state: Limits, wanted: Partial<Limits>): LimitsEvent[]
   return isEmpty(changes) ? [] : [limitsEvents.set(changes)];
 }
 
-export const instanceNotFound = () => notFound("INSTANCE_NOT_FOUND", "the instance does not exist");
+export const instanceNotFound = () => instanceMissing("the instance does not exist");
 
 /** Logins and registrations that name no organization happen in this one from now on. */
 export function setDefaultOrganization(
@@ -111,7 +112,7 @@ export function setDefaultOrganization(
   { id, isActive }: { id: string; isActive: boolean },
 ): InstanceEvent[] {
   if (state?.defaultOrganizationId === id) {
-    throw failedPrecondition("ORGANIZATION_IS_DEFAULT", "the organization is the default already");
+    throw organizationIsDefault("the organization is the default already");
   }
   if (!isActive) {
     throw failedPrecondition(
@@ -121,3 +122,6 @@ export function setDefaultOrganization(
   }
   return [instanceEvents["default.org.set"]({ organizationId: id })];
 }
+
+export const organizationIsDefault = (text: string) =>
+  failedPrecondition("ORGANIZATION_IS_DEFAULT", text);

@@ -12,6 +12,7 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { hasName } from "../object/filters.ts";
 import { instanceDomains, instanceLimits, instances } from "./projection.ts";
+import { looksAtEach } from "../object/list.ts";
 
 export type InstanceRow = Row<typeof instances>;
 export type LimitsRow = Row<typeof instanceLimits>;
@@ -179,6 +180,7 @@ export function instanceQueries({ db, limits }: Pick<Deps, "db" | "limits">): In
         instanceId: "system",
         everyInstance: true,
         filters: filters.map(condition),
+        looksAtEach: looksAtEach(filters),
         order: columns[sortingColumn] ?? t.creationDate,
         page,
         limits,

@@ -1,11 +1,10 @@
-import { instanceOfHostOnly } from "../../authz/tenancy.ts";
+import { instanceOfHostOnly, contextInvalid } from "../../authz/tenancy.ts";
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
-import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrantNotFound, projectGrantReader, requireProjectGrant } from "../grant/index.ts";
+import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant/index.ts";
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
 import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
@@ -26,7 +25,7 @@ export type Contexts = {
 export function createContexts({ db, organizations }: Deps): Contexts {
   const instances = instanceReader(db);
   const projects = projectReader(db);
-  const projectGrants = projectGrantReader(db);
+  const grants = projectGrantReader(db);
 
   async function resolve(scope: Scope, asked: MembershipContext | undefined) {
     const { instanceId } = scope;
@@ -66,17 +65,17 @@ export function createContexts({ db, organizations }: Deps): Contexts {
         return { type: "project", projectId: named.value, organizationId } as const;
       }
       case "projectGrantId": {
-        const found = await projectGrants.byId(instanceId, named.value);
-        if (found === undefined) throw projectGrantNotFound();
+        const found = await grants.byId(instanceId, named.value);
+        if (found === undefined) throw projectGrants.missing();
         const { id: grantId, projectId, grantedOrganizationId: organizationId } = found;
         const isKnown = [organizationId, found.organizationId].some((one) =>
           knowsOrganization(scope, one),
         );
-        if (!isKnown) throw projectGrantNotFound();
+        if (!isKnown) throw projectGrants.missing();
         return { type: "projectGrant", grantId, projectId, organizationId } as const;
       }
       default:
-        throw invalidField("ctx", "CONTEXT_INVALID", "exactly one of its members must be set");
+        throw contextInvalid("exactly one of its members must be set");
     }
   }
 

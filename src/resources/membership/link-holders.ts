@@ -19,7 +19,7 @@ const mostAtOnce = 1000;
 export function linkHolders(db: Database): LinkHolders {
   const t = db.table(userAuthenticators);
   const m = db.table(memberships);
-  const g = db.table(userGrants);
+  const g = db.table(userGrants.table);
   const powers = powerReader(db);
 
   /** Those with links that count, or with links that are suspended; no other link is made before the commit. */

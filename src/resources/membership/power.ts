@@ -15,14 +15,14 @@ import { membershipReader } from "./queries.ts";
 import { asMembership, membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
-type GrantRow = Row<typeof userGrants>;
+type GrantRow = Row<typeof userGrants.table>;
 
 /** What users may do, for those who judge whether a caller covers them. Never older than the call. */
 export function powerReader(db: Database): PowerReader {
   const t = db.table(memberships);
-  const g = db.table(userGrants);
+  const g = db.table(userGrants.table);
   const userById = rowById(db, users);
-  const grantById = rowById(db, projectGrants);
+  const grantById = rowById(db, projectGrants.table);
   const isAcceptedGrant = acceptanceReader(db, membershipReader(db));
   const rowsOf = (instanceId: string, userId: string) =>
     db.read
@@ -36,7 +36,7 @@ export function powerReader(db: Database): PowerReader {
       .where(and(eq(g.instanceId, instanceId), eq(g.userId, userId)));
   const powerOf = currentRead(
     db,
-    [memberships, userGrants, projectGrants, users],
+    [memberships, userGrants.table, projectGrants.table, users],
     async (instanceId, userId): Promise<Power> => {
       const { organizationId = "" } = (await userById(instanceId, userId)) ?? {};
       return {
@@ -57,7 +57,7 @@ export function powerReader(db: Database): PowerReader {
       const held = await loadAll(tx, rows);
       tx.expectAll(memberships, { instanceId, userId }, "id", idsOf(rows));
       const granted = await grantsOf(instanceId, userId);
-      tx.expectAll(userGrants, { instanceId, userId }, "id", idsOf(granted));
+      tx.expectAll(userGrants.table, { instanceId, userId }, "id", idsOf(granted));
       return { organizationId, memberships: held, grants: await counting(organizationId, granted) };
     },
 

@@ -1,5 +1,4 @@
 import { type Scope, writeContext } from "../../authz/context.ts";
-import { invalidField } from "../../errors.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
@@ -30,6 +29,7 @@ import {
 } from "./provider.ts";
 import { providerQueries } from "./queries.ts";
 import { isSigned, providerSecretRef } from "./secret.ts";
+import { contextInvalid } from "../../authz/tenancy.ts";
 
 export type ProviderParts = Pick<Deps, "db" | "events" | "secrets" | "newId" | "limits">;
 
@@ -145,9 +145,7 @@ export function providerCalls<C extends ProviderConfig>(
 
   function contextNamed({ context, instanceId }: Scope): OwnerRef {
     if (context.type === "organization") {
-      throw invalidField(
-        "ctx",
-        "CONTEXT_INVALID",
+      throw contextInvalid(
         "an organization has none of these: leave out ctx and the header x-idsvc-orgid for those of the instance",
       );
     }

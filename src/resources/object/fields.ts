@@ -1,4 +1,4 @@
-import { type AnyDefinition, bool, int, text } from "../../storage/table.ts";
+import { type AnyDefinition, bool, int, json, optionalJson, text } from "../../storage/table.ts";
 
 /** A property of a resource, and how it is stored. */
 export type Field<T, C extends AnyDefinition = AnyDefinition> = {
@@ -11,6 +11,10 @@ export type Field<T, C extends AnyDefinition = AnyDefinition> = {
   as?: string;
   /** What it is where events of earlier releases do not tell. */
   absent?: T;
+  /** What its column holds until an event says it; whoever makes an object does not. */
+  unsaid?: T;
+  /** Whether two values are the same; without it, where they are written alike. */
+  same?(one: T, other: T): boolean;
 };
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
@@ -23,18 +27,32 @@ const make =
     column: column(),
   });
 
+const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((value) => other.includes(value));
+
 /** The kinds of fields. */
 export const field = {
   text: make<string, ReturnType<typeof text>>(text),
   bool: make<boolean, ReturnType<typeof bool>>(bool),
   /** A whole number of 32 bits. */
   int: make<number, ReturnType<typeof int>>(int),
+  /** Texts that are the same in another order. */
+  set: <const M extends More<string[]>>(more: M) =>
+    make<string[], ReturnType<typeof json<string[]>>>(json)({ same: sameSet, ...more }),
+  /** What is stored as JSON. */
+  json: <T>() => make<T, ReturnType<typeof json<T>>>(json<T>),
+  /** What is stored as JSON, where some rows have none. */
+  optionalJson: <T>() => make<T, ReturnType<typeof optionalJson<T>>>(optionalJson<T>),
 };
 
+type ValueOf<M> = M extends { readonly valueType?: infer T } ? Exclude<T, undefined> : never;
+export type UnsaidKeys<F extends Fields> = {
+  [K in keyof F]: F[K] extends { unsaid: unknown } ? K : never;
+}[keyof F];
 /** What an object is, by its fields. */
 export type ConfigOf<F extends Fields> = {
-  [K in keyof F]: F[K] extends { readonly valueType?: infer T } ? Exclude<T, undefined> : never;
-};
+  [K in Exclude<keyof F, UnsaidKeys<F>>]: ValueOf<F[K]>;
+} & { [K in UnsaidKeys<F>]?: ValueOf<F[K]> };
 export type FixedKeys<F extends Fields> = {
   [K in keyof F]: F[K] extends { fixed: true } ? K : never;
 }[keyof F];

@@ -1,3 +1,4 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
 import { and, or, type SQL, sql } from "../../storage/drizzle.ts";
@@ -56,6 +57,34 @@ export function filterTree<F>(
     const inside = node.filters.map((one) => ({ ...one, field: `${field}.${one.field}` }));
     return combine(node.kind, await all(inside, level + 1));
   }
+}
+
+type Holding = (value: unknown) => FilterNode<object>;
+
+/**
+ * The filters that hold others, by their names, from the schema: `or`, `and` and `not`, whose value is a filter, or a message
+ * with a field of filters and nothing else.
+ */
+export function holdingFilters(filter: DescMessage): ReadonlyMap<string, Holding> {
+  const holding = new Map<string, Holding>();
+  for (const { localName, name, message } of filter.oneofs[0]?.fields ?? []) {
+    const kind = (["or", "and", "not"] as const).find((each) =>
+      [each, `${each}Filter`].includes(localName),
+    );
+    if (kind === undefined || message === undefined) continue;
+    const inside = message === filter ? undefined : message.fields[0];
+    holding.set(localName, (value) => ({ kind, filters: insideOf(value as object, name, inside) }));
+  }
+  return holding;
+}
+
+function insideOf(value: object, name: string, inside: DescField | undefined) {
+  if (inside === undefined) return [{ filter: value, field: name }];
+  const field = `${name}.${inside.name}`;
+  const filters = Reflect.get(value, inside.localName) as object | object[];
+  return Array.isArray(filters)
+    ? filters.map((filter: object, index) => ({ filter, field: `${field}[${index}]` }))
+    : [{ filter: filters, field }];
 }
 
 // A comparison without condition keeps everything (a text that contains the empty text).

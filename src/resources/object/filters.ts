@@ -1,4 +1,15 @@
-import { type Column, eq, gt, gte, lt, lte, type SQL, sql } from "../../storage/drizzle.ts";
+import {
+  and,
+  type Column,
+  eq,
+  exists,
+  gt,
+  gte,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from "../../storage/drizzle.ts";
 import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
   type InIDsFilter,
@@ -11,6 +22,7 @@ import {
 import type { OrganizationReader } from "../../authz/ports.ts";
 import { isOneOf, matchesText } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
+import type { List } from "./declared.ts";
 import { toTextMethod } from "./list.ts";
 
 type TextColumns = { exact: Column; folded: Column };
@@ -31,6 +43,23 @@ export const hasName = (
 
 export const hasId = (column: Column, { ids }: Pick<InIDsFilter, "ids">): SQL =>
   isOneOf(column, ids);
+
+/** Keeps the objects of whose list the value is one. */
+export function isListed(
+  db: Database,
+  object: { instanceId: Column; id: Column },
+  { table, as, of }: List,
+  value: string,
+): SQL {
+  const columns = db.table(table) as unknown as Record<string, Column>;
+  const [instanceId, owner, listed] = [columns["instanceId"], columns[of], columns[as]];
+  if (!instanceId || !owner || !listed) throw new Error(`${table.name} is no table of a list`);
+  const having = db.read
+    .select({ one: sql`1` })
+    .from(db.table(table))
+    .where(and(eq(instanceId, object.instanceId), eq(owner, object.id), eq(listed, value)));
+  return exists(having);
+}
 
 /** Keeps what one organization owns; a domain that leads to none keeps nothing. */
 export async function isOfOrganization(

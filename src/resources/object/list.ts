@@ -19,4 +19,13 @@ const textMethods: Record<number, TextMethod> = {
   [TextFilterMethod.ENDS_WITH_IGNORE_CASE]: { how: "endsWith", ignoreCase: true },
 };
 
+/** Whether a filter compares a text in a way that no index answers. */
+export const looksAtEach = (filters: readonly object[]): boolean =>
+  filters.some((one) => {
+    const { value } = (Reflect.get(one, "filter") ?? {}) as { value?: unknown };
+    if (typeof value !== "object" || value === null || !("method" in value)) return false;
+    const { how } = toTextMethod(value.method as TextFilterMethod);
+    return how === "contains" || how === "endsWith";
+  });
+
 export const toTextMethod = (method: TextFilterMethod): TextMethod => textMethods[method] ?? equals;

@@ -6,13 +6,14 @@ import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import type { Awaitable } from "../../awaitable.ts";
 import type { DomainError } from "../../errors.ts";
+import type { Aggregate } from "../../eventstore/aggregate.ts";
 import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
-import { execute, type Transaction, type Written } from "../../eventstore/transaction.ts";
+import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Found } from "../../projection/search.ts";
 import { toDetails } from "./details.ts";
 import { toState } from "./filters.ts";
-import { listing } from "./queries.ts";
+import { camelCase, listing } from "./queries.ts";
 import type { AnyResource } from "./resource.ts";
 
 /** A row with what every object has. */
@@ -34,8 +35,16 @@ export const toMessage =
     return {
       details: toDetails({ ...row, owner }),
       ...(state === undefined ? {} : { state: toState(state) }),
-      [resource.name]: resource.fieldsOf(row),
+      [camelCase(resource.name)]: resource.fieldsOf(row),
     };
+  };
+
+/** Decides over the object that a call names, and answers with its details. */
+export const changing =
+  <S, E extends NewEvent>({ events }: Pick<Deps, "events">, aggregate: Aggregate<S, E>) =>
+  async (scope: Scope, id: string, decide: (state: S, tx: Transaction) => Awaitable<E[]>) => {
+    const at = writeContext(scope);
+    return { details: toDetails(await execute(events.transact, at, aggregate, { id }, decide)) };
   };
 
 /**
@@ -51,49 +60,54 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
   resource: AnyResource,
   parts: {
     methods: readonly K[];
-    queries: {
+    /** For get and search. */
+    queries?: {
       get(instanceId: string, id: string): Promise<PlainRow>;
       search(scope: Scope, request: never): Promise<Found<PlainRow>>;
     };
-    makeIn: MakeIn;
+    /** For create. */
+    makeIn?: MakeIn;
+    /** What the message of an object says of its row; without it, what the fields do. */
+    fieldsOf?: (row: PlainRow) => object;
   },
 ): Pick<Handlers<S>, K> {
   const { events, newId } = deps;
-  const { name, aggregate } = resource;
-  const toResult = toMessage(resource);
+  const { aggregate } = resource;
+  const name = camelCase(resource.name);
+  const { queries, makeIn, fieldsOf = resource.fieldsOf } = parts;
+  const toResult = toMessage({ ...resource, fieldsOf });
   const responseOf = cachedResponse((row: PlainRow) => ({ [name]: toResult(row) }));
-  const written = (it: Written) => ({ details: toDetails(it) });
+  const decide = changing(deps, aggregate);
   const change =
-    (decide: (state: unknown, wanted: ByName) => NewEvent[]) =>
-    async (request: { id: string }, scope: Scope) => {
-      const wanted = (Reflect.get(request, name) ?? {}) as ByName;
-      const at = writeContext(scope);
-      return written(
-        await execute(events.transact, at, aggregate, { id: request.id }, (state) =>
-          decide(state, wanted),
-        ),
+    (decision: (state: unknown, wanted: ByName) => NewEvent[]) =>
+    (request: { id: string }, scope: Scope) =>
+      decide(scope, request.id, (state) =>
+        decision(state, (Reflect.get(request, name) ?? {}) as ByName),
       );
-    };
 
   const byVerb: Readonly<Record<string, unknown>> = {
-    async create(request: ByName, scope: Scope) {
-      const wanted = request[name] as ByName | undefined;
-      if (wanted === undefined) throw new Error(`validation requires the ${name}`);
-      const made = await events.transact(writeContext(scope), async (tx) => {
-        const owner = await parts.makeIn(tx, scope, wanted);
-        const loaded = tx.begin(aggregate, newId());
-        tx.record(aggregate, loaded, resource.add(loaded.state, resource.pick(wanted)), owner);
-        return tx.written(loaded);
-      });
-      return written(made());
-    },
+    create:
+      makeIn &&
+      (async (request: ByName, scope: Scope) => {
+        const wanted = request[name] as ByName | undefined;
+        if (wanted === undefined) throw new Error(`validation requires the ${name}`);
+        const made = await events.transact(writeContext(scope), async (tx) => {
+          const owner = await makeIn(tx, scope, wanted);
+          const loaded = tx.begin(aggregate, newId());
+          tx.record(aggregate, loaded, resource.add(loaded.state, resource.pick(wanted)), owner);
+          return tx.written(loaded);
+        });
+        return { details: toDetails(made()) };
+      }),
     patch: change((state, wanted) => resource.patch(state, resource.pick(wanted))),
     deactivate: change((state) => resource.deactivate(state)),
     activate: change((state) => resource.activate(state)),
     delete: change((state) => resource.remove(state)),
-    get: async ({ id }: { id: string }, { instanceId }: Scope) =>
-      responseOf(await parts.queries.get(instanceId, id)),
-    search: listing(parts.queries.search, toResult),
+    get:
+      queries &&
+      (async ({ id }: { id: string }, { instanceId }: Scope) =>
+        responseOf(await queries.get(instanceId, id))),
+    search: queries && listing(queries.search, toResult),
   };
   const handlers = parts.methods.map((method) => {
     const [, verb = ""] = /^([a-z]+)/.exec(String(method)) ?? [];

@@ -17,7 +17,8 @@ import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import type { Row, Table } from "../../storage/table.ts";
 import { toListDetails } from "./details.ts";
 import { hasId, hasName, hasState, isOfOrganization } from "./filters.ts";
-import { toPage } from "./list.ts";
+import { filterTree, holdingFilters } from "./filter-tree.ts";
+import { looksAtEach, toPage } from "./list.ts";
 
 type QueryDeps = Pick<Deps, "db" | "limits" | "organizations">;
 type Filter = { case: string; value: unknown };
@@ -55,7 +56,7 @@ export type SearchRequest<F extends DescMessage> = {
 
 /**
  * Reads and searches the objects of a table. Filters and sorts follow from the schema by their names and types: texts are compared
- * as they are and by the column of their fold, `in_ids` keeps by id, `in_user_ids` by the column `userId`.
+ * as they are and by the column of their fold, `in_ids` keeps by id, `in_user_ids` by the column `userId`, and `or`, `and` and `not` hold other filters.
  *
  * @param missing what `get` throws where there is no such object
  * @throws Error at the start, where a filter or a sort has no column
@@ -74,8 +75,12 @@ export function objectQueries<T extends Table, F extends DescMessage>(
       columnOf(number === 0 ? "creationDate" : camelCase(localName)),
     ]),
   );
+  const holding = holdingFilters(searched.filter);
+  const comparing = searched.filter.oneofs[0]?.fields.filter(
+    ({ localName }) => !holding.has(localName),
+  );
   const conditions = new Map(
-    (searched.filter.oneofs[0]?.fields ?? []).map((field) => {
+    comparing?.map((field) => {
       const own: unknown = Reflect.get(searched.filters ?? {}, field.localName);
       const condition = own ?? comparison(db, organizations, columnOf, field);
       // The function takes the value of the very field that names it.
@@ -92,13 +97,15 @@ export function objectQueries<T extends Table, F extends DescMessage>(
     },
     async search(scope: Scope, request: SearchRequest<F>): Promise<Found<Row<T>>> {
       const visible = (await searched.visible?.(scope)) ?? [];
-      const asked = request.filters.map(async (one) => {
+      const asked = filterTree<object>(request.filters, async (one) => {
         const { case: name = "", value } = Reflect.get(one, "filter") as Partial<Filter>;
-        return conditions.get(name)?.(value, scope);
+        const others = holding.get(name)?.(value);
+        return others ?? { kind: "leaf", condition: await conditions.get(name)?.(value, scope) };
       });
       return search(db, table, {
         instanceId: scope.instanceId,
-        filters: [...visible, ...(await Promise.all(asked))],
+        filters: [...visible, ...(await asked)],
+        looksAtEach: looksAtEach(request.filters),
         order: sorts.get(request.sortingColumn) ?? columnOf("creationDate"),
         page: toPage(request.query),
         limits,
@@ -166,5 +173,6 @@ function comparison(
   }
 }
 
-const camelCase = (name: string): string =>
+/** As code spells what the schema and declarations do in snake_case. */
+export const camelCase = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());

@@ -14,86 +14,26 @@ import {
   hold,
   type NewEvent,
   payload,
-  type Payload,
-  type Recorded,
   release,
 } from "../../eventstore/event.ts";
 import type { DeclaredResource } from "../../projection/module.ts";
-import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
-import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, table, type Table, type TableOptions, text } from "../../storage/table.ts";
-import type { RowState } from "./filters.ts";
+import type { Projection } from "../../projection/projection.ts";
 import type {
-  AbsentKeys,
-  ConfigOf,
-  Fields,
-  FixedKeys,
-  FoldedNames,
-  NamedColumns,
-} from "./fields.ts";
+  AnyDeclared,
+  Changes,
+  Declared,
+  Given,
+  Payloads,
+  State,
+  TableOf,
+  UsualVerbs,
+  Verbs,
+} from "./declared.ts";
+import type { ConfigOf, Fields } from "./fields.ts";
+import type { RowState } from "./filters.ts";
+import { projectionOf, tableOf, usualVerbs } from "./stored.ts";
 
-type Nothing = Record<string, never>;
-type State<F extends Fields, S> = ConfigOf<F> & (S extends true ? { state: RowState } : unknown);
-type Changes<F extends Fields> = Partial<Omit<ConfigOf<F>, FixedKeys<F>>>;
-// What an event does not say is what it is without it.
-type Added<F extends Fields> = Omit<ConfigOf<F>, AbsentKeys<F>> &
-  Partial<Pick<ConfigOf<F>, AbsentKeys<F>>>;
-type Standing<S> = S extends true
-  ? { deactivated: Payload<Nothing>; reactivated: Payload<Nothing> }
-  : unknown;
-type Payloads<F extends Fields, R extends keyof F, S, N> = {
-  added: Payload<Added<F>>;
-  changed: Payload<Changes<F> & N>;
-  removed: Payload<Pick<ConfigOf<F>, R & keyof ConfigOf<F>>>;
-} & Standing<S>;
-
-type OwnColumns<O> = {
-  instanceId: ReturnType<typeof text>;
-  id: ReturnType<typeof text>;
-  sequence: ReturnType<typeof int64>;
-  creationDate: ReturnType<typeof instant>;
-  changeDate: ReturnType<typeof instant>;
-} & (O extends "org" ? { organizationId: ReturnType<typeof text> } : unknown);
-type Columns<F extends Fields, O, S> = OwnColumns<O> &
-  NamedColumns<F> & { [K in FoldedNames<F>]: ReturnType<typeof text> } & (S extends true
-    ? { state: ReturnType<typeof text> }
-    : unknown);
-type TableOf<F extends Fields, O, S> = ReturnType<typeof table<Columns<F, O, S>>>;
-
-export type Declared<
-  F extends Fields,
-  A extends string,
-  O extends "org" | "instance",
-  R extends keyof F & string,
-  S extends boolean,
-  N,
-> = {
-  /** In snake_case, as reasons and messages spell it: `project`. */
-  name: string;
-  /** What the public names of its events begin with. */
-  events: A;
-  /** The type of its aggregate, where the events have another prefix. */
-  aggregateType?: string;
-  table: string;
-  owner: O;
-  fields: F;
-  /** Whether it can be inactive. */
-  states: S;
-  /** What the event of the removal keeps, so that it can be read in a history. */
-  kept: readonly R[];
-  /** What no two of an instance have alike: a claim of this kind, of a value of these fields that is folded already. */
-  unique?: {
-    claim: string;
-    fields: readonly (keyof F & string)[];
-    of: (config: ConfigOf<F>) => string;
-    /** The refusal of a value that another one has. */
-    taken: { reason: string; text: string };
-  };
-  /** What the event of a change tells beside the fields. */
-  notes?: Payload<N>;
-  indexes: NonNullable<TableOptions<Columns<F, O, S>>["indexes"]>;
-};
+export { fact } from "./declared.ts";
 
 /**
  * Declares a resource of which each field is a value of its own: its events, the fold of them, its table with the columns that
@@ -107,74 +47,41 @@ export function defineResource<
   R extends keyof F & string,
   S extends boolean,
   N = unknown,
->(declared: Declared<F, A, O, R, S, N>) {
-  type Config = ConfigOf<F>;
-  type Present = State<F, S>;
-  type Definitions = EventDefinitions<A, Payloads<F, R, S, N>>;
+  const M = unknown,
+  const V extends Verbs = UsualVerbs,
+  B = unknown,
+  I = unknown,
+>(declared: Declared<F, A, O, R, S, N, M, V, B, I>) {
+  type Present = State<F, S, I>;
+  type Definitions = EventDefinitions<A, Payloads<F, R, S, N, M, V>>;
   type Event = EventOf<AnyEvents<NewEvent<`${A}.${string}`>> & Definitions>;
-  const { name, fields, owner, states, kept, unique } = declared;
-  const keys = Object.keys(fields) as (keyof F & string)[];
+  const { name, fields, owner, unique, ownTexts = false } = declared;
+  const keys = Object.keys(fields);
   const events = eventsOf(declared) as unknown as Definitions;
-  const made = events as unknown as Record<string, (value: object) => Event>;
-  const make = (event: string, value: object): Event[] => {
-    const maker = made[event];
-    if (maker === undefined) throw new Error(`${name} has no event ${event}`);
-    return [maker(value)];
-  };
-
-  /** The fields among what is given, and nothing else of it. */
-  const pick = (given: object): Partial<Config> => {
-    const picked: Record<string, unknown> = {};
-    for (const key of keys) {
-      const value: unknown = Reflect.get(given, key);
-      if (value !== undefined) picked[key] = value;
-    }
-    return picked as Partial<Config>;
-  };
-  const absent = Object.fromEntries(
-    keys.flatMap((key) => (fields[key]?.absent === undefined ? [] : [[key, fields[key].absent]])),
-  );
-  const stateOf = (state: RowState) => (states ? { state } : {});
-
-  // One function for all resources: the state has the type that the declaration gives it.
-  const evolve = (state: Present | undefined, event: NewEvent): Present | undefined => {
-    const happened = event.type.slice(declared.events.length + 1);
-    const given = event.payload as object;
-    if (happened === "added") return { ...absent, ...pick(given), ...stateOf("active") } as Present;
-    if (state === undefined || happened === "removed") return undefined;
-    if (happened === "changed") return { ...state, ...pick(given) };
-    return { ...state, ...stateOf(happened === "reactivated" ? "active" : "inactive") };
-  };
-
-  const words = name.replaceAll("_", " ");
-  const reason = name.toUpperCase();
-  const missing = (): DomainError => notFound(`${reason}_NOT_FOUND`, `the ${words} does not exist`);
   const stored = tableOf(declared);
-  const present = (state: Present | undefined): Present => {
-    if (state === undefined) throw missing();
-    return state;
-  };
-  const standing = (state: Present | undefined): string | undefined =>
-    Reflect.get(present(state), "state") as string | undefined;
+  const missing = missingOf(name);
 
   return {
     name,
     prefix: declared.events,
     owner,
-    pick,
+    ownTexts,
+    pick: pickerOf(declared) as (given: object) => Partial<ConfigOf<F>>,
     /** The fields of an object from its row. */
-    fieldsOf: (row: object): Config =>
+    fieldsOf: (row: object): ConfigOf<F> =>
       Object.fromEntries(
         keys.map((key) => [key, Reflect.get(row, fields[key]?.as ?? key)]),
-      ) as Config,
+      ) as ConfigOf<F>,
     missing,
+    /** The kind of the claim that makes it unique; empty without one. */
+    claimKind: unique?.claim ?? "",
     events,
     // Its columns are those of the type: both follow from the same declaration.
-    table: stored as unknown as TableOf<F, O, S>,
+    table: stored as unknown as TableOf<F, O, S, B>,
     aggregate: aggregate(
       events as AnyEvents<NewEvent>,
       undefined as Present | undefined,
-      evolve,
+      evolverOf(declared) as (state: Present | undefined, event: NewEvent) => Present | undefined,
     ) as Aggregate<Present | undefined, Event>,
     projection: projectionOf(declared, events, stored),
     claimErrors: (unique === undefined
@@ -183,41 +90,25 @@ export function defineResource<
       string,
       () => DomainError
     >,
-
-    /** A field that is what events without it mean is left out. @throws FAILED_PRECONDITION <NAME>_EXISTS */
-    add(state: Present | undefined, config: Config): Event[] {
-      if (state !== undefined) {
-        throw failedPrecondition(`${reason}_EXISTS`, `a ${words} with this id exists`);
-      }
-      const values: Record<string, unknown> = {};
-      for (const key of keys) {
-        const value: unknown = Reflect.get(config, key);
-        if (value !== fields[key]?.absent) values[key] = value;
-      }
-      return make("added", values);
-    },
-    /** A patch that changes nothing is no event and no error. @throws NOT_FOUND <NAME>_NOT_FOUND */
-    patch(state: Present | undefined, patch: Patch<Changes<F>>, notes: Partial<N> = {}): Event[] {
-      const changes = changedFields<object>(present(state), patch);
-      return isEmpty(changes) && isEmpty(notes) ? [] : make("changed", { ...changes, ...notes });
-    },
-    /** @throws NOT_FOUND <NAME>_NOT_FOUND; FAILED_PRECONDITION <NAME>_INACTIVE */
-    deactivate(state: Present | undefined): Event[] {
-      if (standing(state) !== "inactive") return make("deactivated", {});
-      throw failedPrecondition(`${reason}_INACTIVE`, `the ${words} is inactive already`);
-    },
-    /** @throws NOT_FOUND <NAME>_NOT_FOUND; FAILED_PRECONDITION <NAME>_ACTIVE */
-    activate(state: Present | undefined): Event[] {
-      if (standing(state) !== "active") return make("reactivated", {});
-      throw failedPrecondition(`${reason}_ACTIVE`, `the ${words} is active already`);
-    },
-    /** @throws NOT_FOUND <NAME>_NOT_FOUND */
-    remove(state: Present | undefined): Event[] {
-      const now = present(state);
-      return make("removed", Object.fromEntries(kept.map((key) => [key, Reflect.get(now, key)])));
-    },
+    // The decisions take and give what the types of the declaration say.
+    ...(decisionsOf(declared, events, missing) as Decisions<F, Present, Event, N>),
   };
 }
+
+/** Decisions that need nothing but the state. Each that needs an object throws NOT_FOUND <NAME>_NOT_FOUND without one. */
+type Decisions<F extends Fields, Present, E, N> = {
+  /** A field that is what events without it mean is left out. @throws FAILED_PRECONDITION <NAME>_EXISTS */
+  add(state: Present | undefined, config: Given<F>, notes?: Partial<N>): E[];
+  /** A patch that changes nothing is no event and no error. */
+  patch(state: Present | undefined, patch: Patch<Changes<F>>, notes?: Partial<N>): E[];
+  /** @throws FAILED_PRECONDITION <NAME>_INACTIVE */
+  deactivate(state: Present | undefined): E[];
+  /** @throws FAILED_PRECONDITION <NAME>_ACTIVE */
+  activate(state: Present | undefined): E[];
+  remove(state: Present | undefined): E[];
+  /** The state. */
+  require(state: Present | undefined): Present;
+};
 
 /** What an object of a resource is, by its fields. */
 export type ResourceConfig<R extends { fieldsOf(row: object): unknown }> = ReturnType<
@@ -239,103 +130,137 @@ export type AnyResource = DeclaredResource & {
   remove(state: unknown): NewEvent[];
 };
 
-/** A declaration of whatever fields. */
-type AnyDeclared = {
-  events: string;
-  aggregateType?: string;
-  table: string;
-  owner: "org" | "instance";
-  states: boolean;
-  fields: Fields;
-  unique?: { claim: string; fields: readonly string[]; of: (config: never) => string };
-  indexes: unknown;
-};
+const wordsOf = (name: string) => name.replaceAll("_", " ");
 
-function eventsOf({ events, aggregateType = events, states, unique }: AnyDeclared) {
+const missingOf = (name: string) => (): DomainError =>
+  notFound(`${name.toUpperCase()}_NOT_FOUND`, `the ${wordsOf(name)} does not exist`);
+
+/** The fields among what is given, and nothing else of it. */
+function pickerOf({ fields }: AnyDeclared) {
+  const keys = Object.keys(fields);
+  return (given: object): Record<string, unknown> => {
+    const picked: Record<string, unknown> = {};
+    for (const key of keys) {
+      const value: unknown = Reflect.get(given, key);
+      if (value !== undefined) picked[key] = value;
+    }
+    return picked;
+  };
+}
+
+function evolverOf(declared: AnyDeclared) {
+  const { events, fields, verbs = usualVerbs, states, facts = {}, initially } = declared;
+  const pick = pickerOf({ fields } as AnyDeclared);
+  const absent = Object.fromEntries(
+    Object.entries(fields).flatMap(([key, field]) =>
+      field.absent === undefined ? [] : [[key, field.absent]],
+    ),
+  );
+  const become = (state: RowState) => (states ? { state } : {});
+  return (state: object | undefined, event: NewEvent): object | undefined => {
+    const happened = event.type.slice(events.length + 1);
+    const given = event.payload as object;
+    if (happened === verbs.added) {
+      return { ...(initially as object), ...absent, ...pick(given), ...become("active") };
+    }
+    if (state === undefined || happened === verbs.removed) return undefined;
+    if (happened === verbs.changed) return { ...state, ...pick(given) };
+    const effect = facts[happened]?.effect;
+    if (effect === undefined) {
+      return { ...state, ...become(happened === "reactivated" ? "active" : "inactive") };
+    }
+    if (effect.ends === true) return undefined;
+    const [sets, more] = [
+      effect.sets?.(given as never),
+      effect.evolve?.(state as never, given as never),
+    ];
+    return { ...state, ...pick(given), ...sets, ...more };
+  };
+}
+
+function decisionsOf(
+  declared: AnyDeclared & {
+    kept: readonly string[];
+    repeated?: readonly string[];
+    idUsed?: string;
+  },
+  events: unknown,
+  missing: () => DomainError,
+): Decisions<Fields, object, NewEvent, object> {
+  const { name, fields, kept, repeated = [], verbs = usualVerbs } = declared;
+  const [words, reason] = [wordsOf(name), name.toUpperCase()];
+  const { idUsed = `${reason}_EXISTS` } = declared;
+  const keys = Object.keys(fields);
+  const makers = events as Record<string, (value: object) => NewEvent>;
+  const make = (event: string | undefined, value: object): NewEvent[] => {
+    const maker = makers[event ?? ""];
+    if (maker === undefined) throw new Error(`${name} has no event for this`);
+    return [maker(value)];
+  };
+  const require = (state: object | undefined): object => {
+    if (state === undefined) throw missing();
+    return state;
+  };
+  const among = (state: object, some: readonly string[]) =>
+    Object.fromEntries(some.map((key) => [key, Reflect.get(state, key)]));
+  const standing = (state: object | undefined): unknown => Reflect.get(require(state), "state");
+  return {
+    require,
+    add(state, config, notes = {}) {
+      if (state !== undefined) {
+        throw failedPrecondition(idUsed, `${article(words)} with this id exists`);
+      }
+      const values: Record<string, unknown> = { ...notes };
+      for (const key of keys) {
+        const value: unknown = Reflect.get(config, key);
+        if (value !== fields[key]?.absent) values[key] = value;
+      }
+      return make(verbs.added, values);
+    },
+    patch(state, patch, notes = {}) {
+      const now = require(state);
+      const changes = changedFields<object>(now, patch);
+      for (const key of Object.keys(changes)) {
+        const isSame = fields[key]?.same?.(Reflect.get(now, key), Reflect.get(changes, key));
+        if (isSame === true) Reflect.deleteProperty(changes, key);
+      }
+      if (isEmpty(changes) && isEmpty(notes)) return [];
+      return make(verbs.changed, { ...among(now, repeated), ...changes, ...notes });
+    },
+    deactivate(state) {
+      if (standing(state) !== "inactive") return make("deactivated", {});
+      throw failedPrecondition(`${reason}_INACTIVE`, `the ${words} is inactive already`);
+    },
+    activate(state) {
+      if (standing(state) !== "active") return make("reactivated", {});
+      throw failedPrecondition(`${reason}_ACTIVE`, `the ${words} is active already`);
+    },
+    remove: (state) => make(verbs.removed, among(require(state), kept)),
+  };
+}
+
+const article = (words: string) => `${/^[aeio]/.test(words) ? "an" : "a"} ${words}`;
+
+function eventsOf({ events, verbs = usualVerbs, facts = {}, ...declared }: AnyDeclared) {
+  const { aggregateType = events, states, unique } = declared;
   const held = (config: object) =>
     unique?.fields.every((field) => Reflect.get(config, field) !== undefined)
       ? [hold(unique.claim, unique.of(config as never))]
       : [];
+  const released = () => (unique === undefined ? [] : [release(unique.claim)]);
+  const own = Object.entries(facts).map(([key, { payload: rules, effect }]) => {
+    const claims = (value: object) => [...released(), ...(rules.claims?.(value) ?? [])];
+    return [key, effect.ends === true ? { ...rules, claims } : rules] as const;
+  });
   return defineEvents(
     events,
     {
-      added: payload<object>({ claims: held }),
-      changed: payload<object>({ claims: held }),
+      [verbs.added]: payload<object>({ claims: held }),
+      ...(verbs.changed && { [verbs.changed]: payload<object>({ claims: held }) }),
       ...(states ? { deactivated: payload<object>(), reactivated: payload<object>() } : {}),
-      removed: payload<object>({
-        claims: () => (unique === undefined ? [] : [release(unique.claim)]),
-      }),
+      ...(verbs.removed && { [verbs.removed]: payload<object>({ claims: released }) }),
+      ...Object.fromEntries(own),
     },
     aggregateType,
-  );
-}
-
-function tableOf(declared: AnyDeclared): Table {
-  const { fields, owner, states } = declared;
-  const own = Object.entries(fields).flatMap(([key, { as = key, column, folded }]) =>
-    folded ? [[as, column] as const, [`${as}Folded`, text()] as const] : [[as, column] as const],
-  );
-  const columns = {
-    instanceId: text(),
-    id: text(),
-    ...(owner === "org" ? { organizationId: text() } : {}),
-    ...Object.fromEntries(own),
-    ...(states ? { state: text() } : {}),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
-  };
-  return table(declared.table, columns, {
-    key: ["instanceId", "id"],
-    indexes: declared.indexes as { columns: (keyof typeof columns)[] }[],
-    countedBy: "instanceId",
-  });
-}
-
-function projectionOf(
-  { events: prefix, table: name, owner, fields, states }: AnyDeclared,
-  events: AnyEvents<NewEvent>,
-  stored: Table,
-): Projection {
-  const columns = Object.entries(fields).map(([key, { as = key, folded, absent }]) => ({
-    ...{ key, as, absent },
-    fold: folded === true ? `${as}Folded` : undefined,
-  }));
-  /** Adds to a row what is given; what is not is what it is without, or stays. */
-  const fill = (row: Record<string, unknown>, given: object, isNew: boolean) => {
-    for (const { key, as, fold, absent } of columns) {
-      let value: unknown = Reflect.get(given, key);
-      if (value === undefined && isNew) value = absent;
-      if (value === undefined) continue;
-      row[as] = value;
-      if (fold !== undefined && typeof value === "string") row[fold] = caseFold(value);
-    }
-    return row;
-  };
-  const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
-  const update = (event: Recorded, values: object) => [
-    updateRows(stored, rowOf(event), { ...values, ...touch(event) }),
-  ];
-  const become = (state: RowState) => (event: Recorded) => update(event, { state });
-  return projection(
-    name,
-    [stored],
-    on(events, {
-      [`${prefix}.added`]: (event: Recorded) => {
-        const row: Record<string, unknown> = begin(event);
-        if (owner === "org") row["organizationId"] = event.owner.id;
-        if (states) row["state"] = "active";
-        return [insertRow(stored, fill(row, event.payload as object, true))];
-      },
-      [`${prefix}.changed`]: (event: Recorded) =>
-        update(event, fill({}, event.payload as object, false)),
-      ...(states
-        ? {
-            [`${prefix}.deactivated`]: become("inactive"),
-            [`${prefix}.reactivated`]: become("active"),
-          }
-        : {}),
-      [`${prefix}.removed`]: (event: Recorded) => [deleteRows(stored, rowOf(event))],
-    }),
   );
 }

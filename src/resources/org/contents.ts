@@ -1,8 +1,7 @@
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue, handle, type JobHandlers, jobKind } from "../../jobs/job.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
-import { organizationEvents } from "./events.ts";
-import { organization } from "./org.ts";
+import { organization, organizationEvents } from "./organization.ts";
 
 /** An organization that was deleted, and by whom: what follows from it is their doing too. */
 type Leaving = { organizationId: string; by: Omit<WriteContext, "instanceId" | "signal"> };

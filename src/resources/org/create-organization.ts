@@ -7,9 +7,9 @@ import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { requireUnproven } from "./domain-claims.ts";
 import { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
-import type { DomainProof } from "./events.ts";
-import { addOrganization, generatedDomain, type Organization, organization } from "./org.ts";
-import { organizationDomains } from "./projection.ts";
+import { addOrganization, generatedDomain } from "./org.ts";
+import { type Organization, organization, organizationDomains } from "./organization.ts";
+import type { DomainProof } from "./own-domain.ts";
 
 type Wanted = {
   id?: string;

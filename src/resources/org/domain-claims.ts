@@ -4,9 +4,14 @@ import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, ne } from "../../storage/drizzle.ts";
 import { instance } from "../instance/index.ts";
-import { type OrganizationEvent, organizationEvents } from "./events.ts";
-import { domainTaken, generatedDomain, type Organization, organization } from "./org.ts";
-import { organizationDomains } from "./projection.ts";
+import { domainTaken, generatedDomain } from "./org.ts";
+import {
+  type Organization,
+  organization,
+  organizationDomains,
+  type OrganizationEvent,
+  organizationEvents,
+} from "./organization.ts";
 
 /** Who else has a domain that counts without a proof; who had it first comes first. */
 export function unprovenHolders(db: Database) {

@@ -1,11 +1,9 @@
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import { alreadyExists } from "../../errors.ts";
-import type { Module } from "../../projection/module.ts";
-import { organizationDomainClaim, organizationEvents, organizationNameClaim } from "./events.ts";
+import { resourceModule } from "../object/module.ts";
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { domainTaken } from "./org.ts";
-import { organizationProjection } from "./projection.ts";
+import { organizationDomainClaim, organizationResource } from "./organization.ts";
 
 export { organizationContentsJobs } from "./contents.ts";
 export { organizationCreator } from "./create-organization.ts";
@@ -15,20 +13,19 @@ export {
   domainIdOf,
   type DomainProof,
   isProof,
-  organizationDomainClaim,
-  type OrganizationEvent,
-  organizationEvents,
   type OwnDomain,
   type ValidationType,
-} from "./events.ts";
+} from "./own-domain.ts";
+export { addOrganization, deactivateOrganization, generatedDomain } from "./org.ts";
 export {
-  addOrganization,
-  deactivateOrganization,
-  generatedDomain,
   organization,
+  organizationDomainClaim,
+  organizationDomains,
+  type OrganizationEvent,
+  organizationEvents,
   organizationNotFound,
-} from "./org.ts";
-export { organizationDomains, organizations } from "./projection.ts";
+  organizations,
+} from "./organization.ts";
 export {
   isInActiveOrganization,
   organizationNames,
@@ -41,18 +38,9 @@ export {
 export { organizationTenancy, requireOrganization } from "./tenancy.ts";
 
 /** Organizations: the tenants of an instance. */
-export const organizationModule: Module = {
-  events: [organizationEvents],
-  projections: [organizationProjection],
-  claimErrors: {
-    [organizationNameClaim]: () =>
-      alreadyExists(
-        "ORGANIZATION_NAME_TAKEN",
-        "an organization of this name exists, in this or a like spelling",
-      ),
-    [organizationDomainClaim]: domainTaken,
-  },
+export const organizationModule = resourceModule([organizationResource], {
+  claimErrors: { [organizationDomainClaim]: domainTaken },
   services: (deps) => [
     service(OrganizationService, organizationHandlers(deps), organizationAuthorize(deps)),
   ],
-};
+});

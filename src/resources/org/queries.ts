@@ -12,8 +12,7 @@ import { loginSettingsReader } from "../../settings/login/index.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { matches } from "../object/filters.ts";
-import { organizationNotFound } from "./org.ts";
-import { organizationDomains, organizations } from "./projection.ts";
+import { organizationDomains, organizationNotFound, organizations } from "./organization.ts";
 import { objectQueries } from "../object/queries.ts";
 
 export type OrganizationRow = Row<typeof organizations>;

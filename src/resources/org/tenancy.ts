@@ -5,8 +5,7 @@ import type { Database } from "../../storage/database.ts";
 import { and, eq, exists, not, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { ownProjectReader } from "../instance/index.ts";
-import { organization, organizationNotFound } from "./org.ts";
-import { leavingOrganizations } from "./projection.ts";
+import { leavingOrganizations, organization, organizationNotFound } from "./organization.ts";
 
 /** Who may see and do what to objects of organizations, for all slices. */
 export function organizationTenancy(

@@ -4,12 +4,12 @@ import {
   ChecksSchema,
   type CheckUser,
 } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
-import { aborted, type DomainError, failedPrecondition, invalidField } from "../../errors.ts";
+import { aborted, type DomainError, failedPrecondition } from "../../errors.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
-import { loginNameReader, user, type UserChecks } from "../user/index.ts";
+import { loginNameReader, user, type UserChecks, invalidCredentials } from "../user/index.ts";
 import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userFixed, userMissing } from "./session.ts";
 
@@ -135,7 +135,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       if (!isNamed && session?.user === undefined) throw userMissing();
       const of = () => (isNamed ? idOf(at.instanceId, name) : Promise.resolve(session?.user?.id));
       const outcome = await refusals(() => judge(at, session, of, wanted), countOf(wanted));
-      if (!outcome.isRight) throw invalidCredentials();
+      if (!outcome.isRight) throw wrongCredentials();
       if (outcome.isChangeRequired) throw passwordChangeRequired();
       return { user: outcome.user, isNamed, happened: outcome.happened };
     },
@@ -146,7 +146,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
         throw aborted("USER_CHANGED", "the user was changed while they were checked: try again");
       }
       const { state } = await tx.load(organization, organizationId);
-      if (state?.state !== "active") throw invalidCredentials();
+      if (state?.state !== "active") throw wrongCredentials();
     },
   };
 }
@@ -165,12 +165,8 @@ const countOf = (wanted: Checks): number => {
   return Math.max(asked.filter((each) => each !== undefined).length, 1);
 };
 
-const invalidCredentials = (): DomainError =>
-  invalidField(
-    field,
-    "INVALID_CREDENTIALS",
-    "nobody has the name, something is wrong, or it was tried too often",
-  );
+const wrongCredentials = (): DomainError =>
+  invalidCredentials(field, "nobody has the name, something is wrong, or it was tried too often");
 
 const passwordChangeRequired = () =>
   failedPrecondition(

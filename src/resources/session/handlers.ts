@@ -10,7 +10,6 @@ import type {
 import { editorOf, instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import { credentialWriter } from "../../authz/roles.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
-import { invalidField } from "../../errors.ts";
 import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -41,6 +40,7 @@ import {
   setUserAgent,
 } from "./session.ts";
 import { isTokenOf, newSessionToken, sessionTokenKind } from "./token.ts";
+import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof SessionService;
 
@@ -238,8 +238,6 @@ const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, { caller }: Sc
   Object.keys(wanted?.metadata ?? {}).length === 0;
 
 const tokenInvalid = () =>
-  invalidField(
-    "session_token",
-    "SESSION_TOKEN_INVALID",
+  sessionTokenInvalid(
     "is not the token of the session: a newer one took its place, or it is another session's",
   );

@@ -7,7 +7,7 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
-import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { eventFormatter, objectHistory, originFormatter, toEvent } from "../event/index.ts";
@@ -15,6 +15,7 @@ import { requireIdp } from "../idp/index.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
+import { changing } from "../object/plain.ts";
 import { callerId, mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization, verifiedDomains } from "../org/index.ts";
@@ -23,7 +24,7 @@ import {
   readableData,
   requireData,
   requireSchema,
-  schemaById,
+  schemaReader,
   type UserSchema,
 } from "../userschema/index.ts";
 import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
@@ -33,7 +34,6 @@ import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toGetUser, toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
-import type { UserEvent } from "./events.ts";
 import { idGuard } from "./free-id.ts";
 import { homesReader } from "./homes.ts";
 import { settingOf } from "./password/set.ts";
@@ -69,7 +69,7 @@ export type UserMethods =
 /** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = userQueries(deps, tenancy);
+  const queries = userQueries(deps);
   const policyOf = loginSettingsReader(deps.db);
   const byId = authorizeById(UserService, async ({ id }, scope) => {
     const row = await queries.find(scope.instanceId, id);
@@ -95,9 +95,10 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
   const { deps, codes, attempts, authenticators } = credentials;
   const { db, events, newId, now } = deps;
-  const { tenancy } = deps;
-  const queries = userQueries(deps, tenancy);
+  const queries = userQueries(deps);
+  const change = changing(deps, user);
   const domainsOf = verifiedDomains(db);
+  const schemaById = schemaReader(db);
   const chosen = idGuard(deps);
   const history = objectHistory(deps);
   const formatterFor = eventFormatter(db);
@@ -160,9 +161,9 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toDetails(written()), ...response };
     },
 
-    deactivateUser: change(deactivateUser),
-    activateUser: change(activateUser),
-    lockUser: change(lockUser),
+    deactivateUser: ({ id }, scope) => change(scope, id, deactivateUser),
+    activateUser: ({ id }, scope) => change(scope, id, activateUser),
+    lockUser: ({ id }, scope) => change(scope, id, lockUser),
     async unlockUser({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(user, id);
@@ -185,8 +186,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     },
 
     async getUser({ id }, scope) {
-      const row = await queries.find(scope.instanceId, id);
-      if (row === undefined) throw userNotFound();
+      const row = await queries.get(scope.instanceId, id);
       const authenticatorRows = await authenticators.ofUser(scope.instanceId, id);
       const { instanceId } = scope;
       const throttling = await attempts.throttling({ instanceId, now: now() }, row);
@@ -194,8 +194,9 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { user: await show(scope, row, authenticatorRows, { throttling, lastUse }) };
     },
 
-    async searchUsers({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+    async searchUsers(request, scope) {
+      const { sortingColumn } = request;
+      const found = await queries.search(scope, request);
       const ids = found.rows.map(({ id }) => id);
       const authenticatorRows = await authenticators.ofUsers(scope.instanceId, ids);
       const lastUse = await usesOf(scope.instanceId, [...authenticatorRows.values()].flat());
@@ -216,13 +217,6 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toListDetails(found), result };
     },
   };
-
-  function change(decide: (state: User | undefined) => UserEvent[]) {
-    return async ({ id }: { id: string }, scope: Scope) => {
-      const written = await execute(events.transact, writeContext(scope), user, { id }, decide);
-      return { details: toDetails(written) };
-    };
-  }
 
   async function setContacts(
     tx: Transaction,
@@ -265,7 +259,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     }: { throttling?: Throttling; lastUse?: LastUse } = {},
   ) {
     const { instanceId, policy } = scope;
-    const schema = await schemaById(deps, instanceId, row.schemaId);
+    const schema = await schemaById(instanceId, row.schemaId);
     const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
     const data =
       schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");

@@ -94,7 +94,7 @@ export { requireMachine } from "./person.ts";
 export { addRecoveryLink, recoveryLinks } from "./recovery-link.ts";
 export { registrationReader } from "./registration.ts";
 export { createTotpStore } from "./totp/totp.ts";
-export { requirePolicy } from "./password/policy.ts";
+export { invalidCredentials, requirePolicy } from "./password/policy.ts";
 export { createPasswordStore, passwordSecret } from "./password/stored.ts";
 export { personalAccessTokenSecret } from "./token/stored.ts";
 export { personalAccessTokens } from "./token/tokens.ts";

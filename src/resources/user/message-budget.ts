@@ -1,5 +1,4 @@
-import type { Budgets } from "../../authz/budgets.ts";
-import { resourceExhausted } from "../../errors.ts";
+import { type Budgets, budgetSpent } from "../../authz/budgets.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { caseFold } from "../../storage/case-fold.ts";
@@ -73,10 +72,7 @@ export function createMessageBudget(parts: {
       const retryAfterSeconds = Math.max(...waits);
       if (retryAfterSeconds === 0) return true;
       if (isPage) return false;
-      throw resourceExhausted("BUDGET_SPENT", "too many codes were sent: try again later", {
-        metadata: { budget: "messages" },
-        retryAfterSeconds,
-      });
+      throw budgetSpent("messages", "codes were sent", retryAfterSeconds);
     },
   };
 }

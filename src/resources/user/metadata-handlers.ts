@@ -12,7 +12,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
-import { toPage } from "../object/list.ts";
+import { toPage, looksAtEach } from "../object/list.ts";
 import {
   metadata,
   metadataId,
@@ -75,6 +75,7 @@ export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>,
       const found = await search(db, userMetadata, {
         instanceId,
         filters: [ofUser, ...filters.map(condition)],
+        looksAtEach: looksAtEach(filters),
         order: t.id,
         page,
         limits,

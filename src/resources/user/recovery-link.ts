@@ -1,5 +1,4 @@
 import type { WriteContext } from "../../eventstore/transaction.ts";
-import { failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { endAuthenticators } from "./clean-hands.ts";
@@ -10,7 +9,7 @@ import { userEvents } from "./events.ts";
 import { linkHosts } from "./link-hosts.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
-import { unlockUser, user } from "./user.ts";
+import { unlockUser, user, userInactive } from "./user.ts";
 
 const subject = "recovery";
 
@@ -27,7 +26,7 @@ export async function addRecoveryLink(
   const loaded = await tx.load(user, at.userId);
   requirePerson(loaded.state);
   if (loaded.state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "the user is deactivated, and cannot log in");
+    throw userInactive("the user is deactivated, and cannot log in");
   }
   const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
   const code = await codes.issue(tx, at, recoveryLink, { subject, delivery: "returned" });

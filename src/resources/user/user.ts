@@ -3,7 +3,8 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { type Authenticator, foldAuthenticators } from "./authenticator/authenticators.ts";
+import type { Authenticator } from "./authenticator/authenticators.ts";
+import { foldAuthenticators } from "./authenticator/effects.ts";
 import {
   type AuthenticatorEvent,
   type ChangedData,
@@ -177,7 +178,7 @@ export function changeUsername(state: State, username: string): UserEvent[] {
 export function deactivateUser(state: State): UserEvent[] {
   if (state === undefined) throw userNotFound();
   if (state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "the user is deactivated already");
+    throw userInactive("the user is deactivated already");
   }
   return [userEvents.deactivated({})];
 }
@@ -196,7 +197,7 @@ export function lockUser(state: State): UserEvent[] {
     throw failedPrecondition("USER_LOCKED", "the user is locked already");
   }
   if (state.state === "inactive") {
-    throw failedPrecondition("USER_INACTIVE", "a deactivated user cannot be locked: activate them");
+    throw userInactive("a deactivated user cannot be locked: activate them");
   }
   return [userEvents.locked({})];
 }
@@ -241,4 +242,6 @@ export async function requireUser(tx: Transaction, id: string): Promise<User> {
 export const userIdTaken = () =>
   alreadyExists("USER_ID_TAKEN", "the id is or was in use in the instance");
 
-export const userNotFound = () => notFound("USER_NOT_FOUND", "the user does not exist");
+export const userInactive = (text: string) => failedPrecondition("USER_INACTIVE", text);
+
+export const userNotFound = (text = "the user does not exist") => notFound("USER_NOT_FOUND", text);

@@ -9,9 +9,9 @@ import {
 import { invalidField } from "../../errors.ts";
 import { toInstanceOwnedDetails } from "../object/details.ts";
 import { compileDocument, DocumentFlaw } from "./document.ts";
-import type { UserSchemaConfig } from "./events.ts";
 import type { UserSchemaRow } from "./queries.ts";
 import { toUserSchema } from "./reader.ts";
+import type { UserSchemaConfig } from "./userschema.ts";
 
 /**
  * A new user schema, whose document has proven to be one.

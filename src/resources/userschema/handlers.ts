@@ -5,22 +5,19 @@ import type { Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, count, eq } from "../../storage/drizzle.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { toPage } from "../object/list.ts";
+import { toDetails } from "../object/details.ts";
+import { changing } from "../object/plain.ts";
+import { listing } from "../object/queries.ts";
 import type { users as usersTable } from "../user/index.ts";
 import { builtInSchemas } from "./built-in.ts";
 import { toChanges, toConfig, toGetUserSchema } from "./convert.ts";
-import type { UserSchemaEvent } from "./events.ts";
 import { type UserSchemaRow, userSchemaQueries } from "./queries.ts";
 import {
   createUserSchema,
-  deactivateUserSchema,
-  deleteUserSchema,
   patchUserSchema,
-  reactivateUserSchema,
-  userSchema,
   userSchemaBuiltIn,
   userSchemaInUse,
+  userSchemas,
 } from "./userschema.ts";
 
 export function userSchemaHandlers(
@@ -28,22 +25,25 @@ export function userSchemaHandlers(
   users: typeof usersTable,
 ): Handlers<typeof UserSchemaService> {
   const { db, events, newId } = deps;
+  const { aggregate } = userSchemas;
   const queries = userSchemaQueries(deps);
   const responseOf = cachedResponse((row: UserSchemaRow) => ({
     userSchema: toGetUserSchema(row),
   }));
+  const decide = changing(deps, aggregate);
+  const change = async (scope: Scope, id: string, decision: Parameters<typeof decide>[2]) => {
+    if (builtInSchemas.has(id)) throw userSchemaBuiltIn(id);
+    return decide(scope, id, decision);
+  };
 
   return {
     async createUserSchema({ userSchema: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation lets no request without schema pass");
       const config = toConfig(wanted);
       const object = { id: newId(), owner: instanceOwner(scope) };
-      const written = await execute(
-        events.transact,
-        writeContext(scope),
-        userSchema,
-        object,
-        (state) => createUserSchema(state, config),
+      const at = writeContext(scope);
+      const written = await execute(events.transact, at, aggregate, object, (state) =>
+        createUserSchema(state, config),
       );
       return { details: toDetails(written) };
     },
@@ -54,12 +54,12 @@ export function userSchemaHandlers(
       return change(scope, id, (state) => patchUserSchema(state, changes));
     },
 
-    deactivateUserSchema: ({ id }, scope) => change(scope, id, deactivateUserSchema),
-    reactivateUserSchema: ({ id }, scope) => change(scope, id, reactivateUserSchema),
+    deactivateUserSchema: ({ id }, scope) => change(scope, id, userSchemas.deactivate),
+    reactivateUserSchema: ({ id }, scope) => change(scope, id, userSchemas.activate),
 
     deleteUserSchema: ({ id }, scope) =>
       change(scope, id, async (state, tx) => {
-        const happened = deleteUserSchema(state);
+        const happened = userSchemas.remove(state);
         await requireUnused(tx, scope.instanceId, id);
         return happened;
       }),
@@ -68,23 +68,8 @@ export function userSchemaHandlers(
       return responseOf(await queries.get(instanceId, id));
     },
 
-    async searchUserSchemas({ query, sortingColumn, filters }, { instanceId }) {
-      const page = toPage(query);
-      const found = await queries.search(instanceId, { filters, sortingColumn, page });
-      const result = found.rows.map(toGetUserSchema);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchUserSchemas: listing(queries.search, toGetUserSchema),
   };
-
-  async function change(
-    scope: Scope,
-    id: string,
-    decide: Parameters<typeof execute<typeof userSchema.initial, UserSchemaEvent>>[4],
-  ) {
-    if (builtInSchemas.has(id)) throw userSchemaBuiltIn(id);
-    const written = await execute(events.transact, writeContext(scope), userSchema, { id }, decide);
-    return { details: toDetails(written) };
-  }
 
   // A user who is made meanwhile has loaded the schema, or is counted: one of the two units is decided anew.
   async function requireUnused(tx: Transaction, instanceId: string, schemaId: string) {

@@ -1,23 +1,21 @@
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import { resourceModule } from "../object/module.ts";
 import type { users } from "../user/index.ts";
-import { userSchemaEvents } from "./events.ts";
 import { userSchemaHandlers } from "./handlers.ts";
-import { userSchemaProjection } from "./projection.ts";
+import { userSchemas } from "./userschema.ts";
 
 export type { UserSchema } from "./built-in.ts";
 export { patchedData, readableData, requireData } from "./data.ts";
 export type { Actor } from "./permission.ts";
-export { requireSchema, schemaById } from "./reader.ts";
-export { userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
+export { requireSchema, schemaReader } from "./reader.ts";
+export { userSchemaInactive } from "./userschema.ts";
 
 /**
  * User schemas: what the data of users looks like, and who may read and write it.
  * @param people the users, who stand above their schemas
  */
-export const userSchemaModule = (people: typeof users): Module => ({
-  events: [userSchemaEvents],
-  projections: [userSchemaProjection],
-  services: (deps) => [service(UserSchemaService, userSchemaHandlers(deps, people))],
-});
+export const userSchemaModule = (people: typeof users) =>
+  resourceModule([userSchemas], {
+    services: (deps) => [service(UserSchemaService, userSchemaHandlers(deps, people))],
+  });

@@ -2,9 +2,9 @@ import { rowById } from "../../projection/ids.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
 import { builtInSchemas, type UserSchema } from "./built-in.ts";
-import { userSchemas } from "./projection.ts";
-import { userSchema, userSchemaInactive, userSchemaNotFound } from "./userschema.ts";
+import { userSchemaInactive, userSchemas } from "./userschema.ts";
 
 /**
  * The schema of a user who is made or changed. It stands still until the unit commits: who deletes, deactivates or
@@ -16,38 +16,24 @@ import { userSchema, userSchemaInactive, userSchemaNotFound } from "./userschema
 export async function requireSchema(tx: Transaction, id: string): Promise<UserSchema> {
   const builtIn = builtInSchemas.get(id);
   if (builtIn !== undefined) return builtIn;
-  const { state } = await tx.load(userSchema, id);
-  if (state === undefined) throw userSchemaNotFound();
+  const state = userSchemas.require((await tx.load(userSchemas.aggregate, id)).state);
   if (state.state === "inactive") throw userSchemaInactive();
   return { id, ...state };
 }
 
-type Reader = (instanceId: string, id: string) => Promise<UserSchema | undefined>;
-
-const readers = new WeakMap<Database, Reader>();
-
-/** The schema in any state, from memory as long as no commit has touched the schemas of the instance. */
-export async function schemaById(
-  { db }: { db: Database },
-  instanceId: string,
-  id: string,
-): Promise<UserSchema | undefined> {
-  const reader = readers.get(db) ?? createReader(db);
-  readers.set(db, reader);
-  return builtInSchemas.get(id) ?? reader(instanceId, id);
-}
-
-function createReader(db: Database): Reader {
-  const byId = rowById(db, userSchemas);
-  const read = cachedRead(db, [userSchemas], async (instanceId, id) => {
+/** Reads a schema in any state, from memory as long as no commit has touched the schemas of the instance. */
+export function schemaReader(db: Database) {
+  const byId = rowById(db, userSchemas.table);
+  const read = cachedRead(db, [userSchemas.table], async (instanceId, id) => {
     const row = await byId(instanceId, id);
     return row === undefined ? undefined : toUserSchema(row);
   });
-  return async (instanceId, id) => read(instanceId, id);
+  return async (instanceId: string, id: string): Promise<UserSchema | undefined> =>
+    builtInSchemas.get(id) ?? read(instanceId, id);
 }
 
 /** A row of a schema; what a built-in one says is not in it. */
-export function toUserSchema(row: (typeof userSchemas)["postgres"]["$inferSelect"]): UserSchema {
+export function toUserSchema(row: Row<typeof userSchemas.table>): UserSchema {
   const { id, type, revision, schema, possibleAuthenticators } = row;
   const state = row.state === "active" ? "active" : "inactive";
   return (

@@ -1,83 +1,67 @@
-import { failedPrecondition, notFound } from "../../errors.ts";
-import { aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { failedPrecondition } from "../../errors.ts";
+import type { Recorded } from "../../eventstore/event.ts";
+import { begin, on } from "../../projection/projection.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { deleteRows, insertRow } from "../../storage/row-change.ts";
+import { instanceEvents } from "../instance/index.ts";
+import { field } from "../object/fields.ts";
+import { defineResource, type ResourceConfig } from "../object/resource.ts";
+import { builtInSchemas } from "./built-in.ts";
 import { sameJson } from "./json.ts";
-import { type UserSchemaConfig, type UserSchemaEvent, userSchemaEvents } from "./events.ts";
 
-export type UserSchemaState = "active" | "inactive";
+/** A JSON Schema of the data of its users, and how they may prove who they are. Without a schema in its row it is built in. */
+export const userSchemas = defineResource({
+  name: "user_schema",
+  events: "user_schema",
+  verbs: { added: "created", changed: "updated", removed: "deleted" },
+  ownTexts: true,
+  table: "user_schemas",
+  owner: "instance",
+  states: true,
+  fields: {
+    type: field.text({ folded: true }),
+    /** Comes with every new schema, one above the one before. */
+    revision: field.int({}),
+    schema: field.optionalJson<JsonObject>()({ same: sameJson }),
+    possibleAuthenticators: field.json<string[]>()({}),
+  },
+  kept: ["type"],
+  // The built-in schemas come with the instance, so that they are found, sorted and counted like all others.
+  also: (rows) => [
+    on(instanceEvents, {
+      "instance.added": (event: Recorded) =>
+        [...builtInSchemas.values()].map(({ id, type, state, revision, possibleAuthenticators }) =>
+          insertRow(rows, {
+            ...begin(event),
+            ...{ id, type, state, revision, possibleAuthenticators },
+            typeFolded: caseFold(type),
+          }),
+        ),
+      "instance.removed": ({ instanceId }) => [deleteRows(rows, { instanceId })],
+    }),
+  ],
+  indexes: [{ columns: ["instanceId", "creationDate", "id"] }],
+});
 
-type Stored = UserSchemaConfig & { revision: number; state: UserSchemaState };
+export type UserSchemaConfig = Omit<ResourceConfig<typeof userSchemas>, "revision">;
+type State = typeof userSchemas.aggregate.initial;
 
-type State = Stored | undefined;
-
-export const userSchema = aggregate(userSchemaEvents, undefined as State, evolve);
-
-function evolve(state: State, event: UserSchemaEvent): State {
-  if (event.type === "user_schema.created") return { ...event.payload, state: "active" };
-  if (state === undefined) return undefined;
-  switch (event.type) {
-    case "user_schema.updated":
-      return { ...state, ...event.payload };
-    case "user_schema.deactivated":
-      return { ...state, state: "inactive" };
-    case "user_schema.reactivated":
-      return { ...state, state: "active" };
-    case "user_schema.deleted":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
-}
-
-export function createUserSchema(state: State, config: UserSchemaConfig): UserSchemaEvent[] {
-  if (state !== undefined) {
-    throw failedPrecondition("USER_SCHEMA_EXISTS", "a user schema with this id exists");
-  }
-  return [userSchemaEvents.created({ ...config, revision: 1 })];
-}
+export const createUserSchema = (state: State, config: UserSchemaConfig) =>
+  userSchemas.add(state, { ...config, revision: 1 });
 
 /**
- * A patch that changes nothing is no event and no error; another schema is the next revision. Users who were made with
- * an earlier revision stay as they are until they are changed.
+ * Another schema is the next revision. Users who were made with an earlier revision stay as they are until they are changed.
  *
  * @throws FAILED_PRECONDITION USER_SCHEMA_INACTIVE, since an inactive schema is read-only
  */
-export function patchUserSchema(state: State, patch: Partial<UserSchemaConfig>): UserSchemaEvent[] {
-  if (state === undefined) throw userSchemaNotFound();
-  const { schema, ...rest } = patch;
-  const isNew = schema !== undefined && !sameJson(schema, state.schema);
-  const changes: Partial<UserSchemaConfig> = {
-    ...changedFields<UserSchemaConfig>(state, rest),
-    ...(isNew ? { schema } : {}),
-  };
-  if (isEmpty(changes)) return [];
-  if (state.state === "inactive") throw userSchemaInactive();
-  const revision = isNew ? { revision: state.revision + 1 } : {};
-  return [userSchemaEvents.updated({ ...changes, ...revision })];
+export function patchUserSchema(state: State, patch: Partial<UserSchemaConfig>) {
+  const now = userSchemas.require(state);
+  const changed = userSchemas.patch(state, patch);
+  if (changed.length > 0 && now.state === "inactive") throw userSchemaInactive();
+  const isNew = patch.schema !== undefined && !sameJson(patch.schema, now.schema);
+  return isNew ? userSchemas.patch(state, { ...patch, revision: now.revision + 1 }) : changed;
 }
-
-export function deactivateUserSchema(state: State): UserSchemaEvent[] {
-  if (state === undefined) throw userSchemaNotFound();
-  if (state.state === "inactive") {
-    throw failedPrecondition("USER_SCHEMA_INACTIVE", "the user schema is inactive already");
-  }
-  return [userSchemaEvents.deactivated({})];
-}
-
-export function reactivateUserSchema(state: State): UserSchemaEvent[] {
-  if (state === undefined) throw userSchemaNotFound();
-  if (state.state === "active") {
-    throw failedPrecondition("USER_SCHEMA_ACTIVE", "the user schema is active already");
-  }
-  return [userSchemaEvents.reactivated({})];
-}
-
-export function deleteUserSchema(state: State): UserSchemaEvent[] {
-  if (state === undefined) throw userSchemaNotFound();
-  return [userSchemaEvents.deleted({ type: state.type })];
-}
-
-export const userSchemaNotFound = () =>
-  notFound("USER_SCHEMA_NOT_FOUND", "the user schema does not exist");
 
 export const userSchemaInactive = () =>
   failedPrecondition(

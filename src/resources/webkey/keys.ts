@@ -11,8 +11,7 @@ import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { eq } from "../../storage/drizzle.ts";
-import { webKeys } from "./projection.ts";
-import { activateWebKey, addWebKey, deactivateWebKey, removeWebKey, webKey } from "./web-key.ts";
+import { activateWebKey, addWebKey, deactivateWebKey, removeWebKey, webKeys } from "./web-key.ts";
 
 /** What every client can verify (OpenID Connect Core section 15.1). */
 const defaultConfig: SigningKeyConfig = { type: "rsa", bits: 2048, hasher: "SHA256" };
@@ -35,9 +34,9 @@ export async function addFirstWebKey(
   instanceId: string,
   made: SigningKey,
 ): Promise<void> {
-  const loaded = tx.begin(webKey, newId());
-  tx.record(webKey, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
-  tx.record(webKey, loaded, activateWebKey(loaded.state));
+  const loaded = tx.begin(webKeys.aggregate, newId());
+  tx.record(webKeys.aggregate, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
+  tx.record(webKeys.aggregate, loaded, activateWebKey(loaded.state));
   tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
 }
 
@@ -48,49 +47,49 @@ export async function requireKeyOf(
   algorithm: SigningAlgorithm,
 ): Promise<void> {
   const { instanceId } = tx.at;
-  const t = deps.db.table(webKeys);
+  const t = deps.db.table(webKeys.table);
   const rows = await deps.db.read
     .select({ config: t.config })
     .from(t)
     .where(eq(t.instanceId, instanceId));
   if (rows.some(({ config }) => algorithmOf(config) === algorithm)) return;
   // Of two at once the second finds the key of the first.
-  tx.expectRows(webKeys, { instanceId }, rows.length);
+  tx.expectRows(webKeys.table, { instanceId }, rows.length);
   await webKeyChanges(deps).add(tx, instanceId, await newSigningKey(configOf(algorithm)));
 }
 
 /** The changes of the keys of one instance, each within a unit. */
 export function webKeyChanges({ db, newId, secrets }: Pick<Deps, "db" | "newId" | "secrets">) {
-  const t = db.table(webKeys);
+  const t = db.table(webKeys.table);
 
   return {
     /** Adds a key that signs nothing yet. */
     async add(tx: Transaction, instanceId: string, made: SigningKey): Promise<Outcome> {
       const rows = await db.read.select({ id: t.id }).from(t).where(eq(t.instanceId, instanceId));
-      tx.expectRows(webKeys, { instanceId }, rows.length);
-      const loaded = tx.begin(webKey, newId());
+      tx.expectRows(webKeys.table, { instanceId }, rows.length);
+      const loaded = tx.begin(webKeys.aggregate, newId());
       const owner = { type: "instance", id: instanceId } as const;
-      tx.record(webKey, loaded, addWebKey(made, rows.length), owner);
+      tx.record(webKeys.aggregate, loaded, addWebKey(made, rows.length), owner);
       tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
       return tx.written(loaded);
     },
 
     /** Lets a key sign in the place of the one that does. */
     async activate(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
-      const loaded = await tx.load(webKey, id);
-      tx.record(webKey, loaded, activateWebKey(loaded.state));
+      const loaded = await tx.load(webKeys.aggregate, id);
+      tx.record(webKeys.aggregate, loaded, activateWebKey(loaded.state));
       // Of two activations at once the second is decided anew: there is never more than one active key, nor none.
-      for (const before of await allIds(db, tx, webKeys, { instanceId, state: "active" })) {
-        const old = await tx.load(webKey, before);
-        tx.record(webKey, old, deactivateWebKey(old.state));
+      for (const before of await allIds(db, tx, webKeys.table, { instanceId, state: "active" })) {
+        const old = await tx.load(webKeys.aggregate, before);
+        tx.record(webKeys.aggregate, old, deactivateWebKey(old.state));
       }
       return tx.written(loaded);
     },
 
     /** Removes a key with its private half. */
     async remove(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
-      const loaded = await tx.load(webKey, id);
-      tx.record(webKey, loaded, removeWebKey(loaded.state));
+      const loaded = await tx.load(webKeys.aggregate, id);
+      tx.record(webKeys.aggregate, loaded, removeWebKey(loaded.state));
       tx.write(secrets.remove(privateKeyRef(instanceId, id)));
       return tx.written(loaded);
     },

@@ -12,10 +12,9 @@ import { desc, inArray } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { privateKeyRef } from "./keys.ts";
-import { webKeys } from "./projection.ts";
-import { type WebKeyState, webKeyStates } from "./web-key.ts";
+import { type WebKeyState, webKeyStates, webKeys } from "./web-key.ts";
 
-export type WebKeyRow = Row<typeof webKeys> & { alg: SigningAlgorithm; state: WebKeyState };
+export type WebKeyRow = Row<typeof webKeys.table> & { alg: SigningAlgorithm; state: WebKeyState };
 
 /** A member of a JSON Web Key Set (RFC 7517). It has no private member. */
 export type PublishedKey = PublicJwk & { kid: string; use: "sig"; alg: SigningAlgorithm };
@@ -41,13 +40,13 @@ export type WebKeyReader = {
 
 /** What the OpenID Provider needs of the keys of instances. */
 export function webKeyReader({ db, secrets }: Pick<Deps, "db" | "secrets">): WebKeyReader {
-  const keys = cachedRead(db, [webKeys], (instanceId) => keysOf(db, instanceId));
-  const published = cachedRead(db, [webKeys], async (instanceId) =>
+  const keys = cachedRead(db, [webKeys.table], (instanceId) => keysOf(db, instanceId));
+  const published = cachedRead(db, [webKeys.table], async (instanceId) =>
     (await keysOf(db, instanceId)).map(toPublished),
   );
   const currentlyPublished = current(db, published);
   // A key never changes: once read it can be used for as long as the rows name it.
-  const opened = cachedRead(db, [webKeys], async (instanceId, id) => {
+  const opened = cachedRead(db, [webKeys.table], async (instanceId, id) => {
     const der = await secrets.open(privateKeyRef(instanceId, id));
     return der && readSigningKey(der);
   });
@@ -59,7 +58,7 @@ export function webKeyReader({ db, secrets }: Pick<Deps, "db" | "secrets">): Web
     const key = row && (await opened(instanceId, row.id));
     if (row !== undefined && key !== undefined) return { kid: row.id, alg: row.alg, key };
     if (alg !== undefined) return undefined;
-    throw internal("WEB_KEY_MISSING", `instance ${instanceId} has no active web key`);
+    throw webKeyMissing(`instance ${instanceId} has no active web key`);
   }
 
   return { signer, publicKeys: (instanceId) => currentlyPublished(instanceId, "") };
@@ -67,7 +66,7 @@ export function webKeyReader({ db, secrets }: Pick<Deps, "db" | "secrets">): Web
 
 /** The keys of these instances, newest first. */
 export async function keysOf(db: Database, ...instanceIds: string[]): Promise<WebKeyRow[]> {
-  const t = db.table(webKeys);
+  const t = db.table(webKeys.table);
   const rows = await db.read
     .select()
     .from(t)
@@ -94,3 +93,6 @@ const toPublished = ({ id, alg, publicKey }: WebKeyRow): PublishedKey => ({
   ...publicKey,
   ...{ kid: id, use: "sig", alg },
 });
+
+/** @param text of the log: callers are told that something broke */
+export const webKeyMissing = (text: string) => internal("WEB_KEY_MISSING", text);

@@ -7,7 +7,7 @@ import { asc, gt } from "../../storage/drizzle.ts";
 import { type Held, holdLease } from "../../storage/lease.ts";
 import { instances } from "../instance/index.ts";
 import { addFirstWebKey, newDefaultWebKey, webKeyChanges } from "./keys.ts";
-import { webKeys } from "./projection.ts";
+import { webKeys } from "./web-key.ts";
 import { chosen, keysOf, type WebKeyRow } from "./reader.ts";
 
 const hourMs = 3_600_000;
@@ -133,7 +133,7 @@ async function decisionOf(
     case "start": {
       const made = await newDefaultWebKey();
       return async (tx) => {
-        const active = await allIds(deps.db, tx, webKeys, { instanceId, state: "active" });
+        const active = await allIds(deps.db, tx, webKeys.table, { instanceId, state: "active" });
         if (active.length === 0) await addFirstWebKey(deps, tx, instanceId, made);
       };
     }

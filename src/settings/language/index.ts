@@ -5,6 +5,7 @@ import { languageAuthorize, languageHandlers } from "./handlers.ts";
 import { languageSettings } from "./language.ts";
 
 export {
+  languageUnsupported,
   languageReader,
   type Languages,
   requireSupported,

@@ -51,13 +51,16 @@ export const languageReader = (db: Database): SettingsReader<Languages> =>
 export function requireSupported(keys: readonly string[], field: string): void {
   const language = keys.find((key) => !supportedLanguages.some((each) => each === key));
   if (language === undefined) return;
-  throw invalidField(
+  const supported = supportedLanguages.join(", ");
+  throw languageUnsupported(
     field,
-    "LANGUAGE_UNSUPPORTED",
-    `"${language}" is not supported; supported are ${supportedLanguages.join(", ")}`,
-    { metadata: { language } },
+    language,
+    `"${language}" is not supported; supported are ${supported}`,
   );
 }
+
+export const languageUnsupported = (field: string, language: string, description: string) =>
+  invalidField(field, "LANGUAGE_UNSUPPORTED", description, { metadata: { language } });
 
 /**
  * Refuses a default language that the restriction shuts out, once what is wished holds.

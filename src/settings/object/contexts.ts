@@ -3,7 +3,6 @@ import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
 import { cacheResponse } from "../../authz/response-cache.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { invalidField } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
@@ -23,6 +22,7 @@ import {
   systemLog,
   systemOwner,
 } from "./settings.ts";
+import { contextInvalid } from "../../authz/tenancy.ts";
 
 /** The context that a call sets or reads settings of, and the log that its events are in. */
 export function settingsContextOf({ context, instanceId }: Scope): {
@@ -48,9 +48,7 @@ export function requireLevel({ name, levels }: SettingsGroup, scope: Scope): voi
   const { type } = settingsContextOf(scope).owner;
   if (levels.includes(type)) return;
   const asked = { system: "the system", instance: "an instance", org: "an organization" }[type];
-  throw invalidField(
-    "ctx",
-    "CONTEXT_INVALID",
+  throw contextInvalid(
     `${asked} has no ${name} settings: leave out ctx and the header x-idsvc-orgid for those of the instance`,
   );
 }

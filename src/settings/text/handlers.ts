@@ -5,11 +5,11 @@ import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { allLanguages, isLanguage } from "../../texts/languages.ts";
 import { shippedTexts, textKeys } from "../../texts/texts.ts";
-import { invalidField } from "../../errors.ts";
 import { changeSettings, requireLevel, settingsChain } from "../object/contexts.ts";
 import { inheritedFrom, toSettingsDetails } from "../object/convert.ts";
 import { type Change, resolve } from "../object/settings.ts";
 import { propertyOfText, requireText, textSettings } from "./text.ts";
+import { languageUnsupported } from "../language/index.ts";
 
 export function textSettingsHandlers(deps: Deps): Handlers<typeof TextSettingsService> {
   const chainOf = current(deps.db, settingsChain(deps.db, textSettings));
@@ -30,11 +30,10 @@ export function textSettingsHandlers(deps: Deps): Handlers<typeof TextSettingsSe
       requireLevel(textSettings, scope);
       const wanted = language === "" ? allLanguages : [language].filter(isLanguage);
       if (wanted.length === 0) {
-        throw invalidField(
+        throw languageUnsupported(
           "language",
-          "LANGUAGE_UNSUPPORTED",
+          language,
           `there are no texts in "${language}"; supported are ${allLanguages.join(", ")}`,
-          { metadata: { language } },
         );
       }
       const { context, instanceId } = scope;

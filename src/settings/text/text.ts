@@ -6,6 +6,7 @@ import { isLanguage, type Language } from "../../texts/languages.ts";
 import { faultOfText, isTextKey, type OwnTexts, type TextKey } from "../../texts/texts.ts";
 import { settingsChain } from "../object/contexts.ts";
 import { defineManySettings, settingValues } from "../object/settings.ts";
+import { languageUnsupported } from "../language/index.ts";
 
 /** Texts in the place of those that are shipped, set for an instance or for an organization (S4). */
 export const textSettings = defineManySettings("text", ["instance", "org"]);
@@ -50,11 +51,10 @@ export function requireSayable(
 /** @throws INVALID_ARGUMENT LANGUAGE_UNSUPPORTED */
 export function requireLanguage(field: string, language: string): asserts language is Language {
   if (isLanguage(language)) return;
-  throw invalidField(
+  throw languageUnsupported(
     field,
-    "LANGUAGE_UNSUPPORTED",
+    language,
     `there are no texts in "${language}": take one of the supported languages of the language settings`,
-    { metadata: { language } },
   );
 }
 

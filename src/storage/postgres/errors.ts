@@ -1,31 +1,30 @@
 import pg from "pg";
-import { DomainError, failedPrecondition, unavailable } from "../../errors.ts";
+import { DomainError, failedPrecondition } from "../../errors.ts";
+import {
+  storeBusy,
+  storeDamaged,
+  storeNewer,
+  storeOutcomeUnknown,
+  storeUnavailable,
+} from "../refusals.ts";
 import { unstorableText } from "../texts.ts";
 
 const again = { retryAfterSeconds: 1 };
 
 /** The store cannot be asked now. The private cause keeps what the server or the socket said. */
-export const storeUnavailable = (cause: unknown) =>
-  unavailable(
-    "STORE_UNAVAILABLE",
-    "the store cannot be reached now: nothing was changed, try again",
-    {
-      ...again,
-      cause,
-    },
-  );
-
-export const storeBusy = (cause?: unknown) =>
-  unavailable("STORE_BUSY", "the store is busy: nothing was changed, try again", {
+export const cannotBeReached = (cause: unknown) =>
+  storeUnavailable("the store cannot be reached now: nothing was changed, try again", {
     ...again,
     cause,
   });
 
+export const isBusy = (cause?: unknown) =>
+  storeBusy("the store is busy: nothing was changed, try again", { ...again, cause });
+
 export const outcomeUnknown = (cause: unknown) =>
-  unavailable(
-    "STORE_OUTCOME_UNKNOWN",
+  storeOutcomeUnknown(
     "the store went away while it was writing: the change was made whole or not at all, look before you try again",
-    { retryAfterSeconds: 5, cause },
+    cause,
   );
 
 /** What the server itself said; undefined for an error of the connection. */
@@ -55,24 +54,24 @@ export function storeError(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause;
   const said = serverError(cause);
   if (said === undefined) {
-    if (cause instanceof Error && cause.message === poolExhausted) return storeBusy(cause);
-    return isConnectionError(cause) ? storeUnavailable(cause) : cause;
+    if (cause instanceof Error && cause.message === poolExhausted) return isBusy(cause);
+    return isConnectionError(cause) ? cannotBeReached(cause) : cause;
   }
   const code = said.code ?? "";
-  if (busyCodes.includes(code)) return storeBusy(cause);
+  if (busyCodes.includes(code)) return isBusy(cause);
   if (unstorableCodes.includes(code)) return unstorableText(cause);
   if (damagedCodes.includes(code)) {
-    return unavailable("STORE_DAMAGED", "what was asked for is damaged in the store", { cause });
+    return storeDamaged("unavailable", "what was asked for is damaged in the store", { cause });
   }
   if (newerCodes.includes(code)) {
-    return unavailable(
-      "STORE_NEWER",
+    return storeNewer(
+      "unavailable",
       "the store has been changed by a newer build: this replica must be replaced",
       { ...again, cause },
     );
   }
   // 08 connection, 25006 read only, 28 authorization, 53 resources (disk, memory), 57 operator, 58 system
-  if (/^(08|28|53|57|58|3D|XX)|^25006$/.test(code)) return storeUnavailable(cause);
+  if (/^(08|28|53|57|58|3D|XX)|^25006$/.test(code)) return cannotBeReached(cause);
   return cause;
 }
 

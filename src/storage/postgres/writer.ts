@@ -18,9 +18,9 @@ import {
   isDefinite,
   isRetryable,
   serverError,
-  storeBusy,
+  isBusy,
   storeError,
-  storeUnavailable,
+  cannotBeReached,
 } from "./errors.ts";
 import { resolveOutcome } from "./outcome.ts";
 
@@ -131,13 +131,13 @@ export function createWriter(parts: {
       const call = await callOnce(pool, key, batch);
       if ("results" in call) return call.results;
       if (call.state === "retry") {
-        if (attempt === tries) throw storeBusy(call.error);
+        if (attempt === tries) throw isBusy(call.error);
         await delay(Math.random() * 2 ** attempt);
       } else {
         const outcome = await resolveOutcome(pool, key, call.error);
         if (outcome !== "void") return outcome.results;
         // It can never commit any more, so sending it again is safe; a second loss is the caller's to hear of.
-        if (resent) throw storeUnavailable(call.error);
+        if (resent) throw cannotBeReached(call.error);
         resent = true;
       }
     }
@@ -152,7 +152,7 @@ export function createWriter(parts: {
       if ((flying.get(instanceId) ?? oldest) > tooLong) continue;
       const remaining = queue.filter(({ since, reject }) => {
         if (since > tooLong) return true;
-        reject(storeBusy());
+        reject(isBusy());
         return false;
       });
       if (remaining.length === 0) queues.delete(instanceId);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { storeMissing } from "../refusals.ts";
+import { storeMissing, storeDamaged } from "../refusals.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { sequences, storeFacts, storeTables } from "../kernel-tables.ts";
 
@@ -70,7 +70,7 @@ function finish(file: string, facts: Facts): Backup {
     );
     for (const [name, value] of Object.entries(facts)) put.run(name, value);
     if (connection.pragma("integrity_check", { simple: true }) !== "ok") {
-      throw failedPrecondition("STORE_DAMAGED", "the store is damaged: no backup was made of it");
+      throw storeDamaged("failedPrecondition", "the store is damaged: no backup was made of it");
     }
     const ask = (sql: string) => BigInt(Number(connection.prepare(sql).pluck().get()));
     return {

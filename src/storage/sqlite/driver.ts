@@ -15,12 +15,12 @@ import {
   groupCommits,
   isUnflushed,
   storeError,
-  storeUnavailable,
+  cannotWrite,
 } from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { diskTrouble, isBusy, open } from "./open.ts";
 import { createShadow, readHeads } from "./shadow.ts";
-import { damagedAt, isDamage, lookThrough, storeDamaged, suspect } from "./soundness.ts";
+import { damagedAt, damagedMeanwhile, isDamage, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
@@ -103,7 +103,7 @@ export function openSqlite(options: {
   function giveUp(error: unknown): void {
     if (broken) return;
     broken = true;
-    writes.rejectAll(storeUnavailable(error));
+    writes.rejectAll(cannotWrite(error));
     options.onBroken?.(error);
   }
 
@@ -113,7 +113,7 @@ export function openSqlite(options: {
     const failure = damagedAt(options.path, error);
     suspect(options.path);
     giveUp(failure);
-    return storeDamaged(failure);
+    return damagedMeanwhile(failure);
   }
 
   /** What a start or a command does with the file: whoever runs it is told what is wrong with the file or its disk. */
@@ -156,7 +156,7 @@ export function openSqlite(options: {
       }
     },
     async commit(unit) {
-      if (closed || broken) throw broken ? storeUnavailable() : storeClosed();
+      if (closed || broken) throw broken ? cannotWrite() : storeClosed();
       checkTexts(unit);
       return writes.commit(unit);
     },

@@ -1,9 +1,9 @@
 import Sqlite from "better-sqlite3";
-import { unavailable } from "../../errors.ts";
 import { ClaimTaken, type Committed, Conflict, type Unit } from "../database.ts";
 import type { Writer } from "./append.ts";
 import { isBusy } from "./open.ts";
 import { isDamage } from "./soundness.ts";
+import { storeBusy, storeUnavailable, storeOutcomeUnknown } from "../refusals.ts";
 
 /** How often the lock of another process is tried, and for how long. */
 export const busyRetryMs = 5;
@@ -111,7 +111,7 @@ export function groupCommits(parts: {
     }
     const stillWaiting = batch.filter((entry) => {
       if (Date.now() - entry.since < busyGiveUpMs) return true;
-      entry.reject(unavailable("STORE_BUSY", "the store is locked by another process: try again"));
+      entry.reject(storeBusy("the store is locked by another process: try again"));
       return false;
     });
     waiting = [...stillWaiting, ...waiting];
@@ -174,22 +174,21 @@ export function groupCommits(parts: {
 export function storeError(error: unknown): unknown {
   if (error instanceof Conflict || error instanceof ClaimTaken) return error;
   if (error instanceof Sqlite.SqliteError && /FULL|IOERR|READONLY|CANTOPEN/.test(error.code)) {
-    return storeUnavailable(error);
+    return cannotWrite(error);
   }
   return error;
 }
 
-export const storeUnavailable = (cause?: unknown) =>
-  unavailable("STORE_UNAVAILABLE", "the store cannot write now: nothing was changed, try again", {
+export const cannotWrite = (cause?: unknown) =>
+  storeUnavailable("the store cannot write now: nothing was changed, try again", {
     cause,
     retryAfterSeconds: 5,
   });
 
 const outcomeUnknown = (cause: unknown) =>
-  unavailable(
-    "STORE_OUTCOME_UNKNOWN",
+  storeOutcomeUnknown(
     "the disk failed while it kept the change: it was made whole or not at all, look before you try again",
-    { retryAfterSeconds: 5, cause },
+    cause,
   );
 
 export const isUnflushed = (error: unknown): boolean =>

@@ -4,7 +4,7 @@ import { constants, setPriority } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
-import { failedPrecondition, unavailable } from "../../errors.ts";
+import { storeDamaged } from "../refusals.ts";
 
 // A few hundredths of a second; a new store has a few hundred kilobytes.
 const mostAtOnceBytes = 16 << 20;
@@ -22,15 +22,15 @@ export const isDamage = (error: unknown): boolean =>
 
 /** For who runs the service. */
 export const damagedAt = (path: string, cause: unknown) =>
-  failedPrecondition(
-    "STORE_DAMAGED",
+  storeDamaged(
+    "failedPrecondition",
     `the store ${path} is damaged: move it away with ${path}-wal and ${path}-shm, and put a backup in its place`,
     { cause },
   );
 
 /** For clients of the API, who need not know the path. */
-export const storeDamaged = (cause: unknown) =>
-  unavailable("STORE_DAMAGED", "the store is damaged and is served no longer", { cause });
+export const damagedMeanwhile = (cause: unknown) =>
+  storeDamaged("unavailable", "the store is damaged and is served no longer", { cause });
 
 /** The next start looks at all of the store before it serves it. */
 export function suspect(path: string): void {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { appReader } from "../../../src/resources/app/index.ts";
-import { appKeys, appOrigins } from "../../../src/resources/app/projection.ts";
+import { appKeys, appOrigins } from "../../../src/resources/app/rows.ts";
 import { removeContentsOfApps } from "../../../src/resources/app/remove-apps.ts";
 import { eq } from "../../../src/storage/drizzle.ts";
 import { bodyOf } from "../../support/peer.ts";

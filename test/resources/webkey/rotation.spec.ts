@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
 import { type PublishedKey, webKeyReader } from "../../../src/resources/webkey/index.ts";
-import { webKeys } from "../../../src/resources/webkey/projection.ts";
+import { webKeys } from "../../../src/resources/webkey/web-key.ts";
 import {
   publishedAheadMs,
   rotateWebKeys,
@@ -143,7 +143,7 @@ describe("rotation of web keys", () => {
     await using service = await startClocked();
     const { peer, rotate, states, reader, instanceId } = service;
     // By the store itself, whose caches know of it at once.
-    const changes = [deleteRows(webKeys, { instanceId })];
+    const changes = [deleteRows(webKeys.table, { instanceId })];
     await peer.app.kernel.db.commit({ instanceId, expect: [], claims: [], events: [], changes });
     await rotate();
     assert.deepEqual(Object.values(await states()), ["ACTIVE"]);

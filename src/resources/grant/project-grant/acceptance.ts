@@ -5,12 +5,12 @@ import { userGranting } from "../../../authz/roles.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
-import { userGrants } from "../user-grant/projection.ts";
-import type { projectGrants } from "./projection.ts";
+import { userGrants } from "../user-grant/user-grant.ts";
+import type { projectGrants } from "./project-grant.ts";
 import type { Row } from "../../../storage/table.ts";
 
 type Grant = Pick<
-  Row<typeof projectGrants>,
+  Row<typeof projectGrants.table>,
   "instanceId" | "id" | "grantedOrganizationId" | "accepted" | "isFormer"
 >;
 
@@ -22,8 +22,8 @@ export function acceptanceReader(
   db: Database,
   memberships: MembershipReader,
 ): (grant: Grant) => Awaitable<boolean> {
-  const t = db.table(userGrants);
-  const givers = cachedRead(db, [userGrants], async (instanceId, projectGrantId) => {
+  const t = db.table(userGrants.table);
+  const givers = cachedRead(db, [userGrants.table], async (instanceId, projectGrantId) => {
     const rows = await db.read
       .selectDistinct({ creatorId: t.creatorId })
       .from(t)

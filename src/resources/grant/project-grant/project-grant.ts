@@ -1,107 +1,114 @@
-import { failedPrecondition, notFound } from "../../../errors.ts";
-import { aggregate } from "../../../eventstore/aggregate.ts";
+import { payload } from "../../../eventstore/event.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
+import { bool, table, text } from "../../../storage/table.ts";
+import { field } from "../../object/fields.ts";
+import { defineResource, fact, type ResourceConfig } from "../../object/resource.ts";
 import { requireOrganization } from "../../org/index.ts";
-import { sameKeys, withoutKeys } from "../role/role.ts";
-import { type ProjectGrantConfig, type ProjectGrantEvent, projectGrantEvents } from "./events.ts";
+import { withoutKeys } from "../role/role.ts";
 
-export type ProjectGrant = ProjectGrantConfig & {
-  state: "active" | "inactive";
-  /** Whether the organization that it was given to wants it; unsaid for those of earlier releases. */
-  accepted?: boolean;
+/** Which grants have a role. */
+export const projectGrantRoles = table(
+  "project_grant_roles",
+  { instanceId: text(), projectGrantId: text(), projectId: text(), roleKey: text() },
+  {
+    key: ["instanceId", "projectGrantId", "roleKey"],
+    indexes: [{ columns: ["instanceId", "projectId", "roleKey"] }],
+  },
+);
+
+/** Finds grants by a role. */
+export const projectGrantsByRole = {
+  table: projectGrantRoles,
+  as: "roleKey",
+  of: "projectGrantId",
 };
 
-type State = ProjectGrant | undefined;
+type Parties = { projectId: string; grantedOrganizationId: string };
 
-export const projectGrant = aggregate(projectGrantEvents, undefined as State, evolve);
+/** The right of another organization to use a project. Its owner is the organization that owns the project. */
+export const projectGrants = defineResource({
+  name: "project_grant",
+  events: "project.grant",
+  ownTexts: true,
+  aggregateType: "project_grant",
+  table: "project_grants",
+  owner: "org",
+  states: true,
+  fields: {
+    grantedOrganizationId: field.text({ fixed: true }),
+    projectId: field.text({ fixed: true }),
+    /** Whether the organization that it was given to wants it; unsaid for those of earlier releases. */
+    accepted: field.bool({ unsaid: false }),
+    roleKeys: field.set({}),
+  },
+  kept: ["projectId", "grantedOrganizationId"],
+  repeated: ["projectId"],
+  unique: {
+    claim: "project.grant",
+    fields: ["projectId", "grantedOrganizationId"],
+    of: ({ projectId, grantedOrganizationId }) => `${projectId}/${grantedOrganizationId}`,
+    taken: {
+      reason: "PROJECT_GRANT_EXISTS",
+      text: "the project is granted to this organization already",
+    },
+  },
+  idUsed: "PROJECT_GRANT_ID_USED",
+  // Of each since grants are accepted: those of earlier releases are without.
+  notes: payload<{ isAsked?: true }>(),
+  facts: {
+    /** The project lost roles. */
+    "cascade.changed": fact<{ projectId: string; roleKeys: string[] }>(),
+    /** Somebody who answers for the users of the granted organization wants it, or does not. */
+    accepted: fact<Parties>({ sets: () => ({ accepted: true }) }),
+    declined: fact<Parties>({
+      sets: () => ({ accepted: false }),
+      row: () => ({ isFormer: false }),
+    }),
+  },
+  beside: {
+    /** It was given when nobody had to accept it. */
+    columns: { isFormer: bool() },
+    first: ({ payload: { isAsked } }) => ({ isFormer: isAsked !== true }),
+  },
+  lists: { roleKeys: projectGrantsByRole },
+  indexes: [
+    { columns: ["instanceId", "projectId", "grantedOrganizationId"] },
+    { columns: ["instanceId", "grantedOrganizationId", "projectId"] },
+    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "creationDate", "id"] },
+  ],
+});
 
-function evolve(state: State, event: ProjectGrantEvent): State {
-  if (event.type === "project.grant.added") {
-    const { isAsked: _, ...config } = event.payload;
-    return { ...config, state: "active" };
-  }
-  if (state === undefined) return undefined;
-  switch (event.type) {
-    case "project.grant.changed":
-    case "project.grant.cascade.changed":
-      return { ...state, roleKeys: event.payload.roleKeys };
-    case "project.grant.deactivated":
-      return { ...state, state: "inactive" };
-    case "project.grant.reactivated":
-      return { ...state, state: "active" };
-    case "project.grant.accepted":
-      return { ...state, accepted: true };
-    case "project.grant.declined":
-      return { ...state, accepted: false };
-    case "project.grant.removed":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
-}
+export type ProjectGrant = ResourceConfig<typeof projectGrants>;
+type State = typeof projectGrants.aggregate.initial;
 
-export function addProjectGrant(state: State, config: ProjectGrantConfig): ProjectGrantEvent[] {
-  if (state !== undefined) {
-    throw failedPrecondition("PROJECT_GRANT_ID_USED", "a project grant with this id exists");
-  }
-  return [projectGrantEvents.added({ ...config, isAsked: true })];
-}
-
-/** Gives other roles. The same ones are no event and no error. */
-export function changeGrantedRoles(state: State, roleKeys: string[]): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  const { projectId } = state;
-  return sameKeys(state.roleKeys, roleKeys)
-    ? []
-    : [projectGrantEvents.changed({ projectId, roleKeys })];
-}
+export const addProjectGrant = (state: State, config: Omit<ProjectGrant, "accepted">) =>
+  projectGrants.add(state, config, { isAsked: true });
 
 /** The project lost roles, and the grant with it. */
-export function loseGrantedRoles(state: State, lost: readonly string[]): ProjectGrantEvent[] {
+export function loseGrantedRoles(state: State, lost: readonly string[]) {
   if (state === undefined) return [];
   const { projectId } = state;
   const roleKeys = withoutKeys(state.roleKeys, lost);
   return roleKeys.length === state.roleKeys.length
     ? []
-    : [projectGrantEvents["cascade.changed"]({ projectId, roleKeys })];
-}
-
-export function deactivateProjectGrant(state: State): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  if (state.state === "inactive") {
-    throw failedPrecondition("PROJECT_GRANT_INACTIVE", "the project grant is inactive already");
-  }
-  return [projectGrantEvents.deactivated({})];
-}
-
-export function activateProjectGrant(state: State): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  if (state.state === "active") {
-    throw failedPrecondition("PROJECT_GRANT_ACTIVE", "the project grant is active already");
-  }
-  return [projectGrantEvents.reactivated({})];
+    : [projectGrants.events["cascade.changed"]({ projectId, roleKeys })];
 }
 
 /** The organization wants it. What is so already is no event and no error. */
-export function acceptProjectGrant(state: State): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  if (state.accepted === true) return [];
-  const { projectId, grantedOrganizationId } = state;
-  return [projectGrantEvents.accepted({ projectId, grantedOrganizationId })];
+export function acceptProjectGrant(state: State) {
+  const { accepted, projectId, grantedOrganizationId } = projectGrants.require(state);
+  return accepted === true
+    ? []
+    : [projectGrants.events.accepted({ projectId, grantedOrganizationId })];
 }
 
 /** The organization does not want it: users of it are asked before an app of the project gets anything of them. */
-export function declineProjectGrant(state: State): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  if (state.accepted === false) return [];
-  const { projectId, grantedOrganizationId } = state;
-  return [projectGrantEvents.declined({ projectId, grantedOrganizationId })];
-}
-
-export function removeProjectGrant(state: State): ProjectGrantEvent[] {
-  if (state === undefined) throw projectGrantNotFound();
-  const { projectId, grantedOrganizationId } = state;
-  return [projectGrantEvents.removed({ projectId, grantedOrganizationId })];
+export function declineProjectGrant(state: State) {
+  const { accepted, projectId, grantedOrganizationId } = projectGrants.require(state);
+  return accepted === false
+    ? []
+    : [projectGrants.events.declined({ projectId, grantedOrganizationId })];
 }
 
 /**
@@ -109,12 +116,8 @@ export function removeProjectGrant(state: State): ProjectGrantEvent[] {
  *
  * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND, ORGANIZATION_NOT_FOUND
  */
-export async function requireProjectGrant(tx: Transaction, id: string): Promise<ProjectGrant> {
-  const { state } = await tx.load(projectGrant, id);
-  if (state === undefined) throw projectGrantNotFound();
+export async function requireProjectGrant(tx: Transaction, id: string) {
+  const state = projectGrants.require((await tx.load(projectGrants.aggregate, id)).state);
   await requireOrganization(tx, state.grantedOrganizationId);
   return state;
 }
-
-export const projectGrantNotFound = () =>
-  notFound("PROJECT_GRANT_NOT_FOUND", "the project grant does not exist");

@@ -7,15 +7,15 @@ import {
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storage/drizzle.ts";
+import { and, eq, exists, or, sql } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
 import { type GrantsOfProjects, projectOwnership } from "../../project/index.ts";
+import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { projectGrantNotFound } from "./project-grant.ts";
-import { projectGrantRoles, projectGrants } from "./projection.ts";
+import { projectGrantsByRole, projectGrants } from "./project-grant.ts";
 
-export type ProjectGrantRow = Row<typeof projectGrants>;
+export type ProjectGrantRow = Row<typeof projectGrants.table>;
 
 export type FoundProjectGrant = {
   id: string;
@@ -40,14 +40,11 @@ export type ProjectGrantReader = {
 
 /** Project grants, never older than the last write that changed any (B7). */
 export function projectGrantReader(db: Database): ProjectGrantReader {
-  const t = db.table(projectGrants);
-  const byId = rowById(db, projectGrants);
+  const t = db.table(projectGrants.table);
+  const byId = rowById(db, projectGrants.table);
   return {
-    byId: cachedRead(db, [projectGrants], async (instanceId, id) => {
-      const row = await byId(instanceId, id);
-      return row;
-    }),
-    ofProject: cachedRead(db, [projectGrants], (instanceId, projectId) =>
+    byId: cachedRead(db, [projectGrants.table], async (instanceId, id) => byId(instanceId, id)),
+    ofProject: cachedRead(db, [projectGrants.table], (instanceId, projectId) =>
       db.read
         .select()
         .from(t)
@@ -58,7 +55,7 @@ export function projectGrantReader(db: Database): ProjectGrantReader {
 
 /** What grants say of projects, for the slice of projects and all that is below them. */
 export function grantsOfProjects(db: Database): GrantsOfProjects {
-  const t = db.table(projectGrants);
+  const t = db.table(projectGrants.table);
   const { ofProject } = projectGrantReader(db);
   return {
     async ofProject(instanceId, projectId) {
@@ -88,15 +85,15 @@ export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProj
 
 export function projectGrantQueries(deps: Deps) {
   const { db, tenancy } = deps;
-  const t = db.table(projectGrants);
+  const t = db.table(projectGrants.table);
   const { id, organizationId, projectId, grantedOrganizationId } = t;
   return objectQueries(
     deps,
-    projectGrants,
+    projectGrants.table,
     {
       filter: ProjectGrantSearchFilterSchema,
       sort: ProjectGrantFieldNameSchema,
-      filters: { roleKey: (key) => hasRole(db, t, key) },
+      filters: { roleKey: (key) => isListed(db, t, projectGrantsByRole, key) },
       visible: (scope) =>
         tenancy.visible(scope, {
           ...{ organizationId, projectId },
@@ -104,21 +101,6 @@ export function projectGrantQueries(deps: Deps) {
             or(isOneOf(grantedOrganizationId, organizations), isOneOf(id, grants)),
         }),
     },
-    projectGrantNotFound,
+    projectGrants.missing,
   );
-}
-
-function hasRole(db: Database, grant: { instanceId: Column; id: Column }, key: string): SQL {
-  const roles = db.table(projectGrantRoles);
-  const having = db.read
-    .select({ one: sql`1` })
-    .from(roles)
-    .where(
-      and(
-        eq(roles.instanceId, grant.instanceId),
-        eq(roles.projectGrantId, grant.id),
-        eq(roles.roleKey, key),
-      ),
-    );
-  return exists(having);
 }

@@ -49,8 +49,5 @@ export function requireKeys(
   });
 }
 
-export const sameKeys = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((key) => b.includes(key));
-
 export const withoutKeys = (keys: readonly string[], lost: readonly string[]): string[] =>
   keys.filter((key) => !lost.includes(key));

@@ -3,8 +3,7 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { allIds, someIds } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { Database } from "../../../storage/database.ts";
-import { userGrantRoles, userGrants } from "./projection.ts";
-import { cascadeUserGrant, loseUserRoles, userGrant } from "./user-grant.ts";
+import { cascadeUserGrant, loseUserRoles, userGrantRoles, userGrants } from "./user-grant.ts";
 
 /** What takes user grants with it when it goes. */
 export type Cause =
@@ -28,7 +27,7 @@ export async function cascadeUserGrants(
   instanceId: string,
   cause: Cause,
 ): Promise<void> {
-  await remove(tx, await allIds(db, tx, userGrants, { instanceId, ...cause }));
+  await remove(tx, await allIds(db, tx, userGrants.table, { instanceId, ...cause }));
 }
 
 /**
@@ -42,7 +41,7 @@ export async function cascadeMostUserGrants(
 ): Promise<void> {
   const where = { instanceId: at.instanceId, ...cause };
   for (;;) {
-    const ids = await someIds(db, userGrants, where, mostInOneUnit + 1);
+    const ids = await someIds(db, userGrants.table, where, mostInOneUnit + 1);
     if (ids.length <= mostInOneUnit) return;
     await events.transact(withoutExpectation(at), (tx) => remove(tx, ids));
   }
@@ -56,7 +55,7 @@ export async function cascadeSomeUserGrants(
   limit: number,
 ): Promise<number> {
   const where = { instanceId: at.instanceId, ...cause };
-  const ids = await someIds(db, userGrants, where, Math.min(limit, mostInOneUnit));
+  const ids = await someIds(db, userGrants.table, where, Math.min(limit, mostInOneUnit));
   await events.transact(at, (tx) => remove(tx, ids));
   return ids.length;
 }
@@ -94,8 +93,8 @@ export async function cascadeMostRoles(
 
 async function remove(tx: Transaction, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    const loaded = await tx.load(userGrant, id);
-    tx.record(userGrant, loaded, cascadeUserGrant(loaded.state));
+    const loaded = await tx.load(userGrants.aggregate, id);
+    tx.record(userGrants.aggregate, loaded, cascadeUserGrant(loaded.state));
   }
 }
 
@@ -105,7 +104,7 @@ async function lose(
   lost: readonly string[],
 ): Promise<void> {
   for (const id of ids) {
-    const loaded = await tx.load(userGrant, id);
-    tx.record(userGrant, loaded, loseUserRoles(loaded.state, lost));
+    const loaded = await tx.load(userGrants.aggregate, id);
+    tx.record(userGrants.aggregate, loaded, loseUserRoles(loaded.state, lost));
   }
 }

@@ -3,7 +3,7 @@ import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Owned } from "../../../authz/tenancy.ts";
 import { projectNotFound, projectReader } from "../../project/index.ts";
-import { projectGrantNotFound } from "../project-grant/project-grant.ts";
+import { projectGrants } from "../project-grant/project-grant.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
 
 /** In which project, by which project grant (or none) and for which organization roles are granted. */
@@ -26,7 +26,7 @@ export const ownedIn = ({
  */
 export function grantContexts({ db }: Pick<Deps, "db">) {
   const projects = projectReader(db);
-  const projectGrants = projectGrantReader(db);
+  const reader = projectGrantReader(db);
   return async (
     { instanceId, context }: Scope,
     { projectId, projectGrantId: named }: Pick<UserGrantMessage, "projectId" | "projectGrantId">,
@@ -37,11 +37,11 @@ export function grantContexts({ db }: Pick<Deps, "db">) {
     if (named === undefined && (granter ?? project.organizationId) === project.organizationId) {
       return { organizationId: project.organizationId, projectId, projectGrantId: "" };
     }
-    const grants = await projectGrants.ofProject(instanceId, projectId);
+    const grants = await reader.ofProject(instanceId, projectId);
     const grant = grants.find(({ id, grantedOrganizationId }) =>
       named === undefined ? grantedOrganizationId === granter : id === named,
     );
-    if (grant === undefined) throw projectGrantNotFound();
+    if (grant === undefined) throw projectGrants.missing();
     return { organizationId: grant.grantedOrganizationId, projectId, projectGrantId: grant.id };
   };
 }

@@ -5,17 +5,14 @@ import {
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, type Column, eq, exists, or, type SQL, sql } from "../../../storage/drizzle.ts";
+import { and, eq, or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
-import type { Row } from "../../../storage/table.ts";
 import { organizationReader } from "../../org/index.ts";
 import { projectReader } from "../../project/index.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
+import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { userGrantNotFound } from "./user-grant.ts";
-import { userGrantRoles, userGrants } from "./projection.ts";
-
-export type UserGrantRow = Row<typeof userGrants>;
+import { userGrantsByRole, userGrants } from "./user-grant.ts";
 
 /** Roles of a user in a project, and the organization that granted them. */
 export type FoundUserGrant = {
@@ -33,11 +30,11 @@ export type FoundUserGrant = {
 export function userGrantsOf(
   db: Database,
 ): (instanceId: string, userId: string) => Promise<FoundUserGrant[]> {
-  const t = db.table(userGrants);
+  const t = db.table(userGrants.table);
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
   const organizations = organizationReader(db);
-  const ofUser = cachedRead(db, [userGrants], (instanceId, userId) =>
+  const ofUser = cachedRead(db, [userGrants.table], (instanceId, userId) =>
     db.read
       .select()
       .from(t)
@@ -64,15 +61,15 @@ export function userGrantsOf(
 
 export function userGrantQueries(deps: Deps) {
   const { db, tenancy } = deps;
-  const t = db.table(userGrants);
+  const t = db.table(userGrants.table);
   const { organizationId, projectId, projectGrantId, userId } = t;
   return objectQueries(
     deps,
-    userGrants,
+    userGrants.table,
     {
       filter: UserGrantSearchFilterSchema,
       sort: UserGrantFieldNameSchema,
-      filters: { roleKey: (key) => hasRole(db, t, key) },
+      filters: { roleKey: (key) => isListed(db, t, userGrantsByRole, key) },
       visible: (scope) =>
         tenancy.visible(scope, {
           ...{ organizationId, userId },
@@ -84,21 +81,6 @@ export function userGrantQueries(deps: Deps) {
             ),
         }),
     },
-    userGrantNotFound,
+    userGrants.missing,
   );
-}
-
-function hasRole(db: Database, grant: { instanceId: Column; id: Column }, key: string): SQL {
-  const roles = db.table(userGrantRoles);
-  const having = db.read
-    .select({ one: sql`1` })
-    .from(roles)
-    .where(
-      and(
-        eq(roles.instanceId, grant.instanceId),
-        eq(roles.userGrantId, grant.id),
-        eq(roles.roleKey, key),
-      ),
-    );
-  return exists(having);
 }

@@ -1,87 +1,94 @@
-import { failedPrecondition, notFound } from "../../../errors.ts";
-import { aggregate } from "../../../eventstore/aggregate.ts";
-import { sameKeys, withoutKeys } from "../role/role.ts";
-import { type UserGrantConfig, type UserGrantEvent, userGrantEvents } from "./events.ts";
+import { table, text } from "../../../storage/table.ts";
+import { field } from "../../object/fields.ts";
+import { defineResource, fact } from "../../object/resource.ts";
+import { withoutKeys } from "../role/role.ts";
 
-export type UserGrant = UserGrantConfig & { state: "active" | "inactive" };
+/** What a user grant is for. Without a project grant, its id is empty. */
+type UserGrantContext = { userId: string; projectId: string; projectGrantId: string };
 
-type State = UserGrant | undefined;
+/** Which user grants have a role. */
+export const userGrantRoles = table(
+  "user_grant_roles",
+  {
+    instanceId: text(),
+    userGrantId: text(),
+    projectId: text(),
+    projectGrantId: text(),
+    roleKey: text(),
+  },
+  {
+    key: ["instanceId", "userGrantId", "roleKey"],
+    indexes: [
+      { columns: ["instanceId", "projectId", "roleKey"] },
+      { columns: ["instanceId", "projectGrantId", "roleKey"] },
+    ],
+  },
+);
 
-export const userGrant = aggregate(userGrantEvents, undefined as State, evolve);
+/** Finds grants by a role. */
+export const userGrantsByRole = { table: userGrantRoles, as: "roleKey", of: "userGrantId" };
 
-function evolve(state: State, event: UserGrantEvent): State {
-  if (event.type === "user.grant.added") return { ...event.payload, state: "active" };
-  if (state === undefined) return undefined;
-  switch (event.type) {
-    case "user.grant.changed":
-    case "user.grant.cascade.changed":
-      return { ...state, roleKeys: event.payload.roleKeys };
-    case "user.grant.deactivated":
-      return { ...state, state: "inactive" };
-    case "user.grant.reactivated":
-      return { ...state, state: "active" };
-    case "user.grant.removed":
-    case "user.grant.cascade.removed":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
-}
+/** The roles of a user in a project. Its owner is the organization that granted them. */
+export const userGrants = defineResource({
+  name: "user_grant",
+  events: "user.grant",
+  ownTexts: true,
+  aggregateType: "user_grant",
+  table: "user_grants",
+  owner: "org",
+  states: true,
+  fields: {
+    userId: field.text({ fixed: true }),
+    projectId: field.text({ fixed: true }),
+    /** Empty where the owner of the project granted them. */
+    projectGrantId: field.text({ fixed: true }),
+    roleKeys: field.set({}),
+  },
+  kept: ["userId", "projectId", "projectGrantId"],
+  repeated: ["projectId", "projectGrantId"],
+  // One for a user, a project and a project grant (C4).
+  unique: {
+    claim: "user.grant",
+    fields: ["userId", "projectId", "projectGrantId"],
+    of: ({ userId, projectId, projectGrantId }) => `${userId}/${projectId}/${projectGrantId}`,
+    taken: {
+      reason: "USER_GRANT_EXISTS",
+      text: "the user has a grant of this project already: patch that one",
+    },
+  },
+  idUsed: "USER_GRANT_ID_USED",
+  facts: {
+    /** The project or the project grant lost roles. */
+    "cascade.changed": fact<{ projectId: string; projectGrantId: string; roleKeys: string[] }>(),
+    /** It went with its user, its project or its project grant. */
+    "cascade.removed": fact<UserGrantContext>({ ends: true }),
+  },
+  beside: { columns: { creatorId: text() }, first: ({ editorId }) => ({ creatorId: editorId }) },
+  lists: { roleKeys: userGrantsByRole },
+  indexes: [
+    { columns: ["instanceId", "userId"] },
+    { columns: ["instanceId", "projectId"] },
+    { columns: ["instanceId", "projectGrantId"] },
+    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "creationDate", "id"] },
+  ],
+});
 
-export function addUserGrant(state: State, config: UserGrantConfig): UserGrantEvent[] {
-  if (state !== undefined) {
-    throw failedPrecondition("USER_GRANT_ID_USED", "a user grant with this id exists");
-  }
-  return [userGrantEvents.added(config)];
-}
-
-/** Gives other roles. The same ones are no event and no error. */
-export function changeUserRoles(state: State, roleKeys: string[]): UserGrantEvent[] {
-  if (state === undefined) throw userGrantNotFound();
-  const { projectId, projectGrantId } = state;
-  return sameKeys(state.roleKeys, roleKeys)
-    ? []
-    : [userGrantEvents.changed({ projectId, projectGrantId, roleKeys })];
-}
+type State = typeof userGrants.aggregate.initial;
 
 /** The project or the project grant lost roles. What is left may be nothing: the grant itself stays. */
-export function loseUserRoles(state: State, lost: readonly string[]): UserGrantEvent[] {
+export function loseUserRoles(state: State, lost: readonly string[]) {
   if (state === undefined) return [];
   const { projectId, projectGrantId } = state;
   const roleKeys = withoutKeys(state.roleKeys, lost);
   return roleKeys.length === state.roleKeys.length
     ? []
-    : [userGrantEvents["cascade.changed"]({ projectId, projectGrantId, roleKeys })];
-}
-
-export function deactivateUserGrant(state: State): UserGrantEvent[] {
-  if (state === undefined) throw userGrantNotFound();
-  if (state.state === "inactive") {
-    throw failedPrecondition("USER_GRANT_INACTIVE", "the user grant is inactive already");
-  }
-  return [userGrantEvents.deactivated({})];
-}
-
-export function activateUserGrant(state: State): UserGrantEvent[] {
-  if (state === undefined) throw userGrantNotFound();
-  if (state.state === "active") {
-    throw failedPrecondition("USER_GRANT_ACTIVE", "the user grant is active already");
-  }
-  return [userGrantEvents.reactivated({})];
-}
-
-export function removeUserGrant(state: State): UserGrantEvent[] {
-  if (state === undefined) throw userGrantNotFound();
-  const { userId, projectId, projectGrantId } = state;
-  return [userGrantEvents.removed({ userId, projectId, projectGrantId })];
+    : [userGrants.events["cascade.changed"]({ projectId, projectGrantId, roleKeys })];
 }
 
 /** The user grant goes because its user, its project or its project grant has gone. */
-export function cascadeUserGrant(state: State): UserGrantEvent[] {
+export function cascadeUserGrant(state: State) {
   if (state === undefined) return [];
   const { userId, projectId, projectGrantId } = state;
-  return [userGrantEvents["cascade.removed"]({ userId, projectId, projectGrantId })];
+  return [userGrants.events["cascade.removed"]({ userId, projectId, projectGrantId })];
 }
-
-export const userGrantNotFound = () =>
-  notFound("USER_GRANT_NOT_FOUND", "the user grant does not exist");

@@ -2,7 +2,7 @@ import type { PasswordResetMedium } from "#gen/idsvc/resources/user/v3alpha/auth
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
-import { invalidArgument, invalidField } from "../../../errors.ts";
+import { invalidArgument } from "../../../errors.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import { toDetails } from "../../object/details.ts";
@@ -19,6 +19,7 @@ import { tellNews } from "../notice.ts";
 import { type User, user, userNotFound } from "../user.ts";
 import { requireVouching } from "../vouch.ts";
 import { settingOf } from "./set.ts";
+import { invalidCredentials } from "./policy.ts";
 
 export type PasswordMethods = "setPassword" | "requestPasswordReset" | "removePassword";
 
@@ -36,7 +37,7 @@ export function passwordHandlers(
     const { isRight } = await checkPassword(writeContext(scope), id, password);
     if (isRight) return;
     const description = "is not the password of the user, or was tried too often";
-    throw invalidField(`${field}.current_password`, "INVALID_CREDENTIALS", description);
+    throw invalidCredentials(`${field}.current_password`, description);
   }
 
   /** The code of an invitation came by e-mail: it proves the address too. */

@@ -1,4 +1,9 @@
-import { type DomainError, type FieldViolation, invalidArgument } from "../../../errors.ts";
+import {
+  type DomainError,
+  type FieldViolation,
+  invalidArgument,
+  invalidField,
+} from "../../../errors.ts";
 import type { PasswordPolicy } from "../../../settings/password/index.ts";
 import { caseFold } from "../../../storage/case-fold.ts";
 import type { User } from "../user.ts";
@@ -99,3 +104,7 @@ function refusal(lacking: Shortcoming[], policy: PasswordPolicy, field: string):
     },
   });
 }
+
+/** Tells as little as it can: what was wrong is not said. */
+export const invalidCredentials = (field: string, description: string) =>
+  invalidField(field, "INVALID_CREDENTIALS", description);
