@@ -49,7 +49,7 @@ const attempt = (user_id: string, tried: string, headers: Record<string, string>
   );
 
 describe("what one source may cost (J12)", () => {
-  it("wrong passwords of names that exist and names that do not, together", async () => {
+  it("D82: wrong passwords of names that exist and names that do not, together", async () => {
     const { id } = await addPersonNamed(peer);
     const headers = stranger();
     for (const name of [id, "nobody", id, "no-one", id]) {
@@ -124,7 +124,7 @@ describe("what one source may cost (J12)", () => {
     assert.ok(statuses.slice(0, 8).every((status) => status === 302 || status === 303));
   });
 
-  it("codes that people have sent for their own account, by source, recipient and sender", async () => {
+  it("D85: codes that people have sent for their own account, by source, recipient and sender", async () => {
     const send = async (id: string, address: string, headers: Record<string, string>) => {
       const token = await sessionTokenFor(peer.app, id);
       return peer.peer.rest(
@@ -174,7 +174,7 @@ describe("what one source may cost (J12)", () => {
   });
 });
 
-describe("connections of one source (J12)", () => {
+describe("D86: connections of one source (J12)", () => {
   it("are closed beyond their number, and those of others are not", async () => {
     // Sources in private networks have fifty times as many.
     await using app = await startTestApp({ env: { IDSVC_BUDGET_CONNECTIONS: "1" } });

@@ -105,7 +105,7 @@ describe("registration (J13)", () => {
     await proving(email);
   });
 
-  it("says plainly whether a login name is taken, once the address is proven", async () => {
+  it("D87: says plainly whether a login name is taken, once the address is proven", async () => {
     // Somebody has the address as their name, and so it cannot be that of whoever reads its mail.
     const email = freshAddress();
     await addPersonNamed(peer, { username: email });

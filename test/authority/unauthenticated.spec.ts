@@ -64,7 +64,7 @@ function assertTooMany(answer: Answer): void {
   assert.ok(Number(answer.headers.get("retry-after")) >= 1);
 }
 
-describe("calls of one source that prove nothing (J12)", () => {
+describe("D91: calls of one source that prove nothing (J12)", () => {
   for (const protocol of protocols) {
     it(`are refused beyond its budget over ${protocol}, with a valid token they never are`, async () => {
       const headers = await spentSource();
@@ -128,7 +128,7 @@ describe("calls of one source that prove nothing (J12)", () => {
   });
 });
 
-describe("requests of one source that prove nothing, at the endpoints of clients (J12)", () => {
+describe("D91: requests of one source that prove nothing, at the endpoints of clients (J12)", () => {
   const wrongSecret = () => basic({ ...web, secret: "wrong" });
   const code = { grant_type: "authorization_code", code: "x", redirect_uri: "https://rp.test/cb" };
   const endpoints: [name: string, path: string, form: Record<string, string>][] = [

@@ -220,7 +220,7 @@ describe("client assertions (RFC 7523 section 2.2)", () => {
     }
   });
 
-  it("a jti is spent when its signature was good, whatever becomes of the grant (J18)", async () => {
+  it("D92: a jti is spent when its signature was good, whatever becomes of the grant (J18)", async () => {
     for (const form of [
       { grant_type: "authorization_code", code: "unknown", redirect_uri: "https://rp.test/cb" },
       { grant_type: "refresh_token", refresh_token: "unknown" },
