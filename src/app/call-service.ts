@@ -59,6 +59,7 @@ function scopeOf(
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
   const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
+  const { isGuessCounted } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -86,6 +87,7 @@ function scopeOf(
     signal: undefined,
     hasProvenAddress,
     browser,
+    isGuessCounted,
     answer: {},
   };
 }

@@ -1,4 +1,4 @@
-// Run: shared, store, timed
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, password } from "../support/login.ts";
@@ -72,18 +72,6 @@ describe("registration (J13)", () => {
       assert.deepEqual(shape(known.last, taken), shape(unknown.last, free));
     }
     assert.equal(await users(), usersBefore, "no account is made before the proof");
-  });
-
-  it("D50: takes as long for the one as for the other", async () => {
-    const taken = freshAddress();
-    await addPersonNamed(peer, { contact: { email: { address: taken, is_verified: true } } });
-    const timed = async (email: string) => {
-      const agent = await pages.begin({ prompt: "create" });
-      const begin = performance.now();
-      await agent.submit(newcomer(email));
-      return Math.round((performance.now() - begin) / 400);
-    };
-    assert.equal(await timed(taken), await timed(freshAddress()));
   });
 
   it("what an organization says of an address for itself keeps nobody out elsewhere", async () => {
