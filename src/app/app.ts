@@ -9,6 +9,7 @@ import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
 import { resolveOrigin, trustedIn } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
+import { createSlowDown } from "../api/slow-down.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
@@ -101,6 +102,7 @@ export async function startApp(
     senderMessages: config.budgetSenderMessages,
     registrations: config.budgetRegistrations,
     flows: config.budgetFlows,
+    unauthenticated: config.budgetUnauthenticated,
     connections: config.budgetConnections,
   });
   const refusals = createRefusals(
@@ -193,6 +195,8 @@ export async function startApp(
     logger,
     metrics,
     noteRefusal: refusals.note,
+    budgets,
+    slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, kernel.masterKeys.current.key, now),
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl,
@@ -215,7 +219,7 @@ export async function startApp(
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const serveWeb = webServer({ ...ports, budgets });
+  const serveWeb = webServer(ports);
   const call = createCallService(bindings, ports.validator, callDefaults);
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };

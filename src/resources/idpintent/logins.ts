@@ -7,7 +7,7 @@ import { Conflict } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
 import type { Idp } from "../idp/index.ts";
-import { askDirectory } from "./ask-directory.ts";
+import { directoryAsker } from "./ask-directory.ts";
 import { fail, idpIntent, intentSpent, start, succeed } from "./intent.ts";
 import { createIdpIntents, idpInactive, type IntentDeps, type Said } from "./intents.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
@@ -58,6 +58,7 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
   const { db, events, secrets, now, newId, federation } = deps;
   const t = db.table(idpIntents);
   const intents = createIdpIntents(deps);
+  const askDirectory = directoryAsker(deps);
 
   async function add(
     at: IntentAt,
@@ -212,7 +213,7 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       const { idp, provider } = await intents.requireIdp(at.instanceId, organizationId, idpId);
       const { config } = provider;
       if (config.type !== "ldap") throw notLdap();
-      const identity = await askDirectory(deps, at, { ...provider, config }, tried);
+      const identity = await askDirectory(at, { ...provider, config }, tried);
       if (identity === undefined) return undefined;
       const id = newId();
       await add(at, wanted, { id, stateDigest: "", kept: {} });
