@@ -205,8 +205,9 @@ function createTransaction(parts: Parts, at: WriteContext) {
   const expect: Expectation[] = [];
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
-  const refusable = createAttempts(parts, at.instanceId);
-  const usedIds = createUsedIds(parts.db, at.instanceId);
+  // Most units have no parts that may be refused alone, and choose no ids.
+  let refusable: ReturnType<typeof createAttempts> | undefined;
+  let usedIds: ReturnType<typeof createUsedIds> | undefined;
   let firstSequence = 0n;
   let recognised: Recognised | undefined;
   let isJudged = at.expectedSequence === undefined;
@@ -232,7 +233,10 @@ function createTransaction(parts: Parts, at: WriteContext) {
         remember(aggregate, loaded);
       }
     },
-    usedIds: (types, ids) => usedIds.among(types, ids, recordings),
+    usedIds(types, ids) {
+      usedIds ??= createUsedIds(parts.db, at.instanceId);
+      return usedIds.among(types, ids, recordings);
+    },
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
@@ -240,7 +244,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
       const key = `${aggregate.type}/${loaded.id}`;
       const recording = recordings.get(key);
       const { state } = loaded;
-      refusable.note(aggregate.type, loaded.id, happened, () => {
+      refusable?.note(aggregate.type, loaded.id, happened, () => {
         loaded.state = state;
         if (recording === undefined) recordings.delete(key);
         else recording.events.length -= happened.length;
@@ -262,6 +266,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     async attempt(part, judge, isHasty) {
       const [expected, written] = [expect.length, changes.length];
       try {
+        refusable ??= createAttempts(parts, at.instanceId);
         return await refusable.make(part, judge, isHasty);
       } catch (error) {
         expect.length = expected;
@@ -271,7 +276,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     },
     async requireClaims() {
       try {
-        await refusable.requireAllFree();
+        await refusable?.requireAllFree();
       } catch (error) {
         throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
       }
@@ -326,7 +331,8 @@ function createTransaction(parts: Parts, at: WriteContext) {
         version: loaded.version,
       });
     }
-    expect.push(...usedIds.expected((key) => recordings.has(key) || loads.has(key)));
+    const isKept = (key: string) => recordings.has(key) || loads.has(key);
+    if (usedIds !== undefined) expect.push(...usedIds.expected(isKept));
     const { stored, claims, rows, origin } = await assemble(parts, {
       ...{ at, createdAt, transaction, recognised },
       recordings: recordings.values(),
