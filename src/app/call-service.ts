@@ -59,7 +59,7 @@ function scopeOf(
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
   const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
-  const { isGuessCounted } = called;
+  const { isCounted } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -87,7 +87,7 @@ function scopeOf(
     signal: undefined,
     hasProvenAddress,
     browser,
-    isGuessCounted,
+    isCounted,
     answer: {},
   };
 }
