@@ -65,7 +65,7 @@ function scopeOf(
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
   const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
-  const { isGuessCounted } = called;
+  const { isCounted } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -94,7 +94,7 @@ function scopeOf(
     hasProvenAddress,
     browser,
     expectedSequence,
-    isGuessCounted,
+    isCounted,
     answer: {},
   };
 }

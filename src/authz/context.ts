@@ -120,8 +120,8 @@ export type Scope = {
   readonly hasProvenAddress?: boolean;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (J12). */
   readonly browser?: string | undefined;
-  /** A guess of a code was counted for the source already, before anything was looked up (J12). */
-  readonly isGuessCounted?: boolean | undefined;
+  /** What it costs the source was counted already, before anything was looked up (J12): a guess, or a message. */
+  readonly isCounted?: boolean | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };
 };
@@ -141,7 +141,7 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     signal: scope.signal,
     browser: scope.browser,
     expectedSequence: scope.expectedSequence,
-    isGuessCounted: scope.isGuessCounted,
+    isCounted: scope.isCounted,
   };
 }
 

@@ -116,7 +116,7 @@ export type InnerCaller = {
   /** As in `Scope`. */
   browser?: string | undefined;
   /** As in `Scope`. */
-  isGuessCounted?: boolean;
+  isCounted?: boolean;
 };
 
 /**

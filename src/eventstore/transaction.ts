@@ -40,8 +40,8 @@ export type WriteContext = {
   presence?: Presence | undefined;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie. */
   browser?: string | undefined;
-  /** A guess was counted for the source already. */
-  isGuessCounted?: boolean | undefined;
+  /** What the request costs its source was counted already. */
+  isCounted?: boolean | undefined;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: ((tx: Transaction) => Promise<void>) | undefined;
   /**

@@ -201,6 +201,22 @@ describe("wrong codes of one source (J12)", () => {
     }
   });
 
+  it("D90: of forgotten passwords are sent, or not, at one cost", async () => {
+    const { loginName } = await addPersonNamed(peer, {
+      contact: { email: { address: "forgetful@example.test", is_verified: true } },
+    });
+    for (const name of [loginName, "nobody@example.test"]) {
+      const headers = stranger();
+      const ask = async (login_name: string) => {
+        const agent = userAgent(peer.issuer, new Map(), headers);
+        await agent.open("/ui/login/password/forgot");
+        return (await agent.submit({ login_name })).status;
+      };
+      for (let count = 0; count < 6; count += 1) assert.equal(await ask(`no-one-${count}`), 200);
+      assert.equal(await ask(name), 429, name);
+    }
+  });
+
   it("D90: of forgotten passwords tell nothing of who exists by what the new password is like", async () => {
     const { loginName } = await addPersonNamed(peer);
     const shown = new Set<string>();

@@ -2,7 +2,7 @@ import { askedFor } from "../asked.ts";
 import { deviceConfirmPage } from "../pages/device-confirm.ts";
 import { deviceDonePage } from "../pages/device-done.ts";
 import { devicePage } from "../pages/device.ts";
-import { asGuess } from "../guess.ts";
+import { asGuess } from "../counted.ts";
 import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";

@@ -3,7 +3,7 @@ import { hostName } from "../../authz/host.ts";
 import { DomainError } from "../../errors.ts";
 import { asUser } from "../as-user.ts";
 import { constantTime } from "../../constant-time.ts";
-import { asGuess, counted } from "../guess.ts";
+import { asGuess, counted } from "../counted.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../pages/from-mail.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";

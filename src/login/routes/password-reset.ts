@@ -1,7 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { asUser } from "../as-user.ts";
 import { constantTime } from "../../constant-time.ts";
-import { asGuess, counted } from "../guess.ts";
+import { asGuess, counted, countMessage } from "../counted.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
@@ -23,6 +23,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   }
 
   async function send(context: PageContext, loginName: string): Promise<void> {
+    countMessage(parts, context);
     const { instanceId } = context.at;
     const userId = await users.find(instanceId, loginName, context.tenant.organizationId);
     if (userId === undefined) return;
@@ -30,7 +31,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
     if (contacts?.email === undefined) return;
     if (!(await mayTell({ instanceId, userId }, "password.reset"))) return;
     const request = { id: userId, medium: { medium: { case: "sendEmail", value: {} } } } as const;
-    await call(UserService.method.requestPasswordReset, request, context.asService());
+    await call(UserService.method.requestPasswordReset, request, counted(context.asService()));
   }
 
   function showForgot(context: PageContext) {

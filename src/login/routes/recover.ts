@@ -1,6 +1,6 @@
 import { recoveryLinks } from "../../resources/user/index.ts";
 import { constantTime } from "../../constant-time.ts";
-import { asGuess, counted } from "../guess.ts";
+import { asGuess, counted } from "../counted.ts";
 import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";

@@ -58,10 +58,10 @@ export function createMessageBudget(parts: {
 
   return {
     async take(tx, userId, address) {
-      const { instanceId, editorId, source } = tx.at;
+      const { instanceId, editorId, source, isCounted } = tx.at;
       const isPage = editorId === "system:login";
       if (source === undefined || (!isPage && editorId !== userId)) return true;
-      budgets.spend("messages", source);
+      if (!isCounted) budgets.spend("messages", source);
       const { recipientMessages, senderMessages } = budgets.ofPeople;
       // An address is not kept in clear, and is one however it is spelled.
       const recipient = `to:${await secrets.digest(instanceId, `recipient:${caseFold(address)}`)}`;

@@ -22,8 +22,18 @@ export async function asGuess<T>(
   return outcome;
 }
 
-/** A caller or a writer whose guess is counted already. */
-export const counted = <C extends object>(on: C): C & { isGuessCounted: true } => ({
+/**
+ * Counts a code or mail that somebody asks for against the source, whether there is anybody to whom it is sent.
+ *
+ * @throws RESOURCE_EXHAUSTED BUDGET_SPENT
+ */
+export const countMessage = (
+  { deps: { budgets } }: Pick<RouteParts, "deps">,
+  { at }: PageContext,
+): void => budgets.spend("messages", sourceOf(at.peer));
+
+/** A caller or a writer for whom that was counted. */
+export const counted = <C extends object>(on: C): C & { isCounted: true } => ({
   ...on,
-  isGuessCounted: true,
+  isCounted: true,
 });
