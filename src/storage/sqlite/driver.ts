@@ -186,17 +186,7 @@ export function openSqlite(options: {
     migrate: async () => opening(() => migrate(connection, options.schema)),
     heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
-      // In memory the copy would be as large as the store.
-      connection.pragma("temp_store = FILE", { simple: true });
-      for (const start = Date.now(); ; await delay(busyRetryMs)) {
-        try {
-          connection.exec("VACUUM");
-          break;
-        } catch (error) {
-          if (!isBusy(error) || Date.now() - start > busyGiveUpMs) throw storeError(error);
-        }
-      }
-      connection.pragma("temp_store = MEMORY", { simple: true });
+      await vacuum(connection);
       emptyLog();
     },
     shadow: async (tables) => createShadow(connection, writer, tables),
@@ -214,4 +204,18 @@ export function openSqlite(options: {
       connection.close();
     },
   };
+}
+
+async function vacuum(connection: Sqlite.Database): Promise<void> {
+  // In memory the copy would be as large as the store.
+  connection.pragma("temp_store = FILE", { simple: true });
+  for (const start = Date.now(); ; await delay(busyRetryMs)) {
+    try {
+      connection.exec("VACUUM");
+      break;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() - start > busyGiveUpMs) throw storeError(error);
+    }
+  }
+  connection.pragma("temp_store = MEMORY", { simple: true });
 }
