@@ -80,7 +80,7 @@ export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver } = {},
 ): Promise<App> {
-  const { config, db, events, secrets, logger, now } = kernel;
+  const { config, db, events, logger, now } = kernel;
   const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
   const outside = createEgressClient({
     allow,
@@ -124,29 +124,11 @@ export async function startApp(
   const metrics = metricsOf(kernel, services, budgets);
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
-  const ports: Ports = {
-    instances: instanceReader(db),
-    organizations,
-    memberships,
-    powers: powerReader(db),
-    registrations: registrationReader(deps),
-    stepUp: stepUp({ db, organizations, now }),
-    features,
-    tokens: [
-      sessionTokens({ db, secrets, organizations, memberships, now }),
-      oidcAccessTokens({ ...ofStore, db }),
-      personalAccessTokens({ db, secrets, organizations, now, noteUse: uses.note }),
-      systemCallers(config.systemCallers, now),
-    ],
+  const ports = portsOf(kernel, deps, {
+    ...{ organizations, validator, metrics, externalUrl },
+    accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
-    validator,
-    logger,
-    metrics,
-    noteRefusal: refusals.note,
-    showAddress: showAddresses(config.logAddresses, kernel.masterKeys.current.key, now),
-    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
-    externalUrl,
-  };
+  });
   const stopping = new AbortController();
   const callDefaults = {
     timeoutMs: config.callTimeoutMs,
@@ -337,6 +319,41 @@ function watchDisk(
     } else logger.error("the store cannot write: reads go on, nothing is changed");
   });
   return reserve;
+}
+
+/** What the interceptors of calls ask. */
+function portsOf(
+  { config, db, secrets, logger, now, masterKeys }: Kernel,
+  deps: Deps,
+  parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
+    accessTokens: Ports["tokens"][number];
+  },
+): Ports {
+  const { features, memberships, noteUse, noteRefusal } = deps;
+  const { organizations, validator, metrics, externalUrl, executions, accessTokens } = parts;
+  return {
+    instances: instanceReader(db),
+    organizations,
+    memberships,
+    powers: powerReader(db),
+    registrations: registrationReader(deps),
+    stepUp: stepUp({ db, organizations, now }),
+    features,
+    tokens: [
+      sessionTokens({ db, secrets, organizations, memberships, now }),
+      accessTokens,
+      personalAccessTokens({ db, secrets, organizations, now, noteUse }),
+      systemCallers(config.systemCallers, now),
+    ],
+    executions,
+    validator,
+    logger,
+    metrics,
+    noteRefusal,
+    showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
+    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
+    externalUrl,
+  };
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
