@@ -13,6 +13,10 @@ export type ConstantTime = {
   always<T>(work: () => Promise<T>): Promise<T>;
 };
 
+/** What tells the time, in milliseconds, and waits for so long. */
+export type Clock = { now(): number; wait(ms: number): Promise<unknown> };
+
+const wallClock: Clock = { now: () => performance.now(), wait: (ms) => delay(ms) };
 const remembered = 64;
 const mostMs = 2_000;
 // Of works inside of each other the outermost decides when its caller hears of it.
@@ -24,24 +28,24 @@ const outer = new AsyncLocalStorage<true>();
  * of time: half as long again as the longest of the last works, at least `leastMs`, at most two seconds, doubled from one
  * to the next.
  */
-export function constantTime(leastMs: number): ConstantTime {
+export function constantTime(leastMs: number, clock = wallClock): ConstantTime {
   const recent: number[] = [];
   let next = 0;
 
-  function wait(begin: number, count = 1): Promise<void> {
-    const took = performance.now() - begin;
+  function wait(begin: number, count = 1): Promise<unknown> {
+    const took = clock.now() - begin;
     recent[next++ % remembered] = took / count;
     const longest = Math.max(...recent) * 1.5;
     let step = leastMs;
     while (step < longest && step < mostMs) step = Math.min(2 * step, mostMs);
     step *= count;
-    return delay(step - (took % step));
+    return clock.wait(step - (took % step));
   }
 
   return {
     refusals<T extends Outcome>(work: () => Awaitable<T>, count = 1): Awaitable<T> {
       if (outer.getStore() === true) return work();
-      const begin = performance.now();
+      const begin = clock.now();
       return whenKnown(outer.run(true, work), (outcome) => {
         const isRight = typeof outcome === "boolean" ? outcome : outcome.isRight;
         return isRight ? outcome : wait(begin, count).then(() => outcome);
@@ -50,7 +54,7 @@ export function constantTime(leastMs: number): ConstantTime {
 
     async always(work) {
       if (outer.getStore() === true) return work();
-      const begin = performance.now();
+      const begin = clock.now();
       try {
         return await outer.run(true, work);
       } finally {

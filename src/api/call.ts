@@ -44,6 +44,8 @@ export type Call = Incoming & {
   caller: Caller | undefined;
   permissions: Permissions;
   context: RequestedContext;
+  /** The sequence that the object must be at for the call to change it. */
+  expectedSequence: bigint | undefined;
   answer: Scope["answer"];
   guard: Scope["guard"];
   /** Aborts the work of the call: the caller has gone, or the deadline has passed. */
@@ -72,6 +74,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   caller: undefined,
   permissions: noPermissions,
   context: { type: "instance" },
+  expectedSequence: undefined,
   answer: {},
   guard: undefined,
   abort: undefined,

@@ -30,6 +30,7 @@ const requestHeaders = [
   "content-type",
   "content-encoding",
   "x-idsvc-orgid",
+  "if-match",
   "connect-protocol-version",
   "connect-timeout-ms",
   "connect-content-encoding",

@@ -68,6 +68,10 @@ class CallScope implements Scope {
     return presenceOf(whereOf(this.#call.peer, this.#call.headers), this.caller);
   }
 
+  get expectedSequence(): bigint | undefined {
+    return this.#call.expectedSequence;
+  }
+
   get guard(): Scope["guard"] {
     return this.#call.guard;
   }

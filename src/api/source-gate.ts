@@ -1,11 +1,18 @@
 import { isNearby, nearbyFactor } from "../authz/source.ts";
+import { callerGone } from "../errors.ts";
 
 /** The right to be served; it is given back once, however often it is left. */
 export type Permit = { leave(): void };
 
+/** Calls the listener once when whoever waits has gone. */
+export type WhenGone = (listener: () => void) => void;
+
 export type SourceGate = {
-  /** Waits until fewer than the most requests of the source are served, and until it is its turn. */
-  enter(source: string): Promise<Permit>;
+  /**
+   * Waits until fewer than the most requests of the source are served, and until it is its turn.
+   * @throws CANCELLED when they go before: nothing is kept of them, so that a line is no longer than a source's connections
+   */
+  enter(source: string, whenGone: WhenGone): Promise<Permit>;
 };
 
 /** How many requests of one source are served at once, and in a second while it always has some. */
@@ -65,15 +72,21 @@ export function createSourceGate(sizes: GateSizes): SourceGate {
   }
 
   return {
-    async enter(source) {
+    async enter(source, whenGone) {
       const fresh = () => ({
         ...{ inside: 0, waiting: [], timer: undefined },
         ...{ left: sizesOf(source).perSecond, at: performance.now() },
       });
       const line: Line = lines.get(source) ?? fresh();
       lines.set(source, line);
-      await new Promise<void>((resolve) => {
+      await new Promise<void>((resolve, reject) => {
         line.waiting.push(resolve);
+        whenGone(() => {
+          const nth = line.waiting.indexOf(resolve);
+          if (nth < 0) return;
+          line.waiting.splice(nth, 1);
+          reject(callerGone());
+        });
         admit(source, line);
       });
       let isLeft = false;

@@ -3,7 +3,14 @@ import {
   type StringRules,
   StringRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { display_name, http_url, name, short_text, url } from "#gen/idsvc/options/v1/options_pb.ts";
+import {
+  display_name,
+  http_url,
+  mail_address,
+  name,
+  short_text,
+  url,
+} from "#gen/idsvc/options/v1/options_pb.ts";
 
 /** The rules of a string with what our predefined ones stand for put in plain ones. */
 export type PlainRules = {
@@ -13,7 +20,7 @@ export type PlainRules = {
 };
 
 const predefined: ReadonlySet<number> = new Set(
-  [display_name, http_url, name, short_text, url].map(({ number }) => number),
+  [display_name, http_url, mail_address, name, short_text, url].map(({ number }) => number),
 );
 
 export function plainRules(given: StringRules): PlainRules {
@@ -25,6 +32,7 @@ export function plainRules(given: StringRules): PlainRules {
     rules.maxLen = 200n;
   }
   if (isUrl) rules.wellKnown = { case: "uri", value: true };
+  if (hasExtension(given, mail_address)) rules.wellKnown = { case: "email", value: true };
   return {
     rules,
     isDisplayName: isName || hasExtension(given, display_name),

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
@@ -12,6 +11,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { httpForm, toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
+import type { SlowDown } from "./slow-down.ts";
 import { createSourceGate, type Permit } from "./source-gate.ts";
 import { respondRestError } from "./transcode/rest.ts";
 
@@ -39,6 +39,8 @@ export type WebAnswer = {
   cause?: unknown;
   /** What the answer may not tell: for the line of the log. */
   note?: WebNote;
+  /** It refuses somebody who has proven nothing: it takes one from the budget of their source (J12). */
+  isUnproven?: boolean | undefined;
 };
 
 /** Where a request came in: the instance of its host (empty where there is none), and the client's address. */
@@ -76,8 +78,6 @@ export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<vo
 
 // A log-in takes ten; a browser alone never comes near it.
 const pagesOfSource = { atOnce: 8, perSecond: 50 };
-// Whoever has spent their budget and asks again and again is answered so late that refusing costs little.
-const slowedMs = 1_000;
 const usualBodyBytes = 64 * 1024;
 
 /** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
@@ -87,9 +87,10 @@ export function webServer(ports: {
   logger: Logger;
   showAddress: ShowAddress;
   budgets: Pick<Budgets, "spend">;
+  slowDown: SlowDown;
   noteRefusal: NoteRefusal;
 }): ServeWeb {
-  const { instances, externalUrl, logger, showAddress, budgets, noteRefusal } = ports;
+  const { instances, externalUrl, logger, showAddress, budgets, slowDown, noteRefusal } = ports;
 
   type Instance = Awaited<ReturnType<typeof instances.byDomain>>;
   const contextOf = (exchange: Exchange, instance: Instance): WebContext => ({
@@ -104,7 +105,10 @@ export function webServer(ports: {
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     return whenKnown(instances.byDomain(hostName(exchange.host)), (instance) => {
-      if (instance === undefined && !anyHost) throw unknownHost(exchange.host, externalUrl);
+      if (instance === undefined && !anyHost) {
+        budgets.spend("unauthenticated", sourceOf(exchange.peer));
+        throw unknownHost(exchange.host, externalUrl);
+      }
       return contextOf(exchange, instance);
     });
   }
@@ -122,7 +126,7 @@ export function webServer(ports: {
     logger.error({ path, requestId, clientAddress: showAddress(peer), err }, "request failed");
 
   async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
-    const permit = await pages.enter(sourceOf(exchange.peer));
+    const permit = await pages.enter(sourceOf(exchange.peer), exchange.onGone);
     try {
       await serve(endpoint, exchange, permit);
     } finally {
@@ -142,6 +146,7 @@ export function webServer(ports: {
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
+      if (answer.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
       ({ status, note } = answer);
       if (answer.cause !== undefined) tellFailure(endpoint, exchange, answer.cause);
       respond(exchange, answer);
@@ -151,7 +156,7 @@ export function webServer(ports: {
       if (error.reason === "BUDGET_SPENT") {
         // Others of the source need not wait for it.
         permit?.leave();
-        await delay(slowedMs);
+        await slowDown(exchange.peer, exchange.onGone);
       }
       if (error.kind === "internal") tellFailure(endpoint, exchange, thrown);
       // Where nobody could say whose host it is, the refusal is still told in the words of the endpoint.

@@ -10,6 +10,7 @@ import type { Ports } from "../api/interceptors/index.ts";
 import { createRateLimiter } from "../api/interceptors/rate-limit.ts";
 import { resolveOrigin, trustedIn } from "../api/proxy.ts";
 import { type Listening, listen } from "../api/server.ts";
+import { createSlowDown } from "../api/slow-down.ts";
 import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
@@ -147,7 +148,7 @@ export async function startApp(
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const serveWeb = webServer({ ...ports, budgets });
+  const serveWeb = webServer(ports);
   const call = createCallService(bindings, ports.validator, callDefaults);
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
@@ -283,6 +284,7 @@ const budgetsOf = (config: Config) =>
     senderMessages: config.budgetSenderMessages,
     registrations: config.budgetRegistrations,
     flows: config.budgetFlows,
+    unauthenticated: config.budgetUnauthenticated,
     connections: config.budgetConnections,
   });
 
@@ -329,7 +331,7 @@ function portsOf(
     accessTokens: Ports["tokens"][number];
   },
 ): Ports {
-  const { features, memberships, noteUse, noteRefusal } = deps;
+  const { features, memberships, noteUse, noteRefusal, budgets } = deps;
   const { organizations, validator, metrics, externalUrl, executions, accessTokens } = parts;
   return {
     instances: instanceReader(db),
@@ -350,6 +352,8 @@ function portsOf(
     logger,
     metrics,
     noteRefusal,
+    budgets,
+    slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
     limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
     externalUrl,

@@ -1,6 +1,7 @@
 import {
   create,
   type DescMethodUnary,
+  type Message,
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
@@ -43,7 +44,7 @@ export function createCallService(
     if (handler === undefined) throw new Error(`no handler of ${method.name} is known`);
     const request = create(method.input, wanted);
     await checkOf(method)(request);
-    const scope = scopeOf(method, caller, defaults);
+    const scope = scopeOf(method, caller, defaults, expectedBy(request));
     // The handler stands beside the descriptor that types it (authz/service.ts).
     const answer = await handler(request as never, scope);
     return create(method.output, answer as MessageInitShape<M["output"]>) as MessageShape<
@@ -52,13 +53,19 @@ export function createCallService(
   };
 }
 
+/** The sequence that the object must be at, where the method has the field and the request says so. */
+const expectedBy = (request: Message): bigint | undefined =>
+  (request as { expectedSequence?: bigint }).expectedSequence;
+
 function scopeOf(
   method: DescMethodUnary,
   called: InnerCaller,
   defaults: { timeoutMs: number; maxBodyBytes: number },
+  expectedSequence: bigint | undefined,
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
   const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
+  const { isGuessCounted } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
   return {
@@ -86,6 +93,8 @@ function scopeOf(
     signal: undefined,
     hasProvenAddress,
     browser,
+    expectedSequence,
+    isGuessCounted,
     answer: {},
   };
 }

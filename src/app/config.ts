@@ -94,6 +94,7 @@ export function loadConfig(input: ConfigInput): Config {
     budgetSenderMessages: read(options.budgetSenderMessages),
     budgetRegistrations: read(options.budgetRegistrations),
     budgetFlows: read(options.budgetFlows),
+    budgetUnauthenticated: read(options.budgetUnauthenticated),
     budgetConnections: read(options.budgetConnections),
     maxMessageBytes: read(options.maxMessageBytes),
     callTimeoutMs: read(options.callTimeoutMs),

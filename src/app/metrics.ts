@@ -72,7 +72,8 @@ async function answerTo(
   const mustProve = isOwnPort ? metricsToken !== undefined : authorization !== undefined;
   if (mustProve && !isRight) {
     const headers = { "www-authenticate": "Bearer", "content-type": "text/plain; charset=utf-8" };
-    return { status: 401, headers, body: "the token is not that of IDSVC_METRICS_TOKEN\n" };
+    const body = "the token is not that of IDSVC_METRICS_TOKEN\n";
+    return { status: 401, headers, body, isUnproven: true };
   }
   const { contentType, body } = await metrics.render(isRight || isOwnPort ? "all" : "process");
   return { status: 200, headers: { "content-type": contentType }, body };

@@ -208,6 +208,13 @@ export const options = {
     unit: "log-ins a minute",
     why: "Log-ins and device requests that one source may begin.",
   },
+  budgetUnauthenticated: {
+    env: "IDSVC_BUDGET_UNAUTHENTICATED",
+    type: type.int(0, 1_000_000),
+    default: "600",
+    unit: "calls a minute",
+    why: "Calls of one source that are refused for want of a valid token or client secret. Beyond it such calls are answered late, with 429; calls with valid credentials never are.",
+  },
   budgetConnections: {
     env: "IDSVC_BUDGET_CONNECTIONS",
     type: type.int(0, 1_000_000),

@@ -4,9 +4,9 @@ import { isNearby, nearbyFactor } from "./source.ts";
 
 /**
  * What one source may cost (J12): wrong passwords and codes; codes and mails that it has sent; registrations; requests
- * to authorize, log-ins begun and device requests.
+ * to authorize, log-ins begun and device requests; calls that are refused because they prove nothing.
  */
-export type BudgetName = "guesses" | "messages" | "registrations" | "flows";
+export type BudgetName = "guesses" | "messages" | "registrations" | "flows" | "unauthenticated";
 
 /** How many of each a source has in the named time; 0 for no limit. */
 export type BudgetSizes = Readonly<Record<BudgetName, number>>;
@@ -45,6 +45,7 @@ const windows: Record<BudgetName, (size: number) => Window[]> = {
   messages: (size) => [{ size, seconds: hour }],
   registrations: (size) => [{ size, seconds: hour }],
   flows: (size) => [{ size, seconds: minute }],
+  unauthenticated: (size) => [{ size, seconds: minute }],
 };
 
 const names = Object.keys(windows) as BudgetName[];
@@ -97,6 +98,7 @@ const inWords: Record<BudgetName, string> = {
   messages: "codes and mails were asked for from this address",
   registrations: "accounts were registered from this address",
   flows: "log-ins were begun from this address",
+  unauthenticated: "calls without valid credentials came from this address",
 };
 
 /** @param what of which there were too many, in words */

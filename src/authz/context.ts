@@ -114,10 +114,14 @@ export type Scope = {
   readonly signal: AbortSignal | undefined;
   /** What must still hold in each unit that the call writes: the holds that it was let through by. */
   readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
+  /** The sequence that the object of the call must be at for the call to change it. */
+  readonly expectedSequence?: bigint | undefined;
   /** The addresses of the request are proven by codes that the service has sent: calls from within alone can say so. */
   readonly hasProvenAddress?: boolean;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (J12). */
   readonly browser?: string | undefined;
+  /** A guess of a code was counted for the source already, before anything was looked up (J12). */
+  readonly isGuessCounted?: boolean | undefined;
   /** What the handler wants told about its answer: an HTTP status other than the declared one. */
   readonly answer: { httpStatus?: number };
 };
@@ -136,6 +140,8 @@ export function writeContext(scope: Scope, instanceId = scope.instanceId): Write
     guard: scope.guard,
     signal: scope.signal,
     browser: scope.browser,
+    expectedSequence: scope.expectedSequence,
+    isGuessCounted: scope.isGuessCounted,
   };
 }
 

@@ -115,6 +115,8 @@ export type InnerCaller = {
   hasProvenAddress?: boolean;
   /** As in `Scope`. */
   browser?: string | undefined;
+  /** As in `Scope`. */
+  isGuessCounted?: boolean;
 };
 
 /**

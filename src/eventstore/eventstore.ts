@@ -11,7 +11,7 @@ import {
   type OwnerRef,
   type Recorded,
 } from "./event.ts";
-import { createSnapshotCache } from "./snapshot-cache.ts";
+import { createSnapshotCache, type Fold } from "./snapshot-cache.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
@@ -175,6 +175,9 @@ export function createEventStore(parts: {
     // Taken before the keys are read: one that is destroyed meanwhile makes the fold stale, never wrong.
     const currentKeys = secrets.personalKeysVersion(instanceId);
     const known = snapshots.find(key, currentKeys);
+    // Taken before the events are read: one that comes meanwhile makes the fold stale, never wrong.
+    const streamVersion = db.streamVersion(id);
+    if (known?.streamVersion === streamVersion) return loadedOf(id, known);
     // One aggregate type has one state type.
     let state = known === undefined ? aggregate.initial : (known.state as S);
     let last = known?.last;
@@ -186,10 +189,20 @@ export function createEventStore(parts: {
       // The stream holds only events of its aggregate; evolve is total over them (aggregate.ts).
       state = aggregate.evolve(state, last as unknown as E);
     }
-    if (last !== undefined && last !== known?.last)
-      snapshots.store(key, { state, last, keysVersion });
-    return { id, state, version: last?.aggregateVersion ?? 0n, last };
+    if (last === undefined) return { id, state, version: 0n, last };
+    const fold = { state, last, keysVersion, streamVersion };
+    snapshots.store(key, fold);
+    return loadedOf(id, fold);
   }
+
+  /** What is loaded is the caller's to bring further; the fold stays. */
+  const loadedOf = <S>(id: string, { state, last }: Fold): Loaded<S> => ({
+    id,
+    // One aggregate type has one state type.
+    state: state as S,
+    version: last.aggregateVersion,
+    last,
+  });
 
   async function loadAll<S, E extends NewEvent>(
     aggregate: Aggregate<S, E>,

@@ -1,4 +1,5 @@
 import type { Recording } from "./assemble.ts";
+import { withoutExpectation } from "./expected-sequence.ts";
 import type { Transaction, WriteContext } from "./transaction.ts";
 
 /** An event of a unit, and the object that it happened to. */
@@ -46,7 +47,8 @@ export function createRules(known: readonly string[]) {
 
     /** Has reactions make room for a unit that will record an event of this type on the object. */
     async prepare(at: WriteContext, type: string, aggregateId: string): Promise<void> {
-      for (const { ahead } of reactions.get(type) ?? []) await ahead?.(at, aggregateId);
+      const before = withoutExpectation(at);
+      for (const { ahead } of reactions.get(type) ?? []) await ahead?.(before, aggregateId);
     },
 
     /** Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. */
@@ -58,11 +60,11 @@ export function createRules(known: readonly string[]) {
       const handled = new Map<string, number>();
       for (;;) {
         const due = rulesFor(reactions, recordings, handled);
-        if (due.size === 0) break;
+        if (due === undefined) break;
         for (const [key, { events }] of recordings) handled.set(key, events.length);
         for (const [reaction, happened] of due) await reaction.react(tx, happened);
       }
-      for (const [invariant, happened] of rulesFor(invariants, recordings, new Map())) {
+      for (const [invariant, happened] of rulesFor(invariants, recordings, noneHandled) ?? []) {
         await invariant.hold(tx, at, happened);
       }
     },
@@ -70,18 +72,23 @@ export function createRules(known: readonly string[]) {
 }
 
 const none: readonly never[] = [];
+const noneHandled: ReadonlyMap<string, number> = new Map();
 
-/** The rules that the events of a unit concern, but for the first events of each object, which were told of before. */
+/**
+ * The rules that the events of a unit concern, but for the first events of each object, which were told of before; undefined
+ * where they concern none, as most units.
+ */
 function rulesFor<R>(
   rules: ReadonlyMap<string, readonly R[]>,
   recordings: ReadonlyMap<string, Recording>,
   handled: ReadonlyMap<string, number>,
-): Map<R, Happened[]> {
-  const due = new Map<R, Happened[]>();
+): Map<R, Happened[]> | undefined {
+  let due: Map<R, Happened[]> | undefined;
   for (const [key, { loaded, events }] of recordings) {
     const before = handled.get(key) ?? 0;
     for (const { type, payload } of before === 0 ? events : events.slice(before)) {
       for (const rule of rules.get(type) ?? none) {
+        due ??= new Map();
         const happened = due.get(rule) ?? [];
         happened.push({ type, aggregateId: loaded.id, payload });
         due.set(rule, happened);

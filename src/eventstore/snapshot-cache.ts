@@ -8,13 +8,16 @@ export type Fold = {
   last: LoggedEvent;
   /** When the personal keys were read that opened something of it; undefined where none did. */
   keysVersion: number | undefined;
+  /** The cache version of the stream when it was read: while it stands still, nothing was written since. */
+  streamVersion: number;
 };
 
 const capacity = 1_000;
 
 /**
  * The snapshot cache: folds of streams, by a key for each. A stream only grows, so a fold is right until a personal key is destroyed that opened
- * something of it: who asks again reads and folds no more than what was written since. They are frozen, as all who load the
+ * something of it: who asks again reads and folds no more than what was written since, and nothing while the cache version of
+ * the stream stands still. They are frozen, as all who load the
  * object share them.
  */
 export function createSnapshotCache(): {

@@ -13,6 +13,7 @@ import type { Aggregate } from "./aggregate.ts";
 import { assemble, type Recognised, type Recording } from "./assemble.ts";
 import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
+import { requireSequence } from "./expected-sequence.ts";
 import { createAttempts } from "./attempts.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import type { Origins } from "./origins.ts";
@@ -39,8 +40,15 @@ export type WriteContext = {
   presence?: Presence | undefined;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie. */
   browser?: string | undefined;
+  /** A guess was counted for the source already. */
+  isGuessCounted?: boolean | undefined;
   /** Runs first in every unit, and refuses by throwing: what it loads must still be so when the unit commits. */
   guard?: ((tx: Transaction) => Promise<void>) | undefined;
+  /**
+   * The sequence that the object must be at whose details the call answers. Each unit judges it once, by `written` or before by
+   * `requireSequence`; one that does not cannot commit.
+   */
+  expectedSequence?: bigint | undefined;
 };
 
 /** What a write tells its caller about an object: its last event, old or new. */
@@ -106,7 +114,16 @@ export interface Transaction {
    * known before.
    */
   recognise(who: Recognised): void;
-  /** What becomes of an object: known once the unit is committed. */
+  /**
+   * Judges what the call expects (`WriteContext.expectedSequence`) by the sequence that reading the object tells, where that is not
+   * its own last event; 0 where nothing has happened to it.
+   * @throws ABORTED SEQUENCE_MISMATCH
+   */
+  requireSequence(present: bigint): void;
+  /**
+   * What becomes of an object: known once the unit is committed. The first one of a unit is the object of the call.
+   * @throws ABORTED SEQUENCE_MISMATCH
+   */
   written(loaded: Loaded<unknown>): () => Written;
 }
 
@@ -181,17 +198,41 @@ export function createTransact(parts: Parts): Transact {
 const refusalOf = ({ catalog }: Parts, error: ClaimTaken): Error =>
   catalog.claimErrors.get(error.kind)?.() ?? error;
 
+type Loads = Map<string, { aggregateType: string; loaded: Loaded<unknown> }>;
+
+/** What was only read stays as it is; a stream that is written is guarded by the uniqueness of its versions. */
+function expectUnchanged(
+  expect: Expectation[],
+  loads: Loads,
+  recordings: ReadonlyMap<string, unknown>,
+): void {
+  for (const [key, { aggregateType, loaded }] of loads) {
+    if (recordings.has(key)) continue;
+    const { id: aggregateId, version } = loaded;
+    expect.push({ kind: "stream", aggregateType, aggregateId, version });
+  }
+}
+
+/** The last event of an object that the unit leaves as it is. */
+function before({ id, last }: Loaded<unknown>): Written {
+  if (last === undefined) throw new Error(`nothing ever happened to ${id}`);
+  const { sequence, createdAt: changeDate, owner } = last;
+  return { id, sequence, changeDate, owner };
+}
+
 function createTransaction(parts: Parts, at: WriteContext) {
   const createdAt = parts.now();
-  const loads = new Map<string, { aggregateType: string; loaded: Loaded<unknown> }>();
+  const loads: Loads = new Map();
   const recordings = new Map<string, Recording>();
   const expect: Expectation[] = [];
   const changes: RowChange[] = [];
   const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
-  const refusable = createAttempts(parts, at.instanceId);
-  const usedIds = createUsedIds(parts.db, at.instanceId);
+  // Most units have no parts that may be refused alone, and choose no ids.
+  let refusable: ReturnType<typeof createAttempts> | undefined;
+  let usedIds: ReturnType<typeof createUsedIds> | undefined;
   let firstSequence = 0n;
   let recognised: Recognised | undefined;
+  let isJudged = at.expectedSequence === undefined;
 
   function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
     loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
@@ -214,7 +255,10 @@ function createTransaction(parts: Parts, at: WriteContext) {
         remember(aggregate, loaded);
       }
     },
-    usedIds: (types, ids) => usedIds.among(types, ids, recordings),
+    usedIds(types, ids) {
+      usedIds ??= createUsedIds(parts.db, at.instanceId);
+      return usedIds.among(types, ids, recordings);
+    },
     begin: (aggregate, id) =>
       remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
     record(aggregate, loaded, happened, owner) {
@@ -222,7 +266,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
       const key = `${aggregate.type}/${loaded.id}`;
       const recording = recordings.get(key);
       const { state } = loaded;
-      refusable.note(aggregate.type, loaded.id, happened, () => {
+      refusable?.note(aggregate.type, loaded.id, happened, () => {
         loaded.state = state;
         if (recording === undefined) recordings.delete(key);
         else recording.events.length -= happened.length;
@@ -244,6 +288,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     async attempt(part, judge, isHasty) {
       const [expected, written] = [expect.length, changes.length];
       try {
+        refusable ??= createAttempts(parts, at.instanceId);
         return await refusable.make(part, judge, isHasty);
       } catch (error) {
         expect.length = expected;
@@ -253,7 +298,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
     },
     async requireClaims() {
       try {
-        await refusable.requireAllFree();
+        await refusable?.requireAllFree();
       } catch (error) {
         throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
       }
@@ -272,34 +317,33 @@ function createTransaction(parts: Parts, at: WriteContext) {
     recognise(who) {
       recognised = { ...recognised, ...who };
     },
-    written: (loaded) => () => {
-      const recorded = last.get(loaded);
-      const { id } = loaded;
-      if (recorded !== undefined) {
-        const sequence = firstSequence + BigInt(recorded.index);
-        return { id, sequence, changeDate: createdAt, owner: recorded.owner };
-      }
-      if (loaded.last === undefined) throw new Error(`nothing ever happened to ${id}`);
-      const { sequence, createdAt: changeDate, owner } = loaded.last;
-      return { id, sequence, changeDate, owner };
+    requireSequence(present) {
+      if (isJudged) return;
+      requireSequence(at, present);
+      isJudged = true;
+    },
+    written(loaded) {
+      transaction.requireSequence(loaded.last?.sequence ?? 0n);
+      return () => {
+        const recorded = last.get(loaded);
+        const { id } = loaded;
+        if (recorded !== undefined) {
+          const sequence = firstSequence + BigInt(recorded.index);
+          return { id, sequence, changeDate: createdAt, owner: recorded.owner };
+        }
+        return before(loaded);
+      };
     },
   };
 
   const settle = () => parts.rules.settle(transaction, at, recordings);
 
   async function commit(): Promise<void> {
+    if (!isJudged) throw new Error("the unit does not judge the sequence that the call expects");
     if (recordings.size === 0 && changes.length === 0) return;
-    for (const [key, { aggregateType, loaded }] of loads) {
-      // A stream that is written is guarded by the uniqueness of its versions.
-      if (recordings.has(key)) continue;
-      expect.push({
-        kind: "stream",
-        aggregateType,
-        aggregateId: loaded.id,
-        version: loaded.version,
-      });
-    }
-    expect.push(...usedIds.expected((key) => recordings.has(key) || loads.has(key)));
+    expectUnchanged(expect, loads, recordings);
+    const isKept = (key: string) => recordings.has(key) || loads.has(key);
+    if (usedIds !== undefined) expect.push(...usedIds.expected(isKept));
     const { stored, claims, rows, origin } = await assemble(parts, {
       ...{ at, createdAt, transaction, recognised },
       recordings: recordings.values(),

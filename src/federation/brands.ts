@@ -1,6 +1,6 @@
 import { importPKCS8, SignJWT } from "jose";
 import { ClientSecretPost } from "openid-client";
-import { fromClaims, said, splitName, textOf } from "./claims.ts";
+import { fromClaims, markOf, said, splitName, textOf } from "./claims.ts";
 import { oauthConnector } from "./oauth.ts";
 import { oidcConnector, type Parts } from "./oidc.ts";
 import type { Connector, ExternalIdentity, ProviderConfig } from "./provider.ts";
@@ -63,8 +63,9 @@ function socialB(parts: Parts, config: Of<"social_b">, secret: string | undefine
     parameters: { response_mode: "form_post" },
     complete(identity, form) {
       // It says so as a text; who tells is the signed token all the same.
-      const isEmailVerified = [true, "true"].includes(identity.raw["email_verified"] as string);
-      return { ...identity, ...nameIn(form.get("user")), isEmailVerified };
+      const told = identity.raw["email_verified"];
+      const isEmailVerified = markOf(told, told === true || told === "true");
+      return { ...identity, ...nameIn(form.get("user")), ...said({ isEmailVerified }) };
     },
   });
 }
@@ -166,8 +167,7 @@ function directoryA(
             preferredLanguage: textOf(raw["preferredLanguage"]),
             phone: textOf(raw["mobilePhone"]),
           }),
-          isEmailVerified: config.isEmailVerified && email !== undefined,
-          isPhoneVerified: false,
+          ...(config.isEmailVerified ? { isEmailVerified: true } : {}),
           raw,
         };
       },

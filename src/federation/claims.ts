@@ -17,6 +17,10 @@ export const said = <T extends Record<string, unknown>>(
 ): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never;
 
+/** Whether something is verified; undefined where nothing is said of it. */
+export const markOf = (value: unknown, isTrue = value === true): boolean | undefined =>
+  value === undefined || value === null ? undefined : isTrue;
+
 /** The standard claims (OpenID Connect Core 5.1), which most providers follow. */
 export const fromClaims = (id: string, raw: Raw): ExternalIdentity => ({
   id,
@@ -32,8 +36,10 @@ export const fromClaims = (id: string, raw: Raw): ExternalIdentity => ({
     avatarUrl: textOf(raw["picture"]),
     profile: textOf(raw["profile"]),
   }),
-  isEmailVerified: raw["email_verified"] === true,
-  isPhoneVerified: raw["phone_number_verified"] === true,
+  ...said({
+    isEmailVerified: markOf(raw["email_verified"]),
+    isPhoneVerified: markOf(raw["phone_number_verified"]),
+  }),
   raw,
 });
 

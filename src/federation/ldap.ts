@@ -9,7 +9,7 @@ import {
   type ResultCodeError,
 } from "ldapts";
 import type { EgressClient } from "../egress/client.ts";
-import { said, textOf } from "./claims.ts";
+import { markOf, said, textOf } from "./claims.ts";
 import type { ExternalIdentity, LdapConfig } from "./provider.ts";
 import { answerInvalid, configInvalid, providerUnavailable } from "./refusals.ts";
 
@@ -153,7 +153,7 @@ function toIdentity({ attributes }: LdapConfig, entry: Entry): ExternalIdentity 
   const of = (name: keyof typeof attributes) => textIn(entry, attributes[name]);
   const id = of("id");
   if (id === undefined) throw answerInvalid(`the entry has no ${attributes.id}`);
-  const isTrue = (value: string | undefined) => value?.toUpperCase() === "TRUE";
+  const isTrue = (value: string | undefined) => markOf(value, value?.toUpperCase() === "TRUE");
   const { userPassword: _, ...shown } = entry;
   return {
     id,
@@ -169,8 +169,10 @@ function toIdentity({ attributes }: LdapConfig, entry: Entry): ExternalIdentity 
       avatarUrl: of("avatarUrl"),
       profile: of("profile"),
     }),
-    isEmailVerified: isTrue(of("isEmailVerified")),
-    isPhoneVerified: isTrue(of("isPhoneVerified")),
+    ...said({
+      isEmailVerified: isTrue(of("isEmailVerified")),
+      isPhoneVerified: isTrue(of("isPhoneVerified")),
+    }),
     raw: toJson(shown),
   };
 }

@@ -107,9 +107,9 @@ type TextOfIdentity =
 
 /** Who somebody is, as a provider says. Texts that it does not say are absent, never empty. */
 export type ExternalIdentity = { id: string } & Partial<Record<TextOfIdentity, string>> & {
-    /** Only by the JSON value `true`: a text is none, and nothing said is none (D60). */
-    isEmailVerified: boolean;
-    isPhoneVerified: boolean;
+    /** True only by the JSON value `true`: a text is none (D60). Absent where the provider says nothing of it. */
+    isEmailVerified?: boolean;
+    isPhoneVerified?: boolean;
     /** Everything that the provider said. */
     raw: Record<string, unknown>;
     accessToken?: string;

@@ -81,9 +81,7 @@ function toIdentity(
     ...said({ email: isEmail ? textOf(nameId) : undefined }),
     id,
     ...said(all),
-    // An assertion does not say who proved what: texts are no proof (D60).
-    isEmailVerified: false,
-    isPhoneVerified: false,
+    // An assertion does not say who proved what.
     raw: { ...attributes, name_id: nameId, name_id_format: nameIdFormat },
   };
 }

@@ -9,6 +9,7 @@ import { instanceFacts } from "../resources/instance/index.ts";
 import { openProvenSession, recordProof } from "../resources/session/index.ts";
 import { verifiedContactReader } from "../resources/user/index.ts";
 import { paths } from "./paths.ts";
+import { phoneSaid } from "./phone-said.ts";
 import { isMeant, type RouteParts } from "./route.ts";
 import { writing } from "./writing.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
@@ -79,7 +80,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const { givenName, familyName, email: address } = account;
     const names = { given_name: givenName, family_name: familyName };
     const data = { preferred_language: context.language, ...profileOf(identity), ...names };
-    const isVerified = identity.isEmailVerified && identity.email === address;
+    const isVerified = identity.isEmailVerified === true && identity.email === address;
+    const phone = phoneSaid(identity, undefined);
     const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
     const wanted = identity.username ?? address;
     const described = { username: wanted, organization_id: organizationId, data, email: address };
@@ -90,7 +92,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         UserService.method.createUser,
         {
           user: {
-            ...{ username, data: said, contact: { email: { address, verification } } },
+            ...{ username, data: said },
+            contact: { email: { address, verification }, ...(phone && { phone }) },
             authenticators: { identityProviders: [link] },
           },
         },
@@ -160,13 +163,16 @@ async function update(
   const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
   const data = profileOf(identity);
   const { email, isEmailVerified } = identity;
-  const known = user?.user?.contact?.email?.address;
-  const contact =
-    isEmailVerified && email !== undefined && email !== known
+  const known = user?.user?.contact;
+  const phone = phoneSaid(identity, known?.phone);
+  const contact = {
+    ...(isEmailVerified && email !== undefined && email !== known?.email?.address
       ? { email: { address: email, verification: verified } }
-      : undefined;
+      : {}),
+    ...(phone && { phone }),
+  };
   try {
-    const patch = { data, ...(contact === undefined ? {} : { contact }) };
+    const patch = { data, ...(Object.keys(contact).length === 0 ? {} : { contact }) };
     await call(UserService.method.patchUser, { id: userId, user: patch }, byWordOf(context, owner));
   } catch (error) {
     // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep them out.
@@ -187,7 +193,7 @@ async function candidateOf(
   const { organizationId } = context.tenant;
   // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
   const byMail = (address: string | undefined) =>
-    address !== undefined && address === email && isEmailVerified
+    address !== undefined && address === email && isEmailVerified === true
       ? byVerifiedContact(instanceId, address, organizationId, true)
       : undefined;
   const found =

@@ -9,7 +9,10 @@ import {
 } from "#gen/idsvc/management/v1/user_pb.ts";
 import { invalidField } from "../errors.ts";
 import type { Written } from "../eventstore/transaction.ts";
-import type { NewHuman } from "../resources/user/index.ts";
+import { type NewHuman, storedMailAddress, storedPhoneNumber } from "../resources/user/index.ts";
+
+// As the schema `human` says.
+const longestName = 200;
 
 const genders: Readonly<Record<Gender, string | undefined>> = {
   [Gender.UNSPECIFIED]: undefined,
@@ -26,14 +29,18 @@ const byText = new Map(
   [Gender.FEMALE, Gender.MALE, Gender.DIVERSE].map((gender) => [genders[gender], gender]),
 );
 
-/** A profile as data of the schema `human`. The name that is shown is first and last name unless another one is given. */
+/**
+ * A profile as data of the schema `human`. The name that is shown is first and last name unless another one is given; where they are
+ * longer together than a name may be, they are shown without being stored as one.
+ */
 export function toData(profile: Omit<HumanProfile, "$typeName">): NewHuman["data"] {
   const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = profile;
+  const full = `${firstName} ${lastName}`.trim();
   const all = {
     given_name: firstName,
     family_name: lastName,
     nickname: nickName,
-    display_name: displayName || `${firstName} ${lastName}`.trim(),
+    display_name: displayName || ([...full].length > longestName ? "" : full),
     preferred_language: preferredLanguage,
     gender: genders[gender] ?? "",
   };
@@ -44,15 +51,15 @@ export const toEmail = ({
   email,
   isEmailVerified,
 }: HumanEmail): NonNullable<NewHuman["email"]> => ({
-  address: email,
+  address: storedMailAddress(email),
   isVerified: isEmailVerified,
 });
 
 /** The number as it is kept (E.164). @throws INVALID_ARGUMENT PHONE_INVALID when too many or too few digits are left */
 export function toPhone(phone: HumanPhone | undefined, field: string): NewHuman["phone"] {
   if (phone === undefined) return undefined;
-  const address = phone.phone.replaceAll(/[^+0-9]/g, "");
-  if (!/^\+[1-9][0-9]{3,14}$/.test(address)) {
+  const address = storedPhoneNumber(phone.phone);
+  if (address === undefined) {
     throw invalidField(field, "PHONE_INVALID", "must be a plus sign and 4 to 15 digits");
   }
   return { address, isVerified: phone.isPhoneVerified };

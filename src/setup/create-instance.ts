@@ -14,6 +14,7 @@ import {
   changePassword,
   passwordSecret,
   personalAccessTokenSecret,
+  storedMailAddress,
   user,
   userEvents,
 } from "../resources/user/index.ts";
@@ -133,7 +134,7 @@ export async function addHumanOwner(
   });
   const added = addUser(loaded, { ...data, organizationId: ids.organization, username });
   tx.record(user, loaded, added, { type: "org", id: ids.organization });
-  const proven = { address: email, isVerified: true, proof: "setup" } as const;
+  const proven = { address: storedMailAddress(email), isVerified: true, proof: "setup" } as const;
   tx.record(user, loaded, changeContact(loaded.state, "email", proven));
   if (!isLoopback(domain)) {
     tx.record(user, loaded, [userEvents["human.mfa.setup.demanded"]({})]);

@@ -10,13 +10,19 @@ export type Dependency = AnyTable | { table: AnyTable; part: string };
 
 // Of one table in one instance: all commits that touched it, and those by the part that they touched.
 type Counts = { all: number; parts: Map<string, number> };
+// `any` counts commits of which nothing else is known.
+type InstanceCounts = { any: number; tables: Map<string, Counts> };
+
+// Streams share counters, so that they take the same room however many there are: a power of two.
+const streamCounters = 2 ** 14;
 
 /**
- * Counts commits by instance and table, so that a cached read knows whether it is still true (B7).
+ * Counts commits by instance and table, and by stream, so that a cached read knows whether it is still true (B7).
  * Changes whose extent is unknown (another process, another replica) count for everything.
  */
 export function createCacheVersions() {
-  const byInstance = new Map<string, { any: number; tables: Map<string, Counts> }>();
+  const byInstance = new Map<string, InstanceCounts>();
+  const streams = new Float64Array(streamCounters);
   let everywhere = 0;
 
   function ofInstance(instanceId: string) {
@@ -35,6 +41,11 @@ export function createCacheVersions() {
     counts.parts.set(part, (counts.parts.get(part) ?? 0) + 1);
   }
 
+  function countStream(aggregateId: string): void {
+    const at = counterOf(aggregateId);
+    streams[at] = (streams[at] ?? 0) + 1;
+  }
+
   return {
     touch(unit: Unit): void {
       for (const change of unit.changes) {
@@ -42,6 +53,7 @@ export function createCacheVersions() {
         count(unit.instanceId, change.table.name, part);
         count(everyInstance, change.table.name, part);
       }
+      for (const { aggregateId } of unit.events) countStream(aggregateId);
     },
     /** Counts what `partsOf` told of a commit elsewhere. */
     touchParts(instanceId: string, parts: readonly string[]): void {
@@ -71,7 +83,18 @@ export function createCacheVersions() {
       }
       return sum;
     },
+    /** Stands still while this process writes nothing to the stream; moves now and then although it does not. */
+    readStream(aggregateId: string): number {
+      return everywhere + (streams[counterOf(aggregateId)] ?? 0);
+    },
   };
+}
+
+/** FNV-1a over the UTF-16 units of an id, to the number of counters. */
+function counterOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) & (streamCounters - 1);
 }
 
 const mostParts = 100;

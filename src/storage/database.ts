@@ -114,6 +114,11 @@ export interface Database extends AsyncDisposable {
    */
   cacheVersion(instanceId: string, dependencies: readonly Dependency[]): number;
   /**
+   * Stands still while no event is written to a stream, by whichever process, and may move although none is. NaN, which
+   * equals nothing, where that is not known at once: replicas may have written.
+   */
+  streamVersion(aggregateId: string): number;
+  /**
    * Resolves when every commit that was acknowledged before the call, by whichever process, has moved the cache versions. What
    * answers a read of the API from a cache calls it first (C2). A promise only where others are to be asked.
    */

@@ -48,7 +48,7 @@ const maxDepth = 5;
  */
 export function createLogger(
   level: LogLevel,
-  stream: DestinationStream = perTurn(() => destination({ fd: 1, sync: false })),
+  stream: DestinationStream = coalesced(() => destination({ fd: 1, sync: false })),
 ): Logger {
   return pino(
     {
@@ -81,8 +81,11 @@ export function isoNow(): string {
   return text;
 }
 
-/** Sends the lines of one turn of the event loop in one write, and at the end of the process what is left. */
-function perTurn(open: () => ReturnType<typeof destination>): DestinationStream {
+// What a process that is killed may lose of its log.
+const longestDelayMs = 10;
+
+/** Sends the lines of some milliseconds in one write, and at the end of the process what is left. */
+function coalesced(open: () => ReturnType<typeof destination>): DestinationStream {
   let lines = "";
   const send = () => {
     const sent = lines;
@@ -94,7 +97,7 @@ function perTurn(open: () => ReturnType<typeof destination>): DestinationStream 
   process.prependListener("exit", send);
   return {
     write(line) {
-      if (lines === "") setImmediate(send);
+      if (lines === "") setTimeout(send, longestDelayMs);
       lines += line;
     },
     // pino calls these for a fatal line and when it is asked to flush.

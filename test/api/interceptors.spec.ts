@@ -17,6 +17,7 @@ import { listen } from "../../src/api/server.ts";
 import { restRoutes } from "../../src/api/transcode/rest.ts";
 import { protovalidate } from "../../src/api/validation.ts";
 import type { ServiceBinding } from "../../src/authz/service.ts";
+import { notFound } from "../../src/errors.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { connectPeer, messageOf, pathOf, type Protocol, protocols } from "../support/protocols.ts";
@@ -50,6 +51,7 @@ const binding: ServiceBinding = {
 };
 
 const refused: string[] = [];
+const spent: string[] = [];
 // They may not write executions: who may is not subject to them here.
 const roles = ["IAM_OWNER_VIEWER"];
 const memberships = [{ contextType: "instance", contextId: "i1", roles }] as const;
@@ -88,6 +90,8 @@ const ports: Ports = {
   },
   validator: protovalidate(),
   noteRefusal: ({ reason }) => void refused.push(reason),
+  budgets: { spend: (budget) => void spent.push(budget) },
+  slowDown: async () => assert.fail("no budget is spent"),
   showAddress: () => undefined,
   logger: silentLogger(),
   metrics: createMetrics({ methods: new Map(), eventTypes: [] }),
@@ -146,6 +150,7 @@ describe("the steps around a call", () => {
         "feature",
         "permission",
         "validate",
+        "precondition",
         "authorize",
         "stepUp",
         "holds",
@@ -168,6 +173,18 @@ describe("the steps around a call", () => {
         "executions",
         "handler",
       ]);
+    });
+
+    it(`take from the budget of strangers what nobody is known to have asked, over ${protocol}`, async () => {
+      for (const [token, expected] of [
+        ["right", []],
+        ["wrong", ["unauthenticated"]],
+      ] as const) {
+        spent.length = 0;
+        failure = notFound("TARGET_NOT_FOUND", "no such target");
+        await ask({ id: "1" }, token, protocol).finally(() => (failure = undefined));
+        assert.deepEqual(spent, expected);
+      }
     });
 
     it(`end at the first that refuses, over ${protocol}`, async () => {
@@ -205,14 +222,18 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, limitRate: __, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 10);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 11);
     assert.equal(
-      interceptorsFor(ports, binding, {
-        ...methodRule(getTarget, limits),
-        holds: "everybody" as const,
-        stepUp: true,
-        sessionActs: true,
-      }).length,
+      interceptorsFor(
+        ports,
+        { ...binding, authorize: { patchTarget: async () => {} } },
+        {
+          ...methodRule(ActionService.method.patchTarget, limits),
+          holds: "everybody" as const,
+          stepUp: true,
+          sessionActs: true,
+        },
+      ).length,
       order.length,
     );
   });

@@ -32,7 +32,7 @@ describe("X-Forwarded-* and Forwarded", () => {
     assert.deepEqual(resolveOrigin([network])(seen, headers(said)), origin);
     assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), origin);
   });
-  it("count as the proxy writes them, whatever the client sent of the other kind", () => {
+  it("D88: count as the proxy writes them, whatever the client sent of the other kind", () => {
     const said = {
       forwarded: "for=6.6.6.6;host=evil.test;proto=https",
       "x-forwarded-for": "1.2.3.4",

@@ -109,7 +109,7 @@ describe("a peer that takes its time", { concurrency: true }, () => {
     assert.match(told, /"BODY_TOO_SLOW"/);
     between(seconds, 29, 36);
   });
-  it("for a form, a byte now and then, gets 408 after 30 s (J12a)", async () => {
+  it("D86: for a form, a byte now and then, gets 408 after 30 s (J12a)", async () => {
     const { seconds, told } = await livesOf(async (socket) => {
       const type = "Content-Type: application/x-www-form-urlencoded\r\n";
       socket.write(`POST /oauth/v2/token HTTP/1.1\r\n${host}${type}Content-Length: 1000\r\n\r\n`);

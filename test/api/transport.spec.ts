@@ -304,7 +304,7 @@ describe("the host of a call", () => {
     }
   });
 
-  it("is said exactly once at every door (J18)", async () => {
+  it("D88: is said exactly once at every door (J18)", async () => {
     const doors = ["/resources/v3alpha/targets/1", "/metrics", "/openapi.json", "/ui/login/", "/"];
     for (const door of [...doors, "/.well-known/openid-configuration", "/oauth/v2/authorize"]) {
       const askAt = (headers: string) =>

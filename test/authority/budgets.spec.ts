@@ -49,7 +49,7 @@ const attempt = (user_id: string, tried: string, headers: Record<string, string>
   );
 
 describe("what one source may cost (J12)", () => {
-  it("wrong passwords of names that exist and names that do not, together", async () => {
+  it("D82: wrong passwords of names that exist and names that do not, together", async () => {
     const { id } = await addPersonNamed(peer);
     const headers = stranger();
     for (const name of [id, "nobody", id, "no-one", id]) {
@@ -124,7 +124,7 @@ describe("what one source may cost (J12)", () => {
     assert.ok(statuses.slice(0, 8).every((status) => status === 302 || status === 303));
   });
 
-  it("codes that people have sent for their own account, by source, recipient and sender", async () => {
+  it("D85: codes that people have sent for their own account, by source, recipient and sender", async () => {
     const send = async (id: string, address: string, headers: Record<string, string>) => {
       const token = await sessionTokenFor(peer.app, id);
       return peer.peer.rest(
@@ -174,7 +174,64 @@ describe("what one source may cost (J12)", () => {
   });
 });
 
-describe("connections of one source (J12)", () => {
+describe("wrong codes of one source (J12)", () => {
+  const reset = "/ui/login/password/reset";
+  /** Sends the form of a page again and again, and returns what came of each. */
+  async function guesses(path: string, values: Record<string, string>) {
+    const headers = stranger();
+    const agent = userAgent(peer.issuer, new Map(), headers);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      await agent.open(path);
+      statuses.push((await agent.submit(values)).status);
+    }
+    // Codes and passwords are of one budget.
+    const { id } = await addPersonNamed(peer);
+    statuses.push((await attempt(id, password, headers)).status);
+    return statuses;
+  }
+  const refusedAtLast = [200, 200, 200, 200, 200, 429, 429];
+
+  it("D90: of forgotten passwords count alike for names that exist and names that do not", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    for (const name of [loginName, "nobody@example.test"]) {
+      const path = `${reset}?${new URLSearchParams({ login_name: name })}`;
+      const tried = { code: "WRONG", new_password: password, new_password_again: password };
+      assert.deepEqual(await guesses(path, tried), refusedAtLast, name);
+    }
+  });
+
+  it("D90: of forgotten passwords tell nothing of who exists by what the new password is like", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const shown = new Set<string>();
+    for (const name of [loginName, "nobody@example.test"]) {
+      const agent = userAgent(peer.issuer, new Map(), stranger());
+      await agent.open(`${reset}?${new URLSearchParams({ login_name: name })}`);
+      const { status, html } = await agent.submit({ code: "WRONG", new_password: "short" });
+      shown.add(`${status} ${html.match(/<p class="problem[^>]*>[^<]*/g)?.join(" ")}`);
+      assert.match(html, /This code is wrong/);
+    }
+    assert.equal(shown.size, 1, [...shown].join("\n"));
+  });
+
+  it("D90: of links that mails have count alike for users that exist and users that do not", async () => {
+    const { id } = await addPersonNamed(peer);
+    for (const user_id of [id, "404"]) {
+      const query = new URLSearchParams({ user_id, code: "WRONG", code_id: "1" });
+      for (const page of ["verify/email", "recover", "passkey/register"]) {
+        const tried = { new_password: password, code: "WRONG", user_id };
+        const statuses = await guesses(`/ui/login/${page}?${query}`, tried);
+        assert.deepEqual(statuses, refusedAtLast, `${page} ${user_id}`);
+      }
+    }
+  });
+
+  it("of devices count too", async () => {
+    assert.deepEqual(await guesses("/device", { user_code: "BCDF-GHJK" }), refusedAtLast);
+  });
+});
+
+describe("D86: connections of one source (J12)", () => {
   it("are closed beyond their number, and those of others are not", async () => {
     // Sources in private networks have fifty times as many.
     await using app = await startTestApp({ env: { IDSVC_BUDGET_CONNECTIONS: "1" } });

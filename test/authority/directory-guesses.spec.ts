@@ -62,7 +62,7 @@ async function directoryRefusals(headers: { "x-forwarded-for": string }): Promis
   ).length;
 }
 
-describe("wrong passwords of a directory (J12, L8)", () => {
+describe("D84: wrong passwords of a directory (J12, L8)", () => {
   it("count against the source over the API, for names that are there and names that are not", async () => {
     const headers = stranger();
     for (const name of ["mona", "nobody", "mona", "no-one", "mona"]) {

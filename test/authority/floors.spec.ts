@@ -164,7 +164,7 @@ describe("the option floor", () => {
   });
 });
 
-describe("what the instance has set is a floor (J16)", () => {
+describe("D89: what the instance has set is a floor (J16)", () => {
   for (const [name, { group, demanded, looser, asStrict }] of Object.entries(cases)) {
     it(`of ${name}: an organization is as strict, or stricter`, async () => {
       const organization = await addOrganization();

@@ -49,7 +49,7 @@ const bySession = (user_id: string, tried: string) =>
   peer.post("/sessions", { checks: { user: { user_id }, password: { password: tried } } });
 const throttlingOf = async (id: string) => bodyOf(await peer.get(`/users/${id}`)).user.throttling;
 
-describe("wrong passwords of strangers (J12, L8)", () => {
+describe("D83: wrong passwords of strangers (J12, L8)", () => {
   it("do not keep the owner out of a browser in which they logged in before, and close all others", async () => {
     const { id, loginName } = await addPersonNamed(peer);
     const known = await signedIn(peer, web, loginName);

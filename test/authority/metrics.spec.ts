@@ -13,7 +13,7 @@ const ofTenants = /idsvc_/;
 const get = (port: number | undefined, headers: Record<string, string> = {}, path = "/metrics") =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers });
 
-describe("what the metrics tell (J13)", () => {
+describe("D88: what the metrics tell (J13)", () => {
   it("everybody: of the process, and nothing of tenants", async () => {
     const answer = await get(app.port);
     assert.equal(answer.status, 200);

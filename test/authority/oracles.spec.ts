@@ -55,7 +55,7 @@ function withUnknown(request: JsonObject): JsonObject[] {
   return made;
 }
 
-describe("what exists in organizations where somebody has nothing (J13)", () => {
+describe("D90: what exists in organizations where somebody has nothing (J13)", () => {
   for (const { rule } of unary) {
     const { method, path } = rule;
     it(`is not told by ${path}`, async () => {

@@ -64,7 +64,7 @@ const listed = async () => {
   return { status: answer.status, body: (await answer.json()) as JsonObject };
 };
 
-describe("whose pages may use a passkey (J18)", () => {
+describe("D92: whose pages may use a passkey (J18)", () => {
   it("lets the hosted login's own origin log in, and no other port of its host", async () => {
     const authenticator = await withPasskey();
     const refused = await logIn(authenticator, otherPort);

@@ -74,19 +74,25 @@ describe("who answers for an identity provider (J1a)", () => {
     assert.equal(await suspended(id), false);
   });
 
-  it("so does whoever lets its word count as a second factor, and nobody who takes that back", async () => {
-    const { settings, idpId, person, suspended } = await world();
-    const [owner, nobody] = [await person(["IAM_OWNER"]), await person([])];
-    const counting = (is_second_factor: boolean, by?: { token: string }) =>
-      patch(`/idps/jwt/${idpId}`, { idp: { options: { is_second_factor } } }, by);
-    assert.equal(bodyOf(await counting(true)).suspended_links, 0);
-    assert.equal(bodyOf(await counting(false, settings)).suspended_links, 0);
-    assert.equal(await suspended(owner), false);
-    assert.equal(bodyOf(await counting(true, settings)).suspended_links, 1);
-    assert.deepEqual([await suspended(owner), await suspended(nobody)], [true, false]);
-    const { idp } = bodyOf(await peer.get(`/idps/jwt/${idpId}`));
-    assert.equal(idp.idp.idp.options.is_second_factor, true);
-  });
+  for (const [option, what] of [
+    ["is_second_factor", "as a second factor"],
+    ["is_email_trusted", "for addresses"],
+    ["is_phone_trusted", "for phone numbers"],
+  ] as const) {
+    it(`so does whoever lets its word count ${what}, and nobody who takes that back`, async () => {
+      const { settings, idpId, person, suspended } = await world();
+      const [owner, nobody] = [await person(["IAM_OWNER"]), await person([])];
+      const counting = (counts: boolean, by?: { token: string }) =>
+        patch(`/idps/jwt/${idpId}`, { idp: { options: { [option]: counts } } }, by);
+      assert.equal(bodyOf(await counting(true)).suspended_links, 0);
+      assert.equal(bodyOf(await counting(false, settings)).suspended_links, 0);
+      assert.equal(await suspended(owner), false);
+      assert.equal(bodyOf(await counting(true, settings)).suspended_links, 1);
+      assert.deepEqual([await suspended(owner), await suspended(nobody)], [true, false]);
+      const { idp } = bodyOf(await peer.get(`/idps/jwt/${idpId}`));
+      assert.equal(idp.idp.idp.options[option], true);
+    });
+  }
 
   it("_confirm gives back those whom the caller covers, and tells how many stay", async () => {
     const { organizationId, settings, idpId, person, suspended } = await world();

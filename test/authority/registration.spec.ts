@@ -1,4 +1,4 @@
-// Run: shared, store, timed
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, password } from "../support/login.ts";
@@ -74,18 +74,6 @@ describe("registration (J13)", () => {
     assert.equal(await users(), usersBefore, "no account is made before the proof");
   });
 
-  it("D50: takes as long for the one as for the other", async () => {
-    const taken = freshAddress();
-    await addPersonNamed(peer, { contact: { email: { address: taken, is_verified: true } } });
-    const timed = async (email: string) => {
-      const agent = await pages.begin({ prompt: "create" });
-      const begin = performance.now();
-      await agent.submit(newcomer(email));
-      return Math.round((performance.now() - begin) / 400);
-    };
-    assert.equal(await timed(taken), await timed(freshAddress()));
-  });
-
   it("what an organization says of an address for itself keeps nobody out elsewhere", async () => {
     const email = freshAddress();
     const organization = await peer.addOrganization();
@@ -105,7 +93,7 @@ describe("registration (J13)", () => {
     await proving(email);
   });
 
-  it("says plainly whether a login name is taken, once the address is proven", async () => {
+  it("D87: says plainly whether a login name is taken, once the address is proven", async () => {
     // Somebody has the address as their name, and so it cannot be that of whoever reads its mail.
     const email = freshAddress();
     await addPersonNamed(peer, { username: email });

@@ -33,7 +33,7 @@ const sweep = async () => {
 };
 const flowOf = (url: URL): string => url.searchParams.get("flow") ?? "";
 
-describe("a request of which nothing has been entered (J12a)", () => {
+describe("D86: a request of which nothing has been entered (J12a)", () => {
   it("a thousand of them leave no row", async () => {
     const earlier = await rows();
     for (let nth = 0; nth < 1_000; nth += 1) {

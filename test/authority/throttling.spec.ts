@@ -22,7 +22,7 @@ async function throttle(id: string): Promise<void> {
 }
 const throttlingOf = async (id: string) => bodyOf(await get(`/users/${id}`)).user.throttling;
 
-describe("a user whose passwords are not looked at (J15)", () => {
+describe("D83: a user whose passwords are not looked at (J15)", () => {
   it("is shown as such by GetUser, until when, and not by a search", async () => {
     const id = await addLogin();
     assert.equal(await throttlingOf(id), undefined);

@@ -19,6 +19,7 @@ before(async () => {
     env: {
       IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1",
       ...{ IDSVC_BUDGET_GUESSES: "2", IDSVC_BUDGET_FLOWS: "3", IDSVC_RATE_LIMIT: "20" },
+      IDSVC_BUDGET_UNAUTHENTICATED: "2",
     },
   });
   web = await peer.addClient();
@@ -96,6 +97,23 @@ describe("what came too often (429) is kept with its source (J15)", () => {
     assert.equal(typed.kind, "REFUSAL_KIND_LOGIN");
     assert.equal(typed.operation, "/ui/login/password");
     assert.deepEqual(seen(typed.origin), { address: other, ...firefox.families });
+  });
+
+  it("calls and requests of clients that prove nothing, beyond it", async () => {
+    const [caller, client] = [anyAddress(), anyAddress()];
+    const call = () => peer.get("/users/1", { token: "wrong", headers: from(caller) });
+    const ask = () => peer.send(paths.introspect, { token: "x" }, from(client));
+    for (const expected of [401, 401, 429]) {
+      assert.equal((await call()).status, expected);
+      assert.equal((await ask()).status, expected);
+    }
+    const called = await refusedTo(caller, "BUDGET_SPENT");
+    assert.equal(called.kind, "REFUSAL_KIND_CALL");
+    assert.match(called.operation, /UserService\/GetUser$/);
+    assert.equal(called.user_id, "");
+    const asked = await refusedTo(client, "BUDGET_SPENT");
+    assert.equal(asked.kind, "REFUSAL_KIND_CLIENT");
+    assert.equal(asked.operation, paths.introspect);
   });
 
   it("log-ins and device requests that are begun beyond it", async () => {

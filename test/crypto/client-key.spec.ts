@@ -34,7 +34,7 @@ const modulus = BigInt(
   `0x${Buffer.from(String(publicKey.export({ format: "jwk" }).n), "base64url").toString("hex")}`,
 );
 
-describe("reading a client key", () => {
+describe("D92: reading a client key (J18)", () => {
   const good: [string, KeyObject][] = [
     ["RSA of 2048 bits", publicKey],
     ["RSA of 4096 bits", rsa(4096).publicKey],

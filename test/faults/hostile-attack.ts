@@ -11,7 +11,7 @@ let isEnding = false;
 
 /** One connection of the attack; tells how often it was refused for its budget. */
 async function attack(nth: number): Promise<number> {
-  const kinds = [guess, guess, guess, begin, sendXml, holdBody] as const;
+  const kinds = [guess, guess, guess, begin, sendXml, holdBody, call, ask] as const;
   const kind = kinds[nth % kinds.length] ?? guess;
   let refused = 0;
   while (!isEnding) {
@@ -46,6 +46,20 @@ const typed = { ...headers, "content-type": "application/x-www-form-urlencoded" 
 async function sendXml(): Promise<number> {
   const sent = { method: "POST", headers: typed, body: form };
   return (await fetch(`${url}/idps/1/saml/acs`, sent)).status;
+}
+
+/** A call with a token that nobody has. */
+async function call(): Promise<number> {
+  const sent = { ...headers, authorization: "Bearer nobody" };
+  return (await fetch(`${url}/resources/v3alpha/users/1`, { headers: sent })).status;
+}
+
+/** A request of a client whose secret is wrong. */
+async function ask(): Promise<number> {
+  const sent = { ...headers, authorization: `Basic ${btoa("nobody:wrong")}` };
+  const body = new URLSearchParams({ token: "x" });
+  return (await fetch(`${url}/oauth/v2/introspect`, { method: "POST", headers: sent, body }))
+    .status;
 }
 
 /** A body of which a byte comes now and then. */

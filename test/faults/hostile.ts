@@ -17,7 +17,7 @@ type Place = { url: string; person: string; client: { id: string; secret: string
 
 /**
  * What 120 connections of one source cost everybody else: they guess passwords on the pages, begin log-ins, send XML to an
- * address of SAML and bodies that never come. Meanwhile people log in from elsewhere, and an API asks about tokens. Those who
+ * address of SAML, bodies that never come, tokens that nobody has and wrong secrets of clients. Meanwhile people log in from elsewhere, and an API asks about tokens. Those who
  * attack are a process of their own, so that the clock here measures the service and not them.
  *
  * @returns what was worse than it may be; empty when all was well

@@ -35,7 +35,7 @@ async function heldMs(work: () => Promise<unknown>): Promise<number> {
   return used() - began;
 }
 
-describe("documents of SAML that are much work (J17)", () => {
+describe("D81: documents of SAML that are much work (J17)", () => {
   for (const [what, answer, expected] of [
     ["32,000 elements", elements(32_000), /^PROVIDER_FAILED$/],
     ["as many elements as may be", elements(1_999), /problem=PROVIDER_DENIED/],

@@ -9,7 +9,7 @@ const times = (count: number, piece: string | ((at: number) => string)) =>
   );
 const filled = (piece: string) => times(Math.floor((samlBounds.bytes - 100) / piece.length), piece);
 
-describe("the bounds of documents of SAML (J17)", () => {
+describe("D81: the bounds of documents of SAML (J17)", () => {
   const taken: [string, string][] = [
     ["as many elements as may be", `<r>${times(samlBounds.nodes - 1, "<a/>")}</r>`],
     ["as deep as may be", times(samlBounds.depth, "<a>") + times(samlBounds.depth, "</a>")],

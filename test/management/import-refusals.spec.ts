@@ -147,6 +147,32 @@ describe("a record that is refused", () => {
     });
   }
 
+  it("is told with the id that it had, also where it could not be read", async () => {
+    const email = { email: "no address" };
+    const { errors } = await imports.bring([
+      {
+        orgId: org,
+        humanUsers: [human("named", { email }), human("nul", { userName: "a\u0000b" }), 5],
+        machineUsers: [{ userId: 17, user: {} }],
+        userMetadata: [{ user_id: "named", key: "colour", value: "%" }],
+        projectRoles: [{ projectId: "p", roleKey: "king", unknown: [], displayName: 5 }],
+        orgMembers: [{ userId: "\u0000", roles: [1] }],
+        machineKeys: [{ keyId: "k".repeat(201), userId: "named" }],
+      },
+    ]);
+    const told = errors.map(({ type, id }: Record<string, string>) => `${type} ${id}`);
+    assert.deepEqual(told.sort(), [
+      "humanUsers ",
+      "humanUsers named",
+      "humanUsers nul",
+      "machineKeys ",
+      "machineUsers 17",
+      "orgMembers ",
+      "projectRoles p/king",
+      "userMetadata named/colour",
+    ]);
+  });
+
   it("does not hold up the rest", async () => {
     assert.equal((await peer.get(`/users/${good}`)).status, 200);
     assert.equal((await peer.get("/users/other")).status, 404);

@@ -53,7 +53,7 @@ it("F22: a flood of passwords and secrets is refused in words, and everything el
   assert.equal((await service.userinfo(token)).status, 200);
 });
 
-it("J12a: a flood of one source keeps nobody else waiting", async () => {
+it("D82: a flood of one source keeps nobody else waiting (J12a)", async () => {
   const bob = await addPersonNamed(service);
   const shown = await whileFull("203.0.113.9", () => signInAs(bob.loginName));
   assert.ok(shown.left?.searchParams.has("code"), shown.html.slice(0, 2500));

@@ -302,4 +302,25 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         .then(() => assert.notEqual(store.db.cacheVersion("one", [notes]), before));
     });
   });
+
+  describe("the cache version of a stream", () => {
+    const write = (db: Fresh["db"], id: string, version: bigint) =>
+      db.commit(unit({ events: [happened(id, version)] }));
+    const isStill = ({ db }: Fresh, before: number) => db.streamVersion("a") === before;
+    it("has moved when an event of the stream is acknowledged", async () => {
+      await using store = await fresh();
+      const before = store.db.streamVersion("a");
+      await write(store.db, "a", 1n).then(() => assert.equal(isStill(store, before), false));
+    });
+    it("has moved in the next turn when another process has written", async () => {
+      await using store = await fresh();
+      await using other = await store.place.open(schema);
+      for (let round = 1n; round <= 20n; round++) {
+        const before = store.db.streamVersion("a");
+        await write(other, "a", round);
+        await nextTurn();
+        assert.equal(isStill(store, before), false);
+      }
+    });
+  });
 }

@@ -206,6 +206,16 @@ describe("sharing an SQLite file with another process", () => {
     while (db.cacheVersion("one", [notes]) === before && Date.now() < until) await delay(20);
     assert.notEqual(db.cacheVersion("one", [notes]), before);
   });
+  it("knows at once that nothing was written to a stream, but for what others wrote", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    const before = db.streamVersion("a");
+    await db.commit(unit({ events: [happened("b", 1n)] }));
+    const failed = db.commit(unit({ events: [happened("a", 1n), happened("a", 1n)] }));
+    await assert.rejects(failed);
+    assert.equal(db.streamVersion("a"), before);
+  });
   it("reads what the other has committed", async () => {
     await using place = await filePlace();
     await using db = await place.open(schema);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Budgets } from "../../authz/budgets.ts";
 import type {
   FeatureReader,
   InstanceReader,
@@ -16,6 +17,7 @@ import type { CallExecutions } from "../../executor/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Check, Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
+import type { SlowDown } from "../slow-down.ts";
 import type { Judge } from "../validation.ts";
 import { actingFor } from "./acting-for.ts";
 import { authenticate } from "./authenticate.ts";
@@ -29,6 +31,7 @@ import { holds } from "./holds.ts";
 import { instance } from "./instance.ts";
 import { organization } from "./organization.ts";
 import { permission } from "./permission.ts";
+import { precondition } from "./precondition.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import { stepUp } from "./step-up.ts";
@@ -51,6 +54,8 @@ export type Ports = {
   logger: Logger;
   metrics: Metrics;
   noteRefusal: NoteRefusal;
+  budgets: Pick<Budgets, "spend">;
+  slowDown: SlowDown;
   /** What the log shows of the address of a client. */
   showAddress: ShowAddress;
   /** Absent where calls are not limited. */
@@ -68,7 +73,7 @@ export const order: readonly [
 ][] = [
   // Sees every outcome, also refusals of the steps below.
   ["telemetry", telemetry],
-  // Whatever is thrown below becomes a refusal that may be shown.
+  // Whatever is thrown below becomes a refusal that may be shown; those of strangers cost their source its budget.
   ["errors", errors],
   // Bounds the time of everything below, the reading of the body included.
   ["deadline", deadline],
@@ -89,6 +94,8 @@ export const order: readonly [
   // Who can in no case do this learns nothing of the validity of their request.
   ["permission", permission],
   ["validate", validate],
+  // Judged in the unit that changes the object.
+  ["precondition", precondition],
   // The object itself; only a valid request names one.
   ["authorize", authorize],
   // Only who may do it at all is asked to prove themselves again.

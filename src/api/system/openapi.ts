@@ -2,6 +2,7 @@ import type { DescField, DescMessage, DescService, JsonObject } from "@bufbuild/
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import type { MethodRule } from "../method-rule.ts";
 import { type Binding, restBindings } from "../transcode/body.ts";
+import { takesSequence } from "../expected-sequence.ts";
 import { isParameter, printFieldPath } from "../transcode/parameters.ts";
 import type { Segment } from "../transcode/path-template.ts";
 import { commentOf } from "./comments.ts";
@@ -98,6 +99,7 @@ function pathsOf(
         ...listed("parameters", [
           ...holes.map(({ field }, at) => pathParameter(names[at] ?? "", field, rule, schemas)),
           ...queryParameters(rule, binding, schemas),
+          ...(takesSequence(rule.method) ? [ifMatch] : []),
         ]),
         ...requestBody(rule, binding, schemas),
         responses: responses(rule, binding, schemas),
@@ -131,6 +133,15 @@ function accessSentence({ access, permission, systemPermission, feature }: Metho
   };
   return paragraphs(who[access], feature === "" ? "" : `Feature flag: \`${feature}\`.`);
 }
+
+const ifMatch: JsonObject = {
+  name: "If-Match",
+  in: "header",
+  description:
+    "The same as `expected_sequence`: the sequence in quotes, or `*` for the object whatever its sequence.",
+  schema: { type: "string" },
+  example: '"42"',
+};
 
 type Hole = { name: string; field: DescField | undefined };
 

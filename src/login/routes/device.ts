@@ -2,6 +2,7 @@ import { askedFor } from "../asked.ts";
 import { deviceConfirmPage } from "../pages/device-confirm.ts";
 import { deviceDonePage } from "../pages/device-done.ts";
 import { devicePage } from "../pages/device.ts";
+import { asGuess } from "../guess.ts";
 import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
@@ -49,7 +50,8 @@ export function deviceRoutes(parts: RouteParts): Route[] {
       },
       async post(context) {
         const typed = valueOf(context, "user_code");
-        const found = await devices.find(context.at, typed);
+        const find = () => devices.find(context.at, typed);
+        const found = await asGuess(parts, context, find, (one) => one !== undefined);
         if (found === undefined) {
           const problems = [{ code: "USER_CODE_INVALID", field: "user_code" }] as const;
           return context.again({ problems });

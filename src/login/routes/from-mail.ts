@@ -3,6 +3,7 @@ import { hostName } from "../../authz/host.ts";
 import { DomainError } from "../../errors.ts";
 import { asUser } from "../as-user.ts";
 import { constantTime } from "../../constant-time.ts";
+import { asGuess, counted } from "../guess.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../pages/from-mail.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
@@ -31,16 +32,24 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
 
   const refused = { problems: [{ code: "CODE_INVALID", field: "code" }] } as const;
 
-  /** Whether it was done; whatever refuses it is a wrong code to who stands here. */
-  async function isDone(work: () => Promise<unknown>): Promise<boolean> {
+  /** Whether something came of it. */
+  async function whether(work: () => Promise<unknown>): Promise<boolean> {
     try {
-      await work();
-      return true;
+      return (await work()) !== undefined;
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind === "unavailable") throw error;
       return false;
     }
   }
+
+  /** Whether a guess was right; whatever refuses it is a wrong code to who stands here. */
+  const isDone = (context: PageContext, work: () => Promise<unknown>): Promise<boolean> =>
+    asGuess(
+      parts,
+      context,
+      () => whether(work),
+      (isRight) => isRight,
+    );
 
   function showConfirm(context: PageContext) {
     const view = { userId: given(context, "user_id"), code: given(context, "code") };
@@ -63,18 +72,19 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
   async function begin(context: PageContext) {
     const domain = hostName(new URL(context.at.issuer).host);
     const code = { id: given(context, "code_id"), code: given(context, "code") };
-    const user = await named(context);
-    if (user === undefined || code.id === "" || code.code === "") return context.again(refused);
-    const isBegun = await isDone(async () => {
+    const isBegun = await isDone(context, async () => {
+      const user = await named(context);
+      if (user === undefined || code.id === "" || code.code === "") return undefined;
       const request = { id: user.id, registration: { domain, code } };
       const made = await call(
         UserService.method.startWebAuthNRegistration,
         request,
-        asUser(context, user),
+        counted(asUser(context, user)),
       );
       const options = made.publicKeyCredentialCreationOptions ?? {};
       const invited = { user, webAuthNId: made.webAuthNId, options };
       await context.save({ ...context.flow.data, invited });
+      return invited;
     });
     return context.again(isBegun ? {} : refused);
   }
@@ -106,13 +116,15 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
       },
       async post(context) {
         const verificationCode = valueOf(context, "code");
-        const isRight = await always(async () => {
-          const user = await named(context);
-          if (user === undefined || verificationCode === "") return false;
-          const request = { id: user.id, verificationCode };
-          const verify = UserService.method.verifyContactEmail;
-          return isDone(() => call(verify, request, asUser(context, user)));
-        });
+        const isRight = await always(() =>
+          isDone(context, async () => {
+            const user = await named(context);
+            if (user === undefined || verificationCode === "") return undefined;
+            const request = { id: user.id, verificationCode };
+            const verify = UserService.method.verifyContactEmail;
+            return call(verify, request, counted(asUser(context, user)));
+          }),
+        );
         return isRight ? advance.next(context, "EMAIL_VERIFIED") : context.again(refused);
       },
     },

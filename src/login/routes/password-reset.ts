@@ -1,6 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { asUser } from "../as-user.ts";
 import { constantTime } from "../../constant-time.ts";
+import { asGuess, counted } from "../guess.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
@@ -9,6 +10,8 @@ import type { Problem } from "../page.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 
 // Long enough for all that is done for somebody: nobody's answer takes as long.
+
+const isNone = (problems: readonly Problem[]) => problems.length === 0;
 
 /** A new password by a code that is sent. Whether there is such a user, nothing tells (D50). */
 export function passwordResetRoutes(parts: RouteParts): Route[] {
@@ -66,7 +69,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       verification: { case: "verificationCode", value: code },
     } as const;
     try {
-      const caller = asUser(context, { id: userId, organizationId });
+      const caller = counted(asUser(context, { id: userId, organizationId }));
       await call(UserService.method.setPassword, { id: userId, newPassword }, caller);
       return [];
     } catch (error) {
@@ -106,7 +109,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           await always(() => send(context, valueOf(context, "login_name")));
           return context.again({ notice: "CODE_SENT" });
         }
-        const problems = await always(() => reset(context));
+        const problems = await always(() => asGuess(parts, context, () => reset(context), isNone));
         if (problems.length > 0) return context.again({ problems });
         // Every session of the user has ended with the old password.
         await context.renew(context.agent.sessionIds);

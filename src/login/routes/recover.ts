@@ -1,5 +1,6 @@
 import { recoveryLinks } from "../../resources/user/index.ts";
 import { constantTime } from "../../constant-time.ts";
+import { asGuess, counted } from "../guess.ts";
 import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";
@@ -34,7 +35,7 @@ export function recoverRoute(parts: RouteParts): Route {
     const password = context.form.get("new_password") ?? "";
     if (userId === "" || code === "") return [{ code: "CODE_INVALID", field: "code" }];
     try {
-      await links.follow(writing(context, userId), { userId, code, password });
+      await links.follow(counted(writing(context, userId)), { userId, code, password });
       return [];
     } catch (error) {
       return toProblems(error);
@@ -49,7 +50,14 @@ export function recoverRoute(parts: RouteParts): Route {
     },
     async post(context) {
       const userId = valueOf(context, "user_id");
-      const problems = await always(() => follow(context, userId));
+      const problems = await always(() =>
+        asGuess(
+          parts,
+          context,
+          () => follow(context, userId),
+          (wrong) => wrong.length === 0,
+        ),
+      );
       if (problems.length > 0) return context.again({ problems });
       await context.renew(context.agent.sessionIds);
       // Whatever this browser was in the middle of was not this account's.

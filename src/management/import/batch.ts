@@ -12,6 +12,7 @@ import type { Kind, Made, ImportContext, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
 import { type RankedKind, whyUnsupported } from "./kinds.ts";
 import { payloadId, payloadRef, type Received, unpackRecords } from "./payload.ts";
+import { idOfUnread } from "./record-id.ts";
 import { importBatches, imports, type RecordOutcome } from "./tables.ts";
 
 /** An import, and who asked for it. */
@@ -163,7 +164,7 @@ async function begin(
   received: Received,
   contextOf: (orgId: string) => ImportContext,
 ): Promise<Begun> {
-  let id = "";
+  let id: string | undefined;
   try {
     if (typeof kind === "string") throw unsupported(kind);
     const record = await readMessage(kind.type, received.json);
@@ -174,6 +175,7 @@ async function begin(
     return { received, id, refs, write: kind.begin(record, contextOf(received.orgId)) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
+    id ??= typeof kind === "string" ? "" : idOfUnread(kind, received.json);
     return { received, id, refs: [], refusal: error };
   }
 }

@@ -32,16 +32,17 @@ export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
   crossOrigin: "none",
   async handle(request, at) {
     const form = await readForm(request);
-    const { client, spend } = await authenticateClient(parts, at, readCredentials(request, form));
+    const credentials = readCredentials(request, form);
+    const { client, hasProven, spend } = await authenticateClient(parts, at, credentials);
+    const { clientId } = client;
     if (!client.grantTypes.includes("device_code")) {
-      const { clientId } = client;
       const description = "the client has no grant for devices";
-      throw new OAuthError("unauthorized_client", description, { clientId });
+      throw new OAuthError("unauthorized_client", description, { clientId, hasProven });
     }
     const scope = grantedScope(client, readScope(form.get("scope") ?? "openid"));
     for (const assertion of spend) {
       if (await parts.tokens.spend(at, assertion)) continue;
-      throw invalidClient(false, { client, clientId: client.clientId, detail: assertionUsed });
+      throw invalidClient(false, { client, clientId, detail: assertionUsed });
     }
     const deviceCode = parts.newSecret("device_code");
     const expiresAt = new Date(parts.now().getTime() + lifeMs);

@@ -36,6 +36,8 @@ export class OAuthError extends Error {
   readonly detail: string | undefined;
   /** The client that is refused, as it named itself or has proven itself: for the log alone. */
   clientId: string | undefined;
+  /** The client that is refused has proven itself by a secret or a key. */
+  hasProven: boolean;
 
   constructor(
     code: OAuthErrorCode,
@@ -46,6 +48,7 @@ export class OAuthError extends Error {
       about?: "client" | "redirect_uri";
       detail?: string | undefined;
       clientId?: string | undefined;
+      hasProven?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -57,6 +60,7 @@ export class OAuthError extends Error {
     this.about = facts.about;
     this.detail = facts.detail;
     this.clientId = facts.clientId;
+    this.hasProven = facts.hasProven ?? false;
   }
 }
 
@@ -72,15 +76,32 @@ export function errorAnswer(error: OAuthError): OidcAnswer {
   const { code, message, status, headers, detail, clientId } = error;
   const body = { error: code, error_description: describe(message) };
   const note = { error: code, reason: detail ?? message, clientId: shownClientId(clientId) };
-  return { ...json(status, body, headers), note };
+  const isUnproven = !error.hasProven && provingNothing.has(code);
+  return { ...json(status, body, headers), note, isUnproven };
 }
 
-/** Does what is done for a client: a refusal then names it to the log. */
-export async function asClient<T>(clientId: string, work: () => Promise<T>): Promise<T> {
+// What anybody is told who tries what comes to mind. The others answer codes and tokens that hold, or are no refusals.
+const provingNothing: ReadonlySet<OAuthErrorCode> = new Set([
+  "invalid_client",
+  "invalid_grant",
+  "invalid_request",
+  "invalid_token",
+  "unauthorized_client",
+  "unsupported_grant_type",
+]);
+
+/** Does what is done for a client: a refusal then names it to the log, and tells whether it has proven itself. */
+export async function asClient<T>(
+  { clientId, hasProven }: { clientId: string; hasProven: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof OAuthError) error.clientId ??= clientId;
+    if (error instanceof OAuthError) {
+      error.clientId ??= clientId;
+      error.hasProven = hasProven;
+    }
     throw error;
   }
 }

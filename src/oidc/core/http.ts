@@ -19,6 +19,8 @@ export type OidcAnswer = {
   cause?: unknown;
   /** What the answer may not tell: for the log. */
   note?: Note;
+  /** It refuses somebody who has proven nothing: neither a secret nor a key, code or token that holds. */
+  isUnproven?: boolean;
 };
 
 /** Which client was answered, with which error of OAuth, and why; never a credential. */

@@ -7,6 +7,7 @@ import {
   readCredentials,
 } from "./client-auth/index.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { asClient } from "./errors.ts";
 import { readForm, required } from "./form.ts";
 import { withFunction } from "./functions.ts";
 import { json, type OidcAnswer } from "./http.ts";
@@ -36,15 +37,18 @@ export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
       const detail = `${credentials.method} is no way to prove oneself here`;
       throw invalidClient(byHeader, { clientId: credentials.clientId, detail });
     }
-    const { client, spend } = await authenticateClient(parts, at, credentials);
+    const { client, hasProven, spend } = await authenticateClient(parts, at, credentials);
+    const { clientId } = client;
     for (const assertion of spend) {
       if (await parts.tokens.spend(at, assertion)) continue;
-      throw invalidClient(byHeader, { client, clientId: client.clientId, detail: assertionUsed });
+      throw invalidClient(byHeader, { client, clientId, detail: assertionUsed });
     }
-    const token = await parts.tokens.accessToken(at, required(form, "token"));
-    return token !== undefined && isFor(client, token.audience)
-      ? describe(parts, at, client, token)
-      : inactive;
+    return asClient({ clientId, hasProven }, async () => {
+      const token = await parts.tokens.accessToken(at, required(form, "token"));
+      return token !== undefined && isFor(client, token.audience)
+        ? describe(parts, at, client, token)
+        : inactive;
+    });
   },
 });
 

@@ -26,8 +26,8 @@ export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
   crossOrigin: "apps",
   async handle(request, at) {
     const form = await readForm(request);
-    const clientId = await clientOf(parts, at, readCredentials(request, form));
-    await asClient(clientId, () => revoke(parts, at, clientId, required(form, "token")));
+    const client = await clientOf(parts, at, readCredentials(request, form));
+    await asClient(client, () => revoke(parts, at, client.clientId, required(form, "token")));
     return { status: 200, headers: { ...noStore }, body: "" };
   },
 });
@@ -42,16 +42,20 @@ async function revoke({ tokens }: TokenParts, at: At, clientId: string, value: s
 }
 
 /** The client; a machine user, which is one by itself, where no app has the id. */
-async function clientOf(parts: TokenParts, at: At, credentials: Credentials): Promise<string> {
+async function clientOf(
+  parts: TokenParts,
+  at: At,
+  credentials: Credentials,
+): Promise<{ clientId: string; hasProven: boolean }> {
   const { clientId = "" } = credentials;
   if ((await parts.clients.byId(at, clientId)) === undefined) {
     const machine = await authenticateMachine(parts, at, credentials);
-    if (machine !== undefined) return machine.clientId;
+    if (machine !== undefined) return { clientId: machine.clientId, hasProven: true };
   }
-  const { client, spend } = await authenticateClient(parts, at, credentials);
+  const { client, hasProven, spend } = await authenticateClient(parts, at, credentials);
   for (const assertion of spend) {
     if (await parts.tokens.spend(at, assertion)) continue;
     throw invalidClient(false, { client, clientId: client.clientId, detail: assertionUsed });
   }
-  return client.clientId;
+  return { clientId: client.clientId, hasProven };
 }

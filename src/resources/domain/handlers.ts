@@ -120,6 +120,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       if (row.organizationId === "") throw instanceDomainNeedsNoProof();
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(organization, row.organizationId);
+        tx.requireSequence((await rowOf(scope, id)).sequence);
         tx.record(organization, loaded, changeValidation(loaded.state, id, type));
         return [tx.written(loaded), await newChallenge(secrets, tx, scope, id, row.name, type)];
       });
@@ -212,6 +213,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
     const { organizationId } = await rowOf(scope, id);
     const written = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await loadOwner(tx, scope, organizationId);
+      tx.requireSequence((await rowOf(scope, id)).sequence);
       if (loaded.kind === "instance") {
         tx.record(instance, loaded.owner, ofInstance(loaded.owner.state, id));
       } else tx.record(organization, loaded.owner, ofOrganization(loaded.owner.state, id));

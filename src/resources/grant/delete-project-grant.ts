@@ -1,3 +1,4 @@
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrants } from "./project-grant/project-grant.ts";
@@ -13,6 +14,9 @@ export async function deleteProjectGrant(
   at: WriteContext,
   id: string,
 ): Promise<Written> {
+  const { state, last } = await events.load(projectGrants.aggregate, at.instanceId, id);
+  projectGrants.require(state);
+  requireSequence(at, last?.sequence ?? 0n);
   await cascadeMostUserGrants({ db, events }, at, { projectGrantId: id });
   const written = await events.transact(at, async (tx) => {
     const loaded = await tx.load(projectGrants.aggregate, id);

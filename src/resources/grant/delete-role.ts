@@ -1,3 +1,4 @@
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -20,8 +21,9 @@ export async function deleteRole(
   id: string,
 ): Promise<Written> {
   const { instanceId } = at;
-  const { state: found } = await events.load(roles.aggregate, instanceId, id);
+  const { state: found, last } = await events.load(roles.aggregate, instanceId, id);
   if (found === undefined) throw roles.missing();
+  requireSequence(at, last?.sequence ?? 0n);
   const { projectId, key: roleKey } = found;
   await cascadeMostRoles({ db, events }, at, { projectId }, [roleKey]);
   const written = await events.transact(at, async (tx) => {

@@ -1,3 +1,4 @@
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrants } from "./project-grant/project-grant.ts";
@@ -19,7 +20,9 @@ export async function patchProjectGrant(
   roleKeys: string[],
 ): Promise<Written> {
   const { aggregate } = projectGrants;
-  const found = projectGrants.require((await events.load(aggregate, at.instanceId, id)).state);
+  const { state, last } = await events.load(aggregate, at.instanceId, id);
+  const found = projectGrants.require(state);
+  requireSequence(at, last?.sequence ?? 0n);
   const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
   requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
   const gone = withoutKeys(found.roleKeys, roleKeys);

@@ -22,18 +22,21 @@ export type LinkHolders = {
 /** What a configuration may change without anybody else answering for the provider; secrets are not in it. */
 const same: ReadonlySet<string> = new Set(["client_id", "scopes", "timeout"]);
 
+/** The options by which the word of a provider comes to count for more. */
+const counting = ["isSecondFactor", "isEmailTrusted", "isPhoneTrusted"] as const;
+
 /** What says who answers for a provider, and for how much. */
 export type Answering = {
   config: JsonObject;
-  options: Pick<IdpOptions, "isSecondFactor">;
+  options: Pick<IdpOptions, (typeof counting)[number]>;
 };
 
 /**
  * Whether somebody else may answer for the provider: its endpoints, keys, servers or mapping are others, or its word comes
- * to count as a second factor.
+ * to count for more.
  */
 export const isAnsweredAnew = (before: Answering, after: Answering): boolean =>
-  (after.options.isSecondFactor === true && before.options.isSecondFactor !== true) ||
+  counting.some((name) => after.options[name] === true && before.options[name] !== true) ||
   [...new Set([...Object.keys(before.config), ...Object.keys(after.config)])].some(
     (name) =>
       !same.has(name) && JSON.stringify(before.config[name]) !== JSON.stringify(after.config[name]),

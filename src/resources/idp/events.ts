@@ -21,6 +21,9 @@ export type IdpOptions = {
   autoLinking: AutoLinking;
   /** A login with it counts as two factors; absent in older events. */
   isSecondFactor?: boolean;
+  /** What the provider says of addresses counts as verified, where it says nothing of that; absent in older events. */
+  isEmailTrusted?: boolean;
+  isPhoneTrusted?: boolean;
 };
 
 /** `config` is the JSON of the type's message, with all its fields but the secret. */

@@ -13,6 +13,8 @@ const none: IdpOptions = {
   isAutoUpdate: false,
   autoLinking: "none",
   isSecondFactor: false,
+  isEmailTrusted: false,
+  isPhoneTrusted: false,
 };
 
 const autoLinking: Record<AutoLinkingOption, AutoLinking> = {
@@ -30,13 +32,15 @@ const autoLinkingNumbers: Record<AutoLinking, AutoLinkingOption> = {
 /** The options that a request gives. */
 export function givenOptions(options: Options | undefined): Partial<IdpOptions> {
   const { isLinkingAllowed, isCreationAllowed, isAutoCreation, isAutoUpdate } = options ?? {};
-  const { autoLinking: linking, isSecondFactor } = options ?? {};
+  const { autoLinking: linking, isSecondFactor, isEmailTrusted, isPhoneTrusted } = options ?? {};
   return {
     ...(isLinkingAllowed === undefined ? {} : { isLinkingAllowed }),
     ...(isCreationAllowed === undefined ? {} : { isCreationAllowed }),
     ...(isAutoCreation === undefined ? {} : { isAutoCreation }),
     ...(isAutoUpdate === undefined ? {} : { isAutoUpdate }),
     ...(isSecondFactor === undefined ? {} : { isSecondFactor }),
+    ...(isEmailTrusted === undefined ? {} : { isEmailTrusted }),
+    ...(isPhoneTrusted === undefined ? {} : { isPhoneTrusted }),
     ...(linking === undefined ? {} : { autoLinking: autoLinking[linking] }),
   };
 }

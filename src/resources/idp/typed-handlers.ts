@@ -4,6 +4,7 @@ import type { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/i
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
@@ -127,12 +128,18 @@ export function typedHandlers(
     if (common?.name !== undefined) throw inheritedReadOnly("idp.idp.name");
     if (common?.options !== undefined) throw inheritedReadOnly("idp.idp.options");
     const policy = common?.statePolicy;
-    if (policy === undefined) return (await queries.see(row, context)).seen;
+    if (policy === undefined) {
+      const { seen } = await queries.see(row, context);
+      requireSequence(scope, seen.sequence);
+      return seen;
+    }
     const written = await events.transact(writeContext(scope), async (tx) => {
       await tenancy.requireContext(tx, scope);
       const loaded = await tx.load(idp, row.id);
-      if (loaded.state === undefined) throw idpNotFound();
-      const resource = { id: row.id, last: tx.written(loaded) };
+      const { state, last } = loaded;
+      if (state === undefined || last === undefined) throw idpNotFound();
+      const { sequence, createdAt: changeDate, owner } = last;
+      const resource = { id: row.id, sequence, changeDate, owner };
       return reuse.setPolicy(tx, resource, context, fromStatePolicy(policy));
     });
     return written();

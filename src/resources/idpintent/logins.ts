@@ -5,7 +5,7 @@ import type { Answer, Way } from "../../federation/index.ts";
 import { Conflict } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { updateRows } from "../../storage/row-change.ts";
-import { askDirectory } from "./ask-directory.ts";
+import { directoryAsker } from "./ask-directory.ts";
 import { idpIntent } from "./intent.ts";
 import { createIdpIntents, type IntentDeps, type Said, type IdpIntents } from "./intents.ts";
 import {
@@ -31,6 +31,7 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
   const { db, secrets, now, newId, federation } = deps;
   const t = db.table(idpIntents);
   const intents = createIdpIntents(deps);
+  const askDirectory = directoryAsker(deps);
 
   const { add, takeUp, conclude, failed } = loginRecords(deps, linkedUser, intents);
 
@@ -74,12 +75,16 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       await takeUp(row);
       try {
         const organizationId = row.organizationId || undefined;
-        const { provider } = await intents.requireIdp(at.instanceId, organizationId, row.idpId);
+        const { idp, provider } = await intents.requireIdp(
+          at.instanceId,
+          organizationId,
+          row.idpId,
+        );
         // An instance may have many addresses: the provider knows the one that it was asked from.
         const { baseUrl = at.issuer } = row.kept;
         const received = { ...answer, baseUrl, source: at.source };
         const identity = await federation.finish(provider, received, row.kept);
-        return await conclude(at, row, provider.config.type, identity);
+        return await conclude(at, row, idp, identity);
       } catch (error) {
         return failed(at, row.id, error);
       }
@@ -95,15 +100,15 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       tried: { username: string; password: string },
     ): Promise<Success | undefined> {
       const { idpId, organizationId } = wanted;
-      const { provider } = await intents.requireIdp(at.instanceId, organizationId, idpId);
+      const { idp, provider } = await intents.requireIdp(at.instanceId, organizationId, idpId);
       const { config } = provider;
       if (config.type !== "ldap") throw notLdap();
-      const identity = await askDirectory(deps, at, { ...provider, config }, tried);
+      const identity = await askDirectory(at, { ...provider, config }, tried);
       if (identity === undefined) return undefined;
       const id = newId();
       await add(at, wanted, { id, stateDigest: "", kept: {} });
       try {
-        return await conclude(at, { id, idpId }, "ldap", identity);
+        return await conclude(at, { id, idpId }, idp, identity);
       } catch (error) {
         return failed(at, id, error);
       }

@@ -1,3 +1,4 @@
+import type { Idp } from "../idp/index.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { type IdpIntents, type IntentDeps, idpInactive } from "./intents.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
@@ -89,11 +90,12 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
   async function conclude(
     at: IntentAt,
     row: Pick<IntentRow, "id" | "idpId">,
-    type: string,
-    identity: ExternalIdentity,
+    { type, options }: Idp,
+    told: ExternalIdentity,
   ): Promise<Success> {
     const { instanceId } = at;
     const { id, idpId } = row;
+    const identity = trusted(told, options);
     await db.catchUp();
     const linked = await linkedUser(instanceId, idpId, identity.id);
     if (linked !== undefined) {
@@ -132,5 +134,15 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
 
   return { add, takeUp, conclude, failed };
 }
+
+/** Where the provider does not say whether an address is verified, its options do. */
+const trusted = (
+  identity: ExternalIdentity,
+  { isEmailTrusted = false, isPhoneTrusted = false }: Idp["options"],
+): ExternalIdentity => ({
+  ...identity,
+  isEmailVerified: identity.isEmailVerified ?? isEmailTrusted,
+  isPhoneVerified: identity.isPhoneVerified ?? isPhoneTrusted,
+});
 
 const nowhere = { flowId: "", successUrl: "", failureUrl: "" };

@@ -134,7 +134,6 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
       const [written, holds] = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(membership, id);
         const before = loaded.state;
-        if (roles.length === 0) return [tx.written(loaded), []];
         tx.record(membership, loaded, changeRoles(before, roles));
         if (before === undefined) throw membershipNotFound();
         const more = newRoles(before, roles);

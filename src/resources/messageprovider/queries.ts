@@ -3,7 +3,8 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf, search } from "../../projection/search.ts";
-import { eq, ne, sql } from "../../storage/drizzle.ts";
+import { eq, inArray, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { instances } from "../instance/index.ts";
 import {
   actingContext,
   createReuse,
@@ -27,15 +28,24 @@ export function providerQueries<C extends ProviderConfig>(
 ) {
   const { kind, providers } = storage;
   const t = db.table(providers);
+  const i = db.table(instances);
   const byId = rowById(db, providers);
   const reuse = createReuse(db, storage.policies);
   const inForce = inForceReader(db, storage);
 
+  /** Those of the instances below the system as well (specification 1.5), but for what deleted instances left behind. */
+  const ofAllContexts = (): SQL | undefined =>
+    or(eq(t.instanceId, systemLog), inArray(t.instanceId, db.read.select({ id: i.id }).from(i)));
+
+  /** As the context sees them; from the system each as the context that it belongs to, which decides on its own first. */
   async function see(rows: ProviderRow<C>[], context: OwnerRef): Promise<SeenProvider<C>[]> {
-    const chosen = await inForce(context);
-    const seen = await reuse.see(logOf(context), rows.map(toReusable), context);
+    const isAbove = context.type === "system";
+    const chosen = isAbove ? undefined : await inForce(context);
+    const from = isAbove ? undefined : context;
+    const seen = await reuse.see(logOf(context), rows.map(toReusable), from);
     return rows.map((row, at) => {
-      const state = row.id === chosen?.id ? "active" : "inactive";
+      const isActive = isAbove ? row.state === "active" : row.id === chosen?.id;
+      const state = isActive ? "active" : "inactive";
       return { row, seen: { ...(seen[at] as SeenResource), state } };
     });
   }
@@ -63,8 +73,10 @@ export function providerQueries<C extends ProviderConfig>(
     },
 
     async search(context: OwnerRef, asked: ProviderSearch): Promise<Found<SeenProvider<C>>> {
-      const chosen = await inForce(context);
+      const isAbove = context.type === "system";
+      const chosen = isAbove ? undefined : await inForce(context);
       const inState = (state: EffectiveState) => {
+        if (isAbove) return eq(t.state, state);
         if (chosen === undefined) return state === "active" ? sql`1 = 0` : undefined;
         return state === "active" ? eq(t.id, chosen.id) : ne(t.id, chosen.id);
       };
@@ -72,7 +84,7 @@ export function providerQueries<C extends ProviderConfig>(
         instanceId: logOf(context),
         everyInstance: true,
         filters: [
-          isOneOf(t.instanceId, logsOf(kind, context)),
+          isAbove ? ofAllContexts() : isOneOf(t.instanceId, logsOf(kind, context)),
           ...asked.filters(t),
           ...asked.states.map(inState),
         ],

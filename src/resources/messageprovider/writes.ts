@@ -11,6 +11,7 @@ import { type ProviderConfig } from "./kind.ts";
 import { newSigningKey } from "../object/signing-key.ts";
 import { type Deps } from "../../projection/module.ts";
 import { allIds } from "../../projection/ids.ts";
+import { requireSequence } from "../../eventstore/expected-sequence.ts";
 
 export type ProviderParts = Pick<Deps, "db" | "events" | "secrets" | "newId" | "limits">;
 
@@ -39,7 +40,11 @@ export function providerWrites<C extends ProviderConfig>(
     { given: [first], statePolicy }: WantedPatch<C>,
   ): Promise<Written> {
     if (first !== undefined) throw inheritedReadOnly(`${kind.name}_provider.${first}`);
-    if (statePolicy === undefined) return (await queries.see(row, context)).seen;
+    if (statePolicy === undefined) {
+      const { seen } = await queries.see(row, context);
+      requireSequence(scope, seen.sequence);
+      return seen;
+    }
     const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
       if (statePolicy === "activate") await makeOnlyOne(tx, context, row.id);
       return setPolicy(tx, row, context, statePolicy);
@@ -54,8 +59,7 @@ export function providerWrites<C extends ProviderConfig>(
     policy: StatePolicy,
   ): Promise<() => Written> {
     const { id, sequence, changeDate } = row;
-    const last = () => ({ id, sequence, changeDate, owner: ownerOf(row) });
-    return reuse.setPolicy(tx, { id, last }, context, policy);
+    return reuse.setPolicy(tx, { id, sequence, changeDate, owner: ownerOf(row) }, context, policy);
   }
 
   // What is counted here still holds at the commit: of two that are activated at once the later one stays.

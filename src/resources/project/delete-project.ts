@@ -22,7 +22,7 @@ export async function deleteProject(
     return { loaded, removed: removeProject(loaded.state, isOfService) };
   };
   // Refused before anything is taken away.
-  await events.transact(at, remove);
+  await events.transact(at, async (tx) => tx.written((await remove(tx)).loaded));
   await events.prepare(at, "project.removed", id);
   const written = await events.transact(at, async (tx) => {
     const { loaded, removed } = await remove(tx);

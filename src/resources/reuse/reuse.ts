@@ -33,12 +33,12 @@ export type Reuse = {
   /** Keeps the rows that have a state as a context sees them. */
   hasState(log: string, columns: StateColumns, from: OwnerRef, state: EffectiveState): SQL;
   /**
-   * Sets the policy of a context that inherits a resource, of which `last` tells the last event. That the resource is still
-   * there when the unit commits is for the caller to see to.
+   * Sets the policy of a context that inherits a resource, which is given as it is now. That the resource is still there when the
+   * unit commits is for the caller to see to.
    */
   setPolicy(
     tx: Transaction,
-    resource: { id: string; last: () => Written },
+    resource: Written,
     inheritor: OwnerRef,
     policy: StatePolicy,
   ): Promise<() => Written>;
@@ -90,14 +90,20 @@ export function createReuse(db: Database, policies: StatePolicies): Reuse {
       return state === "active" ? sql`${policy} <> ${inactive}` : sql`${policy} = ${inactive}`;
     },
 
-    async setPolicy(tx, { id, last }, inheritor, policy) {
+    async setPolicy(tx, resource, inheritor, policy) {
       const { aggregate, decide } = policies;
+      const { id } = resource;
       const loaded = await tx.load(aggregate, policyId(id, inheritor.id));
+      const own = loaded.last && {
+        sequence: loaded.last.sequence,
+        changeDate: loaded.last.createdAt,
+      };
+      tx.requireSequence((own === undefined ? resource : latest(resource, own)).sequence);
       const happened = decide(loaded.state, id, policy);
       tx.record(aggregate, loaded, happened, inheritor);
-      if (loaded.last === undefined && happened.length === 0) return last;
+      if (loaded.last === undefined && happened.length === 0) return () => resource;
       const written = tx.written(loaded);
-      return () => latest(last(), written());
+      return () => latest(resource, written());
     },
   };
 }

@@ -10,6 +10,7 @@ import type {
 import { editorOf, instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import { credentialWriter } from "../../authz/roles.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
+import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -115,8 +116,12 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
 
     async patchSession({ id, session: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the session");
-      const { state } = await events.load(session, scope.instanceId, id);
-      const checked = await checks.check(writeContext(scope), requireSession(state), wanted.checks);
+      const { state, last } = await events.load(session, scope.instanceId, id);
+      const sessionNow = requireSession(state);
+      // Before anything is checked: an attempt that comes to nothing would be one that nobody counts.
+      requireSequence(scope, last?.sequence ?? 0n);
+      const checking = withoutExpectation(writeContext(scope));
+      const checked = await checks.check(checking, sessionNow, wanted.checks);
       const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
         await requireLiving(tx, scope, loaded);

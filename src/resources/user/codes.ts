@@ -71,7 +71,8 @@ export type Codes = {
   /**
    * Spends a code: it counts once, for the subject it was made for, until it expires or was missed ten times. A wrong
    * one is counted by the same unit, so the caller must let the unit commit before they refuse. It is counted against the
-   * source of the request too, unless that was done (`isCounted`).
+   * source of the request too, unless that was done (`isCounted`, or `isGuessCounted` of the
+   * context).
    *
    * @returns how far what the code proves reaches; nothing for a wrong one
    * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong ones came from the source
@@ -176,7 +177,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
     },
 
     async spend(tx, user, kind, { code, subject, isCounted }) {
-      const guesses = isCounted ? undefined : budgets;
+      const guesses = isCounted || tx.at.isGuessCounted ? undefined : budgets;
       guesses?.spend("guesses", tx.at.source);
       const where = codeRef(user, kind);
       const row = await find(user, kind);

@@ -7,6 +7,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { toAuthenticators } from "./authenticator/convert.ts";
 import type { Throttling } from "./check/attempts.ts";
 import type { ContactKind } from "./contact.ts";
+import { storedMailAddress } from "./mail-address.ts";
 import type { UserRow } from "./queries.ts";
 
 const states: Record<string, UserState> = {
@@ -58,7 +59,7 @@ export type WantedContact = {
 
 export const toWantedContact = (kind: ContactKind, wanted: SetEmail | SetPhone): WantedContact => ({
   kind,
-  address: "address" in wanted ? wanted.address : wanted.number,
+  address: "address" in wanted ? storedMailAddress(wanted.address) : wanted.number,
   proof: toProof(wanted.verification.case),
   ...(wanted.verification.case === "sendCode" && "urlTemplate" in wanted.verification.value
     ? { urlTemplate: wanted.verification.value.urlTemplate }

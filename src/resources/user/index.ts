@@ -79,6 +79,8 @@ export {
   type PasskeyInvitation,
   passkeyInviter,
 } from "./web-authn/invitation.ts";
+export { storedMailAddress } from "./mail-address.ts";
+export { storedPhoneNumber } from "./phone-number.ts";
 export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
 export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";

@@ -147,6 +147,7 @@ export async function changeSettings(
     const happened = group.decide(owner.type, loaded.state, wished, demanded);
     await tenancy.requireContext(tx, scope);
     await during?.(tx, new Set(happened.map(propertyOf)));
+    tx.requireSequence(loaded.last?.sequence ?? 0n);
     tx.record(group.aggregate, loaded, happened, owner);
     // Setting nothing where nothing was ever set succeeds, and there is no event to tell of.
     return loaded.last === undefined && happened.length === 0

@@ -64,6 +64,7 @@ export async function openPostgres(options: {
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
     cacheVersion: (instanceId, dependencies) =>
       monitor?.isFresh() === true ? cacheVersions.read(instanceId, dependencies) : Number.NaN,
+    streamVersion: () => Number.NaN,
     async catchUp() {
       await monitor?.catchUp();
     },

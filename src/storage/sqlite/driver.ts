@@ -146,6 +146,10 @@ export function openSqlite(options: {
       return writes.commit(unit);
     },
     cacheVersion: cacheVersions.read,
+    streamVersion(aggregateId) {
+      noticeOnce();
+      return cacheVersions.readStream(aggregateId);
+    },
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,

@@ -66,13 +66,16 @@ const projectGrantSamples = ofService(ProjectGrantService.typeName, {
   PatchProjectGrant: {
     valid: async (world) => ({
       id: await newProjectGrant(world),
-      project_grant: { role_keys: [] },
+      project_grant: { role_keys: [key] },
     }),
     invalid: {
       request: { id: "1", project_grant: { role_keys: [tooLong] } },
       field: "project_grant.role_keys[0]",
     },
-    unknown: { request: { id: "404", project_grant: {} }, reason: noProjectGrant },
+    unknown: {
+      request: { id: "404", project_grant: { role_keys: [key] } },
+      reason: noProjectGrant,
+    },
     writes: true,
   },
   DeactivateProjectGrant: onId(noProjectGrant, newProjectGrant),
@@ -119,12 +122,12 @@ const userGrantSamples = ofService(UserGrantService.typeName, {
     writes: true,
   },
   PatchUserGrant: {
-    valid: async (world) => ({ id: await newUserGrant(world), user_grant: { role_keys: [] } }),
+    valid: async (world) => ({ id: await newUserGrant(world), user_grant: { role_keys: [key] } }),
     invalid: {
       request: { id: "1", user_grant: { role_keys: [tooLong] } },
       field: "user_grant.role_keys[0]",
     },
-    unknown: { request: { id: "404", user_grant: {} }, reason: noUserGrant },
+    unknown: { request: { id: "404", user_grant: { role_keys: [key] } }, reason: noUserGrant },
     writes: true,
   },
   DeactivateUserGrant: onId(noUserGrant, newUserGrant),

@@ -47,7 +47,7 @@ export const membershipSamples: Record<string, Sample> = ofService(MembershipSer
       request: { id: "1", membership: { roles: ["a", "a"] } },
       field: "membership.roles",
     },
-    unknown: { request: { id: "404", membership: {} }, reason: unknown },
+    unknown: { request: { id: "404", membership: { roles: ["ORG_OWNER"] } }, reason: unknown },
     writes: true,
     stranger: absent,
   },

@@ -114,6 +114,20 @@ describe("an operation", () => {
         description: "The ID of the execution, as in the details of each execution.",
         schema: { type: "string", minLength: 1, maxLength: 200 },
       },
+      {
+        name: "expected_sequence",
+        in: "query",
+        description: String(at(operation, "parameters", "1", "description")),
+        schema: { type: "string", format: "uint64" },
+      },
+      {
+        name: "If-Match",
+        in: "header",
+        description:
+          "The same as `expected_sequence`: the sequence in quotes, or `*` for the object whatever its sequence.",
+        schema: { type: "string" },
+        example: '"42"',
+      },
     ]);
     assert.equal(at(operation, "requestBody"), undefined);
   });
@@ -222,6 +236,13 @@ describe("the document of every service there is", () => {
   const document = documentOf(allMethods.map((method) => ruleOf(method)));
 
   it("is sound", () => assertSound(document));
+  it("has the sequence and If-Match as parameters of all that changes or removes an object", () => {
+    for (const { path, httpMethod, operation } of operationsOf(document)) {
+      if (!["patch", "put", "delete"].includes(httpMethod)) continue;
+      const names = elements(at(operation, "parameters")).map((one) => at(one, "name"));
+      assert.deepEqual(names.slice(-2), ["expected_sequence", "If-Match"], path);
+    }
+  });
   it("says something of everything that is ours", () => {
     for (const [name, schema] of entries(at(document, "components", "schemas"))) {
       if (!name.startsWith("idsvc.")) continue;

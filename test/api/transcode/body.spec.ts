@@ -293,7 +293,7 @@ describe("a request of path and query", () => {
         kind: "KIND_CALL",
       },
     ));
-  it("takes the empty object that clients send without being asked, whatever its media type (A4)", () => {
+  it("D88: takes the empty object that clients send without being asked, whatever its media type (A4)", () => {
     for (const body of ["{}", " {}\n"]) {
       assert.deepEqual(
         bound("DeleteHook", { body, contentType: "text/plain", variables: [["hook_id", "1"]] }),

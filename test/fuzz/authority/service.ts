@@ -40,6 +40,7 @@ const budgets = [
   "SENDER_MESSAGES",
   "REGISTRATIONS",
   "FLOWS",
+  "UNAUTHENTICATED",
   "CONNECTIONS",
 ];
 

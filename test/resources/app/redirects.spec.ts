@@ -256,7 +256,7 @@ describe("what does not fit the type of an app (specification 11.5)", () => {
   }
 });
 
-describe("redirects that must not be registered anew (J18)", () => {
+describe("D92: redirects that must not be registered anew (J18)", () => {
   const invalid = { code: 3, reason: "REDIRECT_URI_INVALID" };
   const unsafe = [
     "ms-msdt:/id",

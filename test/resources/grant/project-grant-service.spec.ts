@@ -109,10 +109,18 @@ describe("patching a project grant", () => {
     const { id } = await makeGrant();
     const { details } = await grantOf(id);
     const before = await eventCount();
-    for (const same of [{}, { role_keys: ["reader", "admin"] }]) {
-      assert.deepEqual(bodyOf(await patch(`/project_grants/${id}`, same)), { details });
-    }
+    const same = { role_keys: ["reader", "admin"] };
+    assert.deepEqual(bodyOf(await patch(`/project_grants/${id}`, same)), { details });
     assert.equal(await eventCount(), before);
+  });
+
+  it("is refused without a role, since a list that is empty cannot be told from none", async () => {
+    const { id } = await makeGrant();
+    for (const none of [{}, { role_keys: [] }]) {
+      const { refusal } = await patch(`/project_grants/${id}`, none);
+      const field = "project_grant.role_keys";
+      assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+    }
   });
 
   it("is refused with roles that the project lacks, and for an unknown grant", async () => {

@@ -206,12 +206,21 @@ describe("patching a user grant", () => {
     const read = await grantOf(id);
     assert.deepEqual([read.user_grant.role_keys, read.details], [role_keys, details]);
     const before = await eventCount();
-    for (const same of [{}, { role_keys: ["secret", "reader"] }]) {
-      assert.deepEqual(bodyOf(await patch(`/user_grants/${id}`, same)), { details });
-    }
+    const same = { role_keys: ["secret", "reader"] };
+    assert.deepEqual(bodyOf(await patch(`/user_grants/${id}`, same)), { details });
     assert.equal(await eventCount(), before);
     assertRefused((await patch(`/user_grants/${id}`, { role_keys: ["x"] })).refusal, unknownKey);
     assertRefused((await patch("/user_grants/404", { role_keys })).refusal, notFound);
+  });
+
+  it("is refused without a role, since a list that is empty cannot be told from none", async () => {
+    const { id } = await makeGrant(["admin"]);
+    for (const none of [{}, { role_keys: [] }]) {
+      const { refusal } = await patch(`/user_grants/${id}`, none);
+      const field = "user_grant.role_keys";
+      assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+    }
+    assert.deepEqual((await grantOf(id)).user_grant.role_keys, ["admin"]);
   });
 });
 

@@ -22,6 +22,8 @@ const noOptions = {
   is_auto_creation: false,
   is_auto_update: false,
   is_second_factor: false,
+  is_email_trusted: false,
+  is_phone_trusted: false,
   auto_linking: "AUTO_LINKING_OPTION_UNSPECIFIED",
 };
 

@@ -74,3 +74,5 @@ export async function startSmtpPeer(options: TestOptions = {}) {
     },
   });
 }
+
+export type SmtpPeer = Awaited<ReturnType<typeof startSmtpPeer>>;

@@ -22,9 +22,10 @@ export type Credentials =
   | { method: "none"; clientId: string }
   | { method: "private_key_jwt"; assertion: string; clientId: string | undefined };
 
-/** A client that has proven itself; `spend` is what its proof uses up. */
+/** A client that has proven itself, or may only name itself; `spend` is what its proof uses up. */
 export type AuthenticatedClient = {
   client: Client;
+  hasProven: boolean;
   spend: Extract<Spend, { kind: "assertion" }>[];
 };
 
@@ -77,12 +78,14 @@ export async function authenticateClient(
       const client = await clients.byId(at, clientId ?? "");
       throw invalidClient(false, { client, clientId: named, detail: verified.unproven });
     }
-    return { client: verified.client, spend: [verified.spend] };
+    return { client: verified.client, hasProven: true, spend: [verified.spend] };
   }
   const client = await clients.byId(at, credentials.clientId);
   // Asked of unknown clients as well: the answer takes the same time.
-  const isProven = method === "none" || (await clients.isSecret(at, client, credentials.secret));
-  if (isProven && client?.authMethod === method) return { client, spend: [] };
+  const isRight = method === "none" || (await clients.isSecret(at, client, credentials.secret));
+  if (isRight && client?.authMethod === method) {
+    return { client, hasProven: method !== "none", spend: [] };
+  }
   const detail = whyNot(client, method);
   throw invalidClient(method === "basic", { client, clientId: credentials.clientId, detail });
 }

@@ -43,7 +43,8 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
     if (grant.appGrant === undefined)
       return json(200, await grant.handle(parts, { request, form, at }));
     const credentials = readCredentials(request, form);
-    const { client, spend } = await authenticateClient(parts, at, credentials);
+    const { client, hasProven, spend } = await authenticateClient(parts, at, credentials);
+    const { clientId } = client;
     const { appGrant, handle } = grant;
     const answering = async () => {
       if (!client.grantTypes.includes(appGrant)) {
@@ -51,6 +52,8 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
       }
       return json(200, await handle(parts, { request, form, at, client, spend }));
     };
-    return asClient(client.clientId, () => usedUpAnyway(parts.tokens, at, spend, answering));
+    return asClient({ clientId, hasProven }, () =>
+      usedUpAnyway(parts.tokens, at, spend, answering),
+    );
   },
 });

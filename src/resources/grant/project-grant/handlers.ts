@@ -110,7 +110,6 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
 
     async patchProjectGrant({ id, projectGrant: patch }, scope) {
       const roleKeys = patch?.roleKeys ?? [];
-      if (roleKeys.length === 0) return change(scope, id, () => []);
       return {
         details: toDetails(await patchProjectGrant(deps, writeContext(scope), id, roleKeys)),
       };

@@ -1,3 +1,4 @@
+import { withoutExpectation } from "../../../eventstore/expected-sequence.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { allIds, someIds } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
@@ -42,7 +43,7 @@ export async function cascadeMostUserGrants(
   for (;;) {
     const ids = await someIds(db, userGrants.table, where, mostInOneUnit + 1);
     if (ids.length <= mostInOneUnit) return;
-    await events.transact(at, (tx) => remove(tx, ids));
+    await events.transact(withoutExpectation(at), (tx) => remove(tx, ids));
   }
 }
 
@@ -85,7 +86,7 @@ export async function cascadeMostRoles(
     for (;;) {
       const ids = await someIds(db, userGrantRoles, where, mostInOneUnit + 1, "userGrantId");
       if (ids.length <= mostInOneUnit) break;
-      await events.transact(at, (tx) => lose(tx, ids, lost));
+      await events.transact(withoutExpectation(at), (tx) => lose(tx, ids, lost));
     }
   }
 }

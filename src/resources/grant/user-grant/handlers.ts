@@ -79,7 +79,6 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
     patchUserGrant({ id, userGrant: patch }, scope) {
       const roleKeys = patch?.roleKeys ?? [];
       return change(scope, id, async (state, tx) => {
-        if (roleKeys.length === 0) return [];
         const changed = userGrants.patch(state, { roleKeys });
         if (state !== undefined && changed.length > 0) {
           await requireRoles(tx, scope, state, withoutKeys(roleKeys, state.roleKeys));

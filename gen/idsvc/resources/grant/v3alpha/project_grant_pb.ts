@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/grant/v3alpha/project_grant.proto.
  */
 export const file_idsvc_resources_grant_v3alpha_project_grant: GenFile = /*@__PURE__*/
-  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKHAQoMUHJvamVjdEdyYW50EiAKCnByb2plY3RfaWQYASABKAlCDLpICcgBAXIEwNQYARItChdncmFudGVkX29yZ2FuaXphdGlvbl9pZBgCIAEoCUIMukgJyAEBcgTA1BgBEiYKCXJvbGVfa2V5cxgDIAMoCUITukgQkgENEOgHGAEiBnIEwNQYASI7ChFQYXRjaFByb2plY3RHcmFudBImCglyb2xlX2tleXMYASADKAlCE7pIEJIBDRDoBxgBIgZyBMDUGAEi1wEKD0dldFByb2plY3RHcmFudBI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSNAoFc3RhdGUYAiABKA4yJS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuU3RhdGUSQgoNcHJvamVjdF9ncmFudBgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ncmFudC52M2FscGhhLlByb2plY3RHcmFudBIQCghhY2NlcHRlZBgEIAEoCGIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CjFpZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS9wcm9qZWN0X2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKHAQoMUHJvamVjdEdyYW50EiAKCnByb2plY3RfaWQYASABKAlCDLpICcgBAXIEwNQYARItChdncmFudGVkX29yZ2FuaXphdGlvbl9pZBgCIAEoCUIMukgJyAEBcgTA1BgBEiYKCXJvbGVfa2V5cxgDIAMoCUITukgQkgENEOgHGAEiBnIEwNQYASI9ChFQYXRjaFByb2plY3RHcmFudBIoCglyb2xlX2tleXMYASADKAlCFbpIEpIBDwgBEOgHGAEiBnIEwNQYASLXAQoPR2V0UHJvamVjdEdyYW50EjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxI0CgVzdGF0ZRgCIAEoDjIlLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5TdGF0ZRJCCg1wcm9qZWN0X2dyYW50GAMgASgLMisuaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuUHJvamVjdEdyYW50EhAKCGFjY2VwdGVkGAQgASgIYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Lets an organization grant roles of a project, which another organization owns, to users. There is one for a
@@ -62,7 +62,7 @@ export const ProjectGrantSchema: GenMessage<ProjectGrant> = /*@__PURE__*/
 export type PatchProjectGrant = Message<"idsvc.resources.grant.v3alpha.PatchProjectGrant"> & {
   /**
    * The roles that can be granted from now on, in the place of those so far. Users lose the roles that are no longer
-   * among them. Empty leaves them as they are.
+   * among them. At least one: a project grant that is to give none is deactivated or deleted.
    *
    * @generated from field: repeated string role_keys = 1;
    */

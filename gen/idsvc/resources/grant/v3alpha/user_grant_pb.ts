@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/grant/v3alpha/user_grant.proto.
  */
 export const file_idsvc_resources_grant_v3alpha_user_grant: GenFile = /*@__PURE__*/
-  fileDesc("Ci5pZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS91c2VyX2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKzAQoJVXNlckdyYW50Eh0KB3VzZXJfaWQYASABKAlCDLpICcgBAXIEwNQYARIgCgpwcm9qZWN0X2lkGAIgASgJQgy6SAnIAQFyBMDUGAESKAoQcHJvamVjdF9ncmFudF9pZBgDIAEoCUIJukgGcgTA1BgBSACIAQESJgoJcm9sZV9rZXlzGAQgAygJQhO6SBCSAQ0Q6AcYASIGcgTA1BgBQhMKEV9wcm9qZWN0X2dyYW50X2lkIjgKDlBhdGNoVXNlckdyYW50EiYKCXJvbGVfa2V5cxgBIAMoCUITukgQkgENEOgHGAEiBnIEwNQYASK8AQoMR2V0VXNlckdyYW50EjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxI0CgVzdGF0ZRgCIAEoDjIlLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5TdGF0ZRI8Cgp1c2VyX2dyYW50GAMgASgLMiguaWRzdmMucmVzb3VyY2VzLmdyYW50LnYzYWxwaGEuVXNlckdyYW50YgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("Ci5pZHN2Yy9yZXNvdXJjZXMvZ3JhbnQvdjNhbHBoYS91c2VyX2dyYW50LnByb3RvEh1pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYSKzAQoJVXNlckdyYW50Eh0KB3VzZXJfaWQYASABKAlCDLpICcgBAXIEwNQYARIgCgpwcm9qZWN0X2lkGAIgASgJQgy6SAnIAQFyBMDUGAESKAoQcHJvamVjdF9ncmFudF9pZBgDIAEoCUIJukgGcgTA1BgBSACIAQESJgoJcm9sZV9rZXlzGAQgAygJQhO6SBCSAQ0Q6AcYASIGcgTA1BgBQhMKEV9wcm9qZWN0X2dyYW50X2lkIjoKDlBhdGNoVXNlckdyYW50EigKCXJvbGVfa2V5cxgBIAMoCUIVukgSkgEPCAEQ6AcYASIGcgTA1BgBIrwBCgxHZXRVc2VyR3JhbnQSOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEjQKBXN0YXRlGAIgASgOMiUuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLlN0YXRlEjwKCnVzZXJfZ3JhbnQYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMuZ3JhbnQudjNhbHBoYS5Vc2VyR3JhbnRiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * The roles that a user has in a project. There is one for a user, a project and a project grant.
@@ -69,7 +69,8 @@ export const UserGrantSchema: GenMessage<UserGrant> = /*@__PURE__*/
  */
 export type PatchUserGrant = Message<"idsvc.resources.grant.v3alpha.PatchUserGrant"> & {
   /**
-   * The roles from now on, in the place of those so far. Empty leaves them as they are.
+   * The roles from now on, in the place of those so far. At least one: a user grant that is to give none is
+   * deactivated or deleted.
    *
    * @generated from field: repeated string role_keys = 1;
    */

@@ -36,7 +36,8 @@ export type Details = Message<"idsvc.resources.object.v3alpha.Details"> & {
 
   /**
    * Position in the event log of the instance, which only ever counts upwards. On read it is that of the last event
-   * of the resource; after a write it is that of the event just added.
+   * of the resource; after a write it is that of the event just added. Sent back as `expected_sequence`, or over HTTP as
+   * the header `If-Match: "<sequence>"`, it keeps a change from being made to another state of the resource.
    *
    * @generated from field: uint64 sequence = 2;
    */

@@ -28,7 +28,9 @@ export const file_idsvc_settings_object_v3alpha_object: GenFile = /*@__PURE__*/
 export type Details = Message<"idsvc.settings.object.v3alpha.Details"> & {
   /**
    * Position in the event log of the instance, which only ever counts upwards. On read it is that of the last event
-   * of these settings; after a write it is that of the event just added.
+   * of these settings, 0 where nothing was ever set; after a write it is that of the event just added. Sent back as
+   * `expected_sequence`, or over HTTP as the header `If-Match: "<sequence>"`, it keeps a change from being made to other
+   * settings than those that were read.
    *
    * @generated from field: uint64 sequence = 1;
    */

@@ -4,7 +4,7 @@ import {
   authenticateMachine,
   readCredentials,
 } from "../../client-auth/index.ts";
-import { OAuthError } from "../../errors.ts";
+import { asClient, OAuthError } from "../../errors.ts";
 import { required } from "../../form.ts";
 import { formOf, issueTokens } from "../../issue.ts";
 import { readScope } from "../../scope.ts";
@@ -18,22 +18,25 @@ export const clientCredentials: Grant = {
     const credentials = readCredentials(request, form);
     const machine = await authenticateMachine(parts, at, credentials);
     if (machine === undefined) {
-      const { client } = await authenticateClient(parts, at, credentials);
+      const { client, hasProven } = await authenticateClient(parts, at, credentials);
       const description = "apps have no grant client_credentials";
-      throw new OAuthError("unauthorized_client", description, { clientId: client.clientId });
+      const { clientId } = client;
+      throw new OAuthError("unauthorized_client", description, { clientId, hasProven });
     }
     const { user, clientId } = machine;
-    // There is nobody to be asked again: no refresh token, and no ID token of a user.
-    const scope = readScope(required(form, "scope")).filter((each) => each !== "offline_access");
-    return fieldsOf(
-      await issueTokens(parts, at, {
-        ...{ user, clientId, client: undefined, scope },
-        audience: await targetsOfMachine(parts, at, user, scope),
-        access: undefined,
-        session: undefined,
-        accessToken: formOf(user),
-        ...{ idToken: false, refreshToken: false, spend: [] },
-      }),
-    );
+    return asClient({ clientId, hasProven: true }, async () => {
+      // There is nobody to be asked again: no refresh token, and no ID token of a user.
+      const scope = readScope(required(form, "scope")).filter((each) => each !== "offline_access");
+      return fieldsOf(
+        await issueTokens(parts, at, {
+          ...{ user, clientId, client: undefined, scope },
+          audience: await targetsOfMachine(parts, at, user, scope),
+          access: undefined,
+          session: undefined,
+          accessToken: formOf(user),
+          ...{ idToken: false, refreshToken: false, spend: [] },
+        }),
+      );
+    });
   },
 };
