@@ -149,28 +149,14 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   }
 
   let stopping = false;
-  const perSource = new Map<string, number>();
-  /** Whether the connection may stay; otherwise it is closed. */
-  const accept = (socket: net.Socket): boolean => {
-    socket.on("error", () => {});
-    const address = socket.remoteAddress ?? "";
-    const source = sourceOf(address);
-    const others = perSource.get(source) ?? 0;
-    if (!options.mayConnect(address, others)) {
-      socket.destroy();
-      return false;
-    }
-    perSource.set(source, others + 1);
-    sockets.set(socket, undefined);
-    socket.once("close", () => {
-      const left = (perSource.get(source) ?? 1) - 1;
-      if (left === 0) perSource.delete(source);
-      else perSource.set(source, left);
+  const accept = acceptor(
+    options,
+    (socket) => sockets.set(socket, undefined),
+    (socket) => {
       sockets.delete(socket);
       silent.delete(socket);
-    });
-    return true;
-  };
+    },
+  );
   const server =
     options.tls === undefined
       ? net.createServer({ noDelay: true }, (socket) => {
@@ -222,6 +208,34 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       // Its timer of connection checks would keep the process alive.
       one.close();
     },
+  };
+}
+
+/** Says of each connection whether it may stay; otherwise it is closed. */
+function acceptor(
+  options: Pick<ServerOptions, "mayConnect">,
+  opened: (socket: net.Socket) => void,
+  closed: (socket: net.Socket) => void,
+) {
+  const perSource = new Map<string, number>();
+  return (socket: net.Socket): boolean => {
+    socket.on("error", () => {});
+    const address = socket.remoteAddress ?? "";
+    const source = sourceOf(address);
+    const others = perSource.get(source) ?? 0;
+    if (!options.mayConnect(address, others)) {
+      socket.destroy();
+      return false;
+    }
+    perSource.set(source, others + 1);
+    opened(socket);
+    socket.once("close", () => {
+      const left = (perSource.get(source) ?? 1) - 1;
+      if (left === 0) perSource.delete(source);
+      else perSource.set(source, left);
+      closed(socket);
+    });
+    return true;
   };
 }
 

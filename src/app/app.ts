@@ -1,3 +1,4 @@
+import type { DescService } from "@bufbuild/protobuf";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -80,7 +81,7 @@ export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver } = {},
 ): Promise<App> {
-  const { config, db, events, secrets, logger, now } = kernel;
+  const { config, db, events, logger, now } = kernel;
   const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
   const outside = createEgressClient({
     allow,
@@ -88,64 +89,21 @@ export async function startApp(
     userAgent: `idsvc/${version}`,
   });
   const organizations = organizationReader(db);
-  const memberships = membershipReader(db);
-  const features = featureReader(db, kernel.featureDefaults);
   let served: string[] = [];
-  const validator = protovalidate();
-  const uses = createCredentialUses({ db, now }, (err) =>
-    logger.error({ err }, "the last use of credentials cannot be written"),
-  );
-  const budgets = createBudgets({
-    guesses: config.budgetGuesses,
-    messages: config.budgetMessages,
-    recipientMessages: config.budgetRecipientMessages,
-    senderMessages: config.budgetSenderMessages,
-    registrations: config.budgetRegistrations,
-    flows: config.budgetFlows,
-    unauthenticated: config.budgetUnauthenticated,
-    connections: config.budgetConnections,
-  });
+  const budgets = budgetsOf(config);
   const refusals = createRefusals(
     { events, now, newId: kernel.newId, homesOf: homesReader(db), people: users },
     (err) => logger.error({ err }, "what was refused cannot be recorded"),
   );
-  // What callers are told must be as new as what any replica has acknowledged.
-  const currentOrganizations = {
-    byId: current(db, organizations.byId),
-    byDomain: current(db, organizations.byDomain),
-  };
-  const deps: Deps = {
-    noteUse: uses.note,
-    noteRefusal: refusals.note,
-    sessionMakers: sessionMakers({ db, secrets, now }),
-    tokensInName: tokensInName({ db }),
-    db,
-    events,
-    secrets,
-    tenancy: organizationTenancy(db, currentOrganizations),
-    organizations: currentOrganizations,
-    memberships,
-    newId: kernel.newId,
-    version,
-    now,
-    limits: {
-      listDefault: config.listLimitDefault,
-      listMax: config.listLimitMax,
-      historyDefault: config.historyLimitDefault,
-      historyMax: config.historyLimitMax,
-    },
-    budgets,
-    proveDomain: createDomainProof(outside),
-    egress: outside,
-    federation: createFederation({ egress: outside, now }),
-    features,
-    readMessage: messageReader(validator),
-    checkUrl: (url, field) => checkTargetUrl(url, allow, field),
-    registry: {
-      methods: () => served,
-      services: () => [...new Set(served.map((path) => path.slice(1, path.lastIndexOf("/"))))],
-    },
-  };
+  const validator = protovalidate();
+  const uses = createCredentialUses({ db, now }, (err) =>
+    logger.error({ err }, "the last use of credentials cannot be written"),
+  );
+  const deps = depsOf(kernel, {
+    ...{ allow, outside, budgets, validator, uses, refusals },
+    served: () => served,
+  });
+  const { features, memberships } = deps;
   const executor = createExecutor(deps, {
     ...{ db, outside, logger, memberships },
     methodOf: (path) => methods.get(path),
@@ -164,43 +122,14 @@ export async function startApp(
   const methods = new Map(
     services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
   );
-  const metrics = createMetrics({
-    methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
-    eventTypes: events.eventTypes,
-  });
-  kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  const metrics = metricsOf(kernel, services, budgets);
   executor.measure(metrics);
-  metrics.counter(
-    "idsvc_budget_refusals_total",
-    "What was refused because one source had used up its budget, by budget.",
-    () => [...budgets.refusals()].map(([budget, value]) => ({ labels: { budget }, value })),
-  );
   const ofStore = clientPorts({ ...deps, features });
-  const ports: Ports = {
-    instances: instanceReader(db),
-    organizations,
-    memberships,
-    powers: powerReader(db),
-    registrations: registrationReader(deps),
-    stepUp: stepUp({ db, organizations, now }),
-    features,
-    tokens: [
-      sessionTokens({ db, secrets, organizations, memberships, now }),
-      oidcAccessTokens({ ...ofStore, db }),
-      personalAccessTokens({ db, secrets, organizations, now, noteUse: uses.note }),
-      systemCallers(config.systemCallers, now),
-    ],
+  const ports = portsOf(kernel, deps, {
+    ...{ organizations, validator, metrics, externalUrl },
+    accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
-    validator,
-    logger,
-    metrics,
-    noteRefusal: refusals.note,
-    budgets,
-    slowDown: createSlowDown(),
-    showAddress: showAddresses(config.logAddresses, kernel.masterKeys.current.key, now),
-    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
-    externalUrl,
-  };
+  });
   const stopping = new AbortController();
   const callDefaults = {
     timeoutMs: config.callTimeoutMs,
@@ -270,15 +199,7 @@ export async function startApp(
       module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
       [],
   );
-  const reserve = diskReserve(config.dataDir);
-  if (!reserve.hold()) logger.warn({ folder: config.dataDir }, "the disk has no space in reserve");
-  kernel.writes.onChange((isWritable) => {
-    readiness.impede(isWritable ? undefined : "the store cannot write");
-    if (isWritable) {
-      reserve.hold();
-      logger.info("the store can write again");
-    } else logger.error("the store cannot write: reads go on, nothing is changed");
-  });
+  const reserve = watchDisk(kernel, readiness);
   readiness.set(true);
   return {
     port: listening.port,
@@ -296,6 +217,146 @@ export async function startApp(
       // Calls that ended until now leave their records.
       await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
     },
+  };
+}
+
+type Made = {
+  allow: ReturnType<typeof egressAllowInForce>;
+  outside: ReturnType<typeof createEgressClient>;
+  budgets: ReturnType<typeof createBudgets>;
+  validator: ReturnType<typeof protovalidate>;
+  uses: ReturnType<typeof createCredentialUses>;
+  refusals: ReturnType<typeof createRefusals>;
+  /** The paths of the methods that are served. */
+  served: () => readonly string[];
+};
+
+/** What slices may use of the kernel. */
+function depsOf(
+  { config, db, events, secrets, now, newId, featureDefaults }: Kernel,
+  { allow, outside, budgets, validator, uses, refusals, served }: Made,
+): Deps {
+  const organizations = organizationReader(db);
+  // What callers are told must be as new as what any replica has acknowledged.
+  const currentOrganizations = {
+    byId: current(db, organizations.byId),
+    byDomain: current(db, organizations.byDomain),
+  };
+  return {
+    noteUse: uses.note,
+    noteRefusal: refusals.note,
+    sessionMakers: sessionMakers({ db, secrets, now }),
+    tokensInName: tokensInName({ db }),
+    db,
+    events,
+    secrets,
+    tenancy: organizationTenancy(db, currentOrganizations),
+    organizations: currentOrganizations,
+    memberships: membershipReader(db),
+    newId,
+    version,
+    now,
+    limits: {
+      listDefault: config.listLimitDefault,
+      listMax: config.listLimitMax,
+      historyDefault: config.historyLimitDefault,
+      historyMax: config.historyLimitMax,
+    },
+    budgets,
+    proveDomain: createDomainProof(outside),
+    egress: outside,
+    federation: createFederation({ egress: outside, now }),
+    features: featureReader(db, featureDefaults),
+    readMessage: messageReader(validator),
+    checkUrl: (url, field) => checkTargetUrl(url, allow, field),
+    registry: {
+      methods: served,
+      services: () => [...new Set(served().map((path) => path.slice(1, path.lastIndexOf("/"))))],
+    },
+  };
+}
+
+const budgetsOf = (config: Config) =>
+  createBudgets({
+    guesses: config.budgetGuesses,
+    messages: config.budgetMessages,
+    recipientMessages: config.budgetRecipientMessages,
+    senderMessages: config.budgetSenderMessages,
+    registrations: config.budgetRegistrations,
+    flows: config.budgetFlows,
+    unauthenticated: config.budgetUnauthenticated,
+    connections: config.budgetConnections,
+  });
+
+function metricsOf(
+  kernel: Kernel,
+  services: readonly DescService[],
+  budgets: ReturnType<typeof createBudgets>,
+): Metrics {
+  const metrics = createMetrics({
+    methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
+    eventTypes: kernel.events.eventTypes,
+  });
+  kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
+  metrics.counter(
+    "idsvc_budget_refusals_total",
+    "What was refused because one source had used up its budget, by budget.",
+    () => [...budgets.refusals()].map(([budget, value]) => ({ labels: { budget }, value })),
+  );
+  return metrics;
+}
+
+/** While the store cannot write, the service is not ready; room that was held back on the disk lets it end well. */
+function watchDisk(
+  { config, logger, writes }: Kernel,
+  readiness: ReturnType<typeof createReadiness>,
+) {
+  const reserve = diskReserve(config.dataDir);
+  if (!reserve.hold()) logger.warn({ folder: config.dataDir }, "the disk has no space in reserve");
+  writes.onChange((isWritable) => {
+    readiness.impede(isWritable ? undefined : "the store cannot write");
+    if (isWritable) {
+      reserve.hold();
+      logger.info("the store can write again");
+    } else logger.error("the store cannot write: reads go on, nothing is changed");
+  });
+  return reserve;
+}
+
+/** What the interceptors of calls ask. */
+function portsOf(
+  { config, db, secrets, logger, now, masterKeys }: Kernel,
+  deps: Deps,
+  parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
+    accessTokens: Ports["tokens"][number];
+  },
+): Ports {
+  const { features, memberships, noteUse, noteRefusal, budgets } = deps;
+  const { organizations, validator, metrics, externalUrl, executions, accessTokens } = parts;
+  return {
+    instances: instanceReader(db),
+    organizations,
+    memberships,
+    powers: powerReader(db),
+    registrations: registrationReader(deps),
+    stepUp: stepUp({ db, organizations, now }),
+    features,
+    tokens: [
+      sessionTokens({ db, secrets, organizations, memberships, now }),
+      accessTokens,
+      personalAccessTokens({ db, secrets, organizations, now, noteUse }),
+      systemCallers(config.systemCallers, now),
+    ],
+    executions,
+    validator,
+    logger,
+    metrics,
+    noteRefusal,
+    budgets,
+    slowDown: createSlowDown(),
+    showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
+    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
+    externalUrl,
   };
 }
 

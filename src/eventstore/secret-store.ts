@@ -95,10 +95,8 @@ export interface SecretStore {
 
 const personalKeyKind = "personal_key";
 
-export function createSecretStore(db: Database, masters: MasterKeys): SecretStore {
+function statementsOf(db: Database) {
   const t = db.table(secrets);
-  const instanceKeys = new Map<string, SealingKey>();
-
   const one = db.read
     .select()
     .from(t)
@@ -123,6 +121,13 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       ),
     )
     .prepare("find_secret");
+  return { one, byDigest };
+}
+
+export function createSecretStore(db: Database, masters: MasterKeys): SecretStore {
+  const instanceKeys = new Map<string, SealingKey>();
+
+  const { one, byDigest } = statementsOf(db);
   const read = async (ref: SecretRef): Promise<Row<typeof secrets> | undefined> =>
     (await one.execute(ref))[0];
 

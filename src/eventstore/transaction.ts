@@ -198,9 +198,31 @@ export function createTransact(parts: Parts): Transact {
 const refusalOf = ({ catalog }: Parts, error: ClaimTaken): Error =>
   catalog.claimErrors.get(error.kind)?.() ?? error;
 
+type Loads = Map<string, { aggregateType: string; loaded: Loaded<unknown> }>;
+
+/** What was only read stays as it is; a stream that is written is guarded by the uniqueness of its versions. */
+function expectUnchanged(
+  expect: Expectation[],
+  loads: Loads,
+  recordings: ReadonlyMap<string, unknown>,
+): void {
+  for (const [key, { aggregateType, loaded }] of loads) {
+    if (recordings.has(key)) continue;
+    const { id: aggregateId, version } = loaded;
+    expect.push({ kind: "stream", aggregateType, aggregateId, version });
+  }
+}
+
+/** The last event of an object that the unit leaves as it is. */
+function before({ id, last }: Loaded<unknown>): Written {
+  if (last === undefined) throw new Error(`nothing ever happened to ${id}`);
+  const { sequence, createdAt: changeDate, owner } = last;
+  return { id, sequence, changeDate, owner };
+}
+
 function createTransaction(parts: Parts, at: WriteContext) {
   const createdAt = parts.now();
-  const loads = new Map<string, { aggregateType: string; loaded: Loaded<unknown> }>();
+  const loads: Loads = new Map();
   const recordings = new Map<string, Recording>();
   const expect: Expectation[] = [];
   const changes: RowChange[] = [];
@@ -309,9 +331,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
           const sequence = firstSequence + BigInt(recorded.index);
           return { id, sequence, changeDate: createdAt, owner: recorded.owner };
         }
-        if (loaded.last === undefined) throw new Error(`nothing ever happened to ${id}`);
-        const { sequence, createdAt: changeDate, owner } = loaded.last;
-        return { id, sequence, changeDate, owner };
+        return before(loaded);
       };
     },
   };
@@ -321,16 +341,7 @@ function createTransaction(parts: Parts, at: WriteContext) {
   async function commit(): Promise<void> {
     if (!isJudged) throw new Error("the unit does not judge the sequence that the call expects");
     if (recordings.size === 0 && changes.length === 0) return;
-    for (const [key, { aggregateType, loaded }] of loads) {
-      // A stream that is written is guarded by the uniqueness of its versions.
-      if (recordings.has(key)) continue;
-      expect.push({
-        kind: "stream",
-        aggregateType,
-        aggregateId: loaded.id,
-        version: loaded.version,
-      });
-    }
+    expectUnchanged(expect, loads, recordings);
     const isKept = (key: string) => recordings.has(key) || loads.has(key);
     if (usedIds !== undefined) expect.push(...usedIds.expected(isKept));
     const { stored, claims, rows, origin } = await assemble(parts, {

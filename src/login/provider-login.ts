@@ -30,7 +30,7 @@ export type ProviderLogin = {
 const mostTries = 4;
 
 export function createProviderLogin(parts: RouteParts): ProviderLogin {
-  const { db, call, users, intents, functions, advance, checks, policyOf } = parts;
+  const { db, call, intents, functions, advance, checks, policyOf } = parts;
   const instance = instanceFacts(db);
   const byVerifiedContact = verifiedContactReader(db);
 
@@ -62,63 +62,6 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     return advance.next(context);
   }
 
-  /** What the provider says now replaces what the account says (`is_auto_update`). */
-  async function update(
-    context: PageContext,
-    userId: string,
-    { owner }: Idp,
-    identity: ExternalIdentity,
-  ): Promise<void> {
-    const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
-    const data = profileOf(identity);
-    const { email, isEmailVerified } = identity;
-    const known = user?.user?.contact;
-    const phone = phoneSaid(identity, known?.phone);
-    const contact = {
-      ...(isEmailVerified && email !== undefined && email !== known?.email?.address
-        ? { email: { address: email, verification: verified } }
-        : {}),
-      ...(phone && { phone }),
-    };
-    try {
-      const patch = { data, ...(Object.keys(contact).length === 0 ? {} : { contact }) };
-      await call(
-        UserService.method.patchUser,
-        { id: userId, user: patch },
-        byWordOf(context, owner),
-      );
-    } catch (error) {
-      // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep them out.
-      if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
-    }
-  }
-
-  /** The one user whom `auto_linking` means. */
-  async function candidateOf(
-    context: PageContext,
-    { options, id }: Idp,
-    { username, email, isEmailVerified }: ExternalIdentity,
-  ): Promise<string | undefined> {
-    const { instanceId } = context.at;
-    const { organizationId } = context.tenant;
-    // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
-    const byMail = (address: string | undefined) =>
-      address !== undefined && address === email && isEmailVerified === true
-        ? byVerifiedContact(instanceId, address, organizationId, true)
-        : undefined;
-    const found =
-      options.autoLinking === "username" && username !== undefined
-        ? ((await users.findByName(instanceId, username, organizationId)) ??
-          (await byMail(username)))
-        : options.autoLinking === "email"
-          ? await byMail(email)
-          : undefined;
-    if (found === undefined || !(await isMeant(parts, context, found))) return undefined;
-    const home = await users.organizationOf(instanceId, found);
-    const isOn = home !== undefined && (await intents.isActive(instanceId, home, id));
-    return isOn ? found : undefined;
-  }
-
   /** Where an account is made: the organization of the login, of the provider, or the default one. */
   async function homeOf(context: PageContext, { owner }: Idp): Promise<string> {
     const { instanceId } = context.at;
@@ -126,25 +69,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     return home ?? (await instance(instanceId)).defaultOrganizationId;
   }
 
-  async function pendingAccount(
-    context: PageContext,
-  ): Promise<{ idp: Idp; identity: ExternalIdentity }> {
-    const { instanceId } = context.at;
-    const { idp: of } = context.flow.data;
-    if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const proof = { id: of.intentId, flowId: context.flow.id };
-    const said = await intents.said(instanceId, proof);
-    if (said === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const { organizationId } = context.tenant;
-    const idp = await intents.provider(instanceId, of.idpId);
-    if (idp === undefined || !(await intents.isActive(instanceId, organizationId, of.idpId))) {
-      throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it was switched off meanwhile");
-    }
-    return { idp, identity: said.identity };
-  }
-
   async function create(context: PageContext, account: NewAccount): Promise<LoginAnswer> {
-    const { idp, identity } = await pendingAccount(context);
+    const { idp, identity } = await pendingAccount(parts, context);
     const { instanceId } = context.at;
     const organizationId = await homeOf(context, idp);
     const { isCreationAllowed, isAutoCreation } = idp.options;
@@ -190,7 +116,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   }
 
   return {
-    pendingAccount,
+    pendingAccount: (context) => pendingAccount(parts, context),
     create,
 
     async arrived(context, { id: intentId, idpId, userId, identity }) {
@@ -200,11 +126,11 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const { options } = idp;
       if (userId !== undefined) {
         const answer = await letIn(context, userId, intentId);
-        if (options.isAutoUpdate) await update(context, userId, idp, identity);
+        if (options.isAutoUpdate) await update(parts, context, userId, idp, identity);
         return answer;
       }
       const { sessionId: _, userId: __, ...rest } = context.flow.data;
-      const candidateId = await candidateOf(context, idp, identity);
+      const candidateId = await candidateOf(parts, byVerifiedContact, context, idp, identity);
       const of = { intentId, idpId, ...(candidateId === undefined ? {} : { candidateId }) };
       await context.save({ ...rest, idp: of });
       if (candidateId !== undefined) return context.go(paths.providerAccount);
@@ -224,6 +150,80 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
+}
+
+/** What the provider says now replaces what the account says (`is_auto_update`). */
+async function update(
+  { call }: RouteParts,
+  context: PageContext,
+  userId: string,
+  { owner }: Idp,
+  identity: ExternalIdentity,
+): Promise<void> {
+  const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
+  const data = profileOf(identity);
+  const { email, isEmailVerified } = identity;
+  const known = user?.user?.contact;
+  const phone = phoneSaid(identity, known?.phone);
+  const contact = {
+    ...(isEmailVerified && email !== undefined && email !== known?.email?.address
+      ? { email: { address: email, verification: verified } }
+      : {}),
+    ...(phone && { phone }),
+  };
+  try {
+    const patch = { data, ...(Object.keys(contact).length === 0 ? {} : { contact }) };
+    await call(UserService.method.patchUser, { id: userId, user: patch }, byWordOf(context, owner));
+  } catch (error) {
+    // What the schema does not take, or somebody else has, is left as it is: it is no reason to keep them out.
+    if (!(error instanceof DomainError) || !unfit.has(error.kind)) throw error;
+  }
+}
+
+/** The one user whom `auto_linking` means. */
+async function candidateOf(
+  parts: RouteParts,
+  byVerifiedContact: ReturnType<typeof verifiedContactReader>,
+  context: PageContext,
+  { options, id }: Idp,
+  { username, email, isEmailVerified }: ExternalIdentity,
+): Promise<string | undefined> {
+  const { users, intents } = parts;
+  const { instanceId } = context.at;
+  const { organizationId } = context.tenant;
+  // An address counts for a link where the provider has proven it and its mark here reaches so far, also as a username.
+  const byMail = (address: string | undefined) =>
+    address !== undefined && address === email && isEmailVerified === true
+      ? byVerifiedContact(instanceId, address, organizationId, true)
+      : undefined;
+  const found =
+    options.autoLinking === "username" && username !== undefined
+      ? ((await users.findByName(instanceId, username, organizationId)) ?? (await byMail(username)))
+      : options.autoLinking === "email"
+        ? await byMail(email)
+        : undefined;
+  if (found === undefined || !(await isMeant(parts, context, found))) return undefined;
+  const home = await users.organizationOf(instanceId, found);
+  const isOn = home !== undefined && (await intents.isActive(instanceId, home, id));
+  return isOn ? found : undefined;
+}
+
+async function pendingAccount(
+  { intents }: RouteParts,
+  context: PageContext,
+): Promise<{ idp: Idp; identity: ExternalIdentity }> {
+  const { instanceId } = context.at;
+  const { idp: of } = context.flow.data;
+  if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+  const proof = { id: of.intentId, flowId: context.flow.id };
+  const said = await intents.said(instanceId, proof);
+  if (said === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+  const { organizationId } = context.tenant;
+  const idp = await intents.provider(instanceId, of.idpId);
+  if (idp === undefined || !(await intents.isActive(instanceId, organizationId, of.idpId))) {
+    throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: it was switched off meanwhile");
+  }
+  return { idp, identity: said.identity };
 }
 
 /** Addresses that a provider of an organization calls verified are so by the word of that organization (J9). */

@@ -108,30 +108,8 @@ export function registerRoutes(parts: RouteParts): Route[] {
     if (code === "") return wrongCode;
     const newcomer = newcomerOf(context);
     return newcomer === undefined
-      ? verifyOfUser(context, code)
-      : verifyNewcomer(context, newcomer, code);
-  }
-
-  async function verifyNewcomer(context: PageContext, newcomer: Newcomer, code: string) {
-    const tried = { id: newcomer.id, address: newcomer.email, code };
-    if (!(await newcomers.prove(writing(context, "system:login"), tried))) return wrongCode;
-    await context.save({ ...context.flow.data, newcomer: { ...newcomer, isProven: true } });
-    return [];
-  }
-
-  async function verifyOfUser(context: PageContext, verificationCode: string) {
-    const { user } = (await advance.sessionOf(context)) ?? {};
-    if (user === undefined) return wrongCode;
-    try {
-      const request = { id: user.id, verificationCode };
-      await call(UserService.method.verifyContactEmail, request, asUser(context, user));
-    } catch (error) {
-      toProblems(error);
-      return wrongCode;
-    }
-    const { mustVerifyEmail: _, ...rest } = context.flow.data;
-    await context.save(rest);
-    return [];
+      ? verifyOfUser(parts, context, code)
+      : verifyNewcomer(newcomers, context, newcomer, code);
   }
 
   return [
@@ -171,6 +149,37 @@ export function registerRoutes(parts: RouteParts): Route[] {
       },
     },
   ];
+}
+
+async function verifyNewcomer(
+  newcomers: ReturnType<typeof createNewcomers>,
+  context: PageContext,
+  newcomer: Newcomer,
+  code: string,
+) {
+  const tried = { id: newcomer.id, address: newcomer.email, code };
+  if (!(await newcomers.prove(writing(context, "system:login"), tried))) return wrongCode;
+  await context.save({ ...context.flow.data, newcomer: { ...newcomer, isProven: true } });
+  return [];
+}
+
+async function verifyOfUser(
+  { advance, call }: RouteParts,
+  context: PageContext,
+  verificationCode: string,
+) {
+  const { user } = (await advance.sessionOf(context)) ?? {};
+  if (user === undefined) return wrongCode;
+  try {
+    const request = { id: user.id, verificationCode };
+    await call(UserService.method.verifyContactEmail, request, asUser(context, user));
+  } catch (error) {
+    toProblems(error);
+    return wrongCode;
+  }
+  const { mustVerifyEmail: _, ...rest } = context.flow.data;
+  await context.save(rest);
+  return [];
 }
 
 /** Who is registering in the flow; whoever has logged in meanwhile is not. */

@@ -22,7 +22,6 @@ const usualName = "login";
 /** A second factor for who must have one and has none: an app with codes, or a passkey; recovery codes after it. */
 export function setupRoutes(parts: RouteParts): Route[] {
   const { advance, users, call } = parts;
-  const totps = createTotpStore(parts.secrets);
 
   /** Only somebody whose first factor is proven, and who has no second one, sets one up here. */
   async function requireDue(context: PageContext): Promise<LoginSession> {
@@ -79,29 +78,7 @@ export function setupRoutes(parts: RouteParts): Route[] {
     return context.show((page) => setupRecoveryCodesPage(page, { codes }));
   }
 
-  async function showTotp(context: PageContext): Promise<LoginAnswer> {
-    const { user } = await requireDue(context);
-    const { setup } = context.flow.data;
-    if (setup?.kind !== "totp") return context.go(paths.setup);
-    const at = { instanceId: context.at.instanceId, userId: user.id };
-    const secret = await totps.read(at, setup.totpId);
-    if (secret === undefined) return context.go(paths.setup);
-    const uri = new URL(setup.uri);
-    uri.searchParams.set("secret", secret);
-    const view = { uri: uri.href, secret };
-    return context.show((page) => setupTotpPage(page, view), { self: paths.setupTotp });
-  }
-
-  async function showPasskey(context: PageContext): Promise<LoginAnswer> {
-    const { user } = await requireDue(context);
-    const { setup } = context.flow.data;
-    if (setup?.kind !== "passkey") return context.go(paths.setup);
-    const account = await users.account(context.at.instanceId, user.id);
-    const view = { account, options: setup.options };
-    return context.show((page) => setupPasskeyPage(page, view), {
-      self: paths.setupPasskey,
-    });
-  }
+  const steps = { requireDue, done };
 
   return [
     {
@@ -120,50 +97,8 @@ export function setupRoutes(parts: RouteParts): Route[] {
         return kind === undefined ? context.go(paths.setup) : begin(context, kind);
       },
     },
-    {
-      path: paths.setupTotp,
-      get: showTotp,
-      async post(context) {
-        const session = await requireDue(context);
-        const { setup } = context.flow.data;
-        if (setup?.kind !== "totp") return context.go(paths.setup);
-        const { id } = session.user;
-        const code = valueOf(context, "code").replaceAll(" ", "");
-        const request = { id, totpId: setup.totpId, code };
-        try {
-          const caller = asUser(context, session.user);
-          await call(UserService.method.verifyTOTPRegistration, request, caller);
-        } catch (error) {
-          toProblems(error);
-          return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
-        }
-        return done(context, session, { kind: "totp" });
-      },
-    },
-    {
-      path: paths.setupPasskey,
-      get: showPasskey,
-      async post(context) {
-        const session = await requireDue(context);
-        const { setup } = context.flow.data;
-        if (setup?.kind !== "passkey") return context.go(paths.setup);
-        const { id } = session.user;
-        const { webAuthNId } = setup;
-        const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
-        const verify = { publicKeyCredential, webAuthNName: usualName };
-        try {
-          const request = { id, webAuthNId, verify };
-          const caller = asUser(context, session.user);
-          await call(UserService.method.verifyWebAuthNRegistration, request, caller);
-        } catch (error) {
-          const problems = toProblems(error);
-          const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
-          const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-          return context.again({ problems: [{ code }] });
-        }
-        return done(context, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
-      },
-    },
+    totpRoute(parts, steps),
+    passkeyRoute(parts, steps),
     // The codes are shown only once: there is nothing to come back to.
     {
       path: paths.setupRecoveryCodes,
@@ -171,4 +106,88 @@ export function setupRoutes(parts: RouteParts): Route[] {
       post: (context) => advance.next(context),
     },
   ];
+}
+
+type Steps = {
+  requireDue(context: PageContext): Promise<LoginSession>;
+  done(context: PageContext, session: LoginSession, proof: Proof): Promise<LoginAnswer>;
+};
+
+function totpRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
+  const { call } = parts;
+  const totps = createTotpStore(parts.secrets);
+
+  async function showTotp(context: PageContext): Promise<LoginAnswer> {
+    const { user } = await requireDue(context);
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "totp") return context.go(paths.setup);
+    const at = { instanceId: context.at.instanceId, userId: user.id };
+    const secret = await totps.read(at, setup.totpId);
+    if (secret === undefined) return context.go(paths.setup);
+    const uri = new URL(setup.uri);
+    uri.searchParams.set("secret", secret);
+    const view = { uri: uri.href, secret };
+    return context.show((page) => setupTotpPage(page, view), { self: paths.setupTotp });
+  }
+
+  return {
+    path: paths.setupTotp,
+    get: showTotp,
+    async post(context) {
+      const session = await requireDue(context);
+      const { setup } = context.flow.data;
+      if (setup?.kind !== "totp") return context.go(paths.setup);
+      const { id } = session.user;
+      const code = valueOf(context, "code").replaceAll(" ", "");
+      const request = { id, totpId: setup.totpId, code };
+      try {
+        const caller = asUser(context, session.user);
+        await call(UserService.method.verifyTOTPRegistration, request, caller);
+      } catch (error) {
+        toProblems(error);
+        return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
+      }
+      return done(context, session, { kind: "totp" });
+    },
+  };
+}
+
+function passkeyRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
+  const { call, users } = parts;
+
+  async function showPasskey(context: PageContext): Promise<LoginAnswer> {
+    const { user } = await requireDue(context);
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "passkey") return context.go(paths.setup);
+    const account = await users.account(context.at.instanceId, user.id);
+    const view = { account, options: setup.options };
+    return context.show((page) => setupPasskeyPage(page, view), {
+      self: paths.setupPasskey,
+    });
+  }
+
+  return {
+    path: paths.setupPasskey,
+    get: showPasskey,
+    async post(context) {
+      const session = await requireDue(context);
+      const { setup } = context.flow.data;
+      if (setup?.kind !== "passkey") return context.go(paths.setup);
+      const { id } = session.user;
+      const { webAuthNId } = setup;
+      const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
+      const verify = { publicKeyCredential, webAuthNName: usualName };
+      try {
+        const request = { id, webAuthNId, verify };
+        const caller = asUser(context, session.user);
+        await call(UserService.method.verifyWebAuthNRegistration, request, caller);
+      } catch (error) {
+        const problems = toProblems(error);
+        const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
+        const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
+        return context.again({ problems: [{ code }] });
+      }
+      return done(context, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
+    },
+  };
 }

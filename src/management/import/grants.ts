@@ -6,7 +6,7 @@ import { requireOrganization } from "../../resources/org/index.ts";
 import { projectNotFound, projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
 import { created, existed, kind, type Kind, type ImportContext } from "./kind.ts";
-import { requireOwnProject } from "./projects.ts";
+import { requireOwnProject } from "./own-project.ts";
 
 /** Roles that the organization grants to users, of its own projects or of those that were granted to it. */
 export const grantKinds = ({ newId }: Deps): Kind[] => [

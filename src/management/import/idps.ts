@@ -21,7 +21,7 @@ import {
   type Ref,
   type Write,
 } from "./kind.ts";
-import { idTaken, ownerOf } from "./projects.ts";
+import { idTaken, ownerOf } from "./own-project.ts";
 
 type Data = Pick<OidcIdpData | JwtIdpData, "name" | "autoRegister" | "options">;
 

@@ -26,7 +26,7 @@ import {
   type ImportContext,
   type Ref,
 } from "./kind.ts";
-import { requireOwnProject } from "./projects.ts";
+import { requireOwnProject } from "./own-project.ts";
 
 type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
 

@@ -107,7 +107,8 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
         const added = addToOrganization(loaded.owner.state, own, standing);
         if (type === undefined) await requireFree(tx, scope.instanceId, own.domain);
         tx.record(organization, loaded.owner, added);
-        const asked = type && (await newChallenge(tx, scope, own.domainId, own.domain, type));
+        const asked =
+          type && (await newChallenge(secrets, tx, scope, own.domainId, own.domain, type));
         return [tx.written(loaded.owner), asked];
       });
       return { details: ownDetails(written(), own.domainId, organizationId, scope), ...validation };
@@ -121,7 +122,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
         const loaded = await tx.load(organization, row.organizationId);
         tx.requireSequence((await rowOf(scope, id)).sequence);
         tx.record(organization, loaded, changeValidation(loaded.state, id, type));
-        return [tx.written(loaded), await newChallenge(tx, scope, id, row.name, type)];
+        return [tx.written(loaded), await newChallenge(secrets, tx, scope, id, row.name, type)];
       });
       return { details: ownDetails(written(), id, row.organizationId, scope), ...validation };
     },
@@ -221,23 +222,24 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
     });
     return { details: ownDetails(written(), id, organizationId, scope) };
   }
+}
 
-  async function newChallenge(
-    tx: Transaction,
-    { instanceId }: Scope,
-    id: string,
-    domain: string,
-    type: ValidationType,
-  ): Promise<{ validation: MessageInitShape<typeof DomainValidationSchema> }> {
-    const token = randomBytes(24).toString("base64url");
-    tx.write(await secrets.put(tokenRef(instanceId, id), Buffer.from(token), tx.now));
-    const { url, record } = challengeOf(domain, token, type);
-    const place =
-      url === undefined
-        ? { case: "record" as const, value: record ?? "" }
-        : { case: "url" as const, value: url };
-    return { validation: { token, place } };
-  }
+async function newChallenge(
+  secrets: Deps["secrets"],
+  tx: Transaction,
+  { instanceId }: Scope,
+  id: string,
+  domain: string,
+  type: ValidationType,
+): Promise<{ validation: MessageInitShape<typeof DomainValidationSchema> }> {
+  const token = randomBytes(24).toString("base64url");
+  tx.write(await secrets.put(tokenRef(instanceId, id), Buffer.from(token), tx.now));
+  const { url, record } = challengeOf(domain, token, type);
+  const place =
+    url === undefined
+      ? { case: "record" as const, value: record ?? "" }
+      : { case: "url" as const, value: url };
+  return { validation: { token, place } };
 }
 
 async function loadOwner(tx: Transaction, { instanceId }: Scope, organizationId: string) {

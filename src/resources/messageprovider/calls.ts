@@ -1,43 +1,22 @@
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { requireSequence } from "../../eventstore/expected-sequence.ts";
-import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
-import { allIds } from "../../projection/ids.ts";
-import type { Deps } from "../../projection/module.ts";
-import { newSigningKey } from "../object/signing-key.ts";
-import {
-  createReuse,
-  inheritedNotDeletable,
-  inheritedReadOnly,
-  inherits,
-  policyId,
-  type StatePolicy,
-} from "../reuse/index.ts";
+import type { Written } from "../../eventstore/transaction.ts";
+import { inheritedNotDeletable, inherits, type StatePolicy } from "../reuse/index.ts";
 import type { ProviderFacts } from "./events.ts";
 import { type ProviderConfig, providerFixed } from "./kind.ts";
-import { isReusable, logOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";
-import type { ProviderRow } from "./projection.ts";
+import { logOf, ownerOf, type ProviderStorage } from "./storage.ts";
 import {
   createProvider,
   patchProvider,
   providerAggregate,
-  type ProviderPatch,
   removeProvider,
   requireOtherState,
-  stepDown,
   turnProvider,
 } from "./provider.ts";
 import { providerQueries } from "./queries.ts";
 import { isSigned, providerSecretRef } from "./secret.ts";
 import { contextInvalid } from "../../authz/tenancy.ts";
-
-export type ProviderParts = Pick<Deps, "db" | "events" | "secrets" | "newId" | "limits">;
-
-/** What a patch changes; `given` are the names of the fields that only the owner of a provider may set. */
-export type WantedPatch<C> = Omit<ProviderPatch<C>, "bringsSecret"> & {
-  secret: string | undefined;
-  given: readonly string[];
-};
+import { providerWrites, type ProviderParts, type WantedPatch } from "./writes.ts";
 
 type WithKey = { written: Written; signingKey?: string };
 
@@ -46,12 +25,15 @@ export function providerCalls<C extends ProviderConfig>(
   parts: ProviderParts,
   storage: ProviderStorage<C>,
 ) {
-  const { db, events, newId, secrets } = parts;
-  const { kind, policies, providers } = storage;
+  const { events, newId, secrets } = parts;
+  const { kind } = storage;
   const aggregate = providerAggregate(kind);
   const queries = providerQueries(parts, storage);
-  const reuse = createReuse(db, policies);
-  const refOf = (log: string, id: string) => providerSecretRef(kind, log, id);
+  const { setPolicy, makeOnlyOne, patchInherited, requireKeys, store, rotate } = providerWrites(
+    parts,
+    storage,
+    queries,
+  );
 
   return {
     queries,
@@ -104,7 +86,7 @@ export function providerCalls<C extends ProviderConfig>(
             await makeOnlyOne(tx, context, id);
           }
           if (before?.hasSecret && !after?.hasSecret)
-            tx.write(secrets.remove(refOf(at.instanceId, id)));
+            tx.write(secrets.remove(providerSecretRef(kind, at.instanceId, id)));
           await store(tx, at.instanceId, id, secret);
           const key = patch.rotatesSigningKey ? await rotate(tx, at.instanceId, id) : {};
           return { written: tx.written(loaded), ...key };
@@ -142,86 +124,17 @@ export function providerCalls<C extends ProviderConfig>(
       return written();
     },
   };
+}
 
-  function contextNamed({ context, instanceId }: Scope): OwnerRef {
-    if (context.type === "organization") {
-      throw contextInvalid(
-        "an organization has none of these: leave out ctx and the header x-idsvc-orgid for those of the instance",
-      );
-    }
-    return context.type === "system"
-      ? { type: "system", id: "" }
-      : { type: "instance", id: instanceId };
-  }
-
-  async function patchInherited(
-    scope: Scope,
-    row: ProviderRow<C>,
-    context: OwnerRef,
-    { given: [first], statePolicy }: WantedPatch<C>,
-  ): Promise<Written> {
-    if (first !== undefined) throw inheritedReadOnly(`${kind.name}_provider.${first}`);
-    if (statePolicy === undefined) {
-      const { seen } = await queries.see(row, context);
-      requireSequence(scope, seen.sequence);
-      return seen;
-    }
-    const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
-      if (statePolicy === "activate") await makeOnlyOne(tx, context, row.id);
-      return setPolicy(tx, row, context, statePolicy);
-    });
-    return written();
-  }
-
-  function setPolicy(
-    tx: Transaction,
-    row: ProviderRow<C>,
-    context: OwnerRef,
-    policy: StatePolicy,
-  ): Promise<() => Written> {
-    const { id, sequence, changeDate } = row;
-    return reuse.setPolicy(tx, { id, sequence, changeDate, owner: ownerOf(row) }, context, policy);
-  }
-
-  // What is counted here still holds at the commit: of two that are activated at once the later one stays.
-  async function makeOnlyOne(tx: Transaction, context: OwnerRef, id: string): Promise<void> {
-    const log = logOf(context);
-    const active = { instanceId: log, state: "active" };
-    for (const other of await allIds(db, tx, providers, active)) {
-      if (other === id) continue;
-      const loaded = await tx.load(aggregate, other);
-      tx.record(aggregate, loaded, stepDown(kind, loaded.state));
-    }
-    if (log === systemLog || !isReusable(kind)) return;
-    const pinned = { instanceId: log, contextId: context.id, policy: "activate" };
-    for (const other of await allIds(db, tx, policies.table, pinned, "resourceId")) {
-      if (other === id) continue;
-      const loaded = await tx.load(policies.aggregate, policyId(other, context.id));
-      const happened = policies.decide(loaded.state, other, "deactivate");
-      tx.record(policies.aggregate, loaded, happened, context);
-    }
-  }
-
-  // The system has keys of its own as soon as it has a secret.
-  async function requireKeys(at: WriteContext): Promise<void> {
-    if (at.instanceId !== systemLog) return;
-    await events.transact(at, async (tx) =>
-      tx.write(...(await secrets.missingKeys(tx, systemLog))),
+function contextNamed({ context, instanceId }: Scope): OwnerRef {
+  if (context.type === "organization") {
+    throw contextInvalid(
+      "an organization has none of these: leave out ctx and the header x-idsvc-orgid for those of the instance",
     );
   }
-
-  async function store(tx: Transaction, log: string, id: string, secret: string | undefined) {
-    if (secret !== undefined) {
-      tx.write(await secrets.put(refOf(log, id), Buffer.from(secret), tx.now));
-    }
-    return {};
-  }
-
-  async function rotate(tx: Transaction, log: string, id: string): Promise<{ signingKey: string }> {
-    const { change, signingKey } = await newSigningKey(secrets, refOf(log, id), tx.now);
-    tx.write(change);
-    return { signingKey };
-  }
+  return context.type === "system"
+    ? { type: "system", id: "" }
+    : { type: "instance", id: instanceId };
 }
 
 const isActive = (policy: StatePolicy | undefined): boolean =>

@@ -4,7 +4,8 @@ import { providerProjection, providerTable } from "./projection.ts";
 import { isReusable, type ProviderStorage } from "./storage.ts";
 import { defineStatePolicies } from "../reuse/index.ts";
 
-export { providerCalls, type ProviderParts } from "./calls.ts";
+export { providerCalls } from "./calls.ts";
+export type { ProviderParts } from "./writes.ts";
 export { type MessageProviderKind, providerFixed } from "./kind.ts";
 export type { SeenProvider } from "./queries.ts";
 export { providerReader, type ProviderReader, type UsableProvider } from "./reader.ts";

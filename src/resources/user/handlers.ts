@@ -10,36 +10,22 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { eventFormatter, objectHistory, originFormatter, toEvent } from "../event/index.ts";
 import { requireIdp } from "../idp/index.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { lastUses } from "../object/credential-uses.ts";
-import { toPage } from "../object/list.ts";
+import { toDetails } from "../object/details.ts";
 import { changing } from "../object/plain.ts";
-import { callerId, mayOn, organizationOf } from "../../authz/tenancy.ts";
+import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
-import { requireOrganization, verifiedDomains } from "../org/index.ts";
-import {
-  patchedData,
-  readableData,
-  requireData,
-  requireSchema,
-  schemaReader,
-  type UserSchema,
-} from "../userschema/index.ts";
-import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
-import type { AuthenticatorRow } from "./authenticator/queries.ts";
-import { checks, type Throttling } from "./check/attempts.ts";
+import { requireOrganization } from "../org/index.ts";
+import { patchedData, requireData, requireSchema, type UserSchema } from "../userschema/index.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
-import { toGetUser, toWantedContact } from "./convert.ts";
+import { toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
 import { idGuard } from "./free-id.ts";
-import { homesReader } from "./homes.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
-import { type UserRow, userQueries } from "./queries.ts";
+import { userQueries } from "./queries.ts";
 import {
   activateUser,
   addUser,
@@ -52,6 +38,7 @@ import {
   user,
   userNotFound,
 } from "./user.ts";
+import { type Codes } from "./codes.ts";
 
 type Service = typeof UserService;
 export type UserMethods =
@@ -61,10 +48,7 @@ export type UserMethods =
   | "activateUser"
   | "lockUser"
   | "unlockUser"
-  | "deleteUser"
-  | "getUser"
-  | "searchUsers"
-  | "searchUserEvents";
+  | "deleteUser";
 
 /** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
@@ -93,16 +77,10 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
-  const { deps, codes, attempts, authenticators } = credentials;
-  const { db, events, newId, now } = deps;
-  const queries = userQueries(deps);
+  const { deps, codes, attempts } = credentials;
+  const { db, events, newId } = deps;
   const change = changing(deps, user);
-  const domainsOf = verifiedDomains(db);
-  const schemaById = schemaReader(db);
   const chosen = idGuard(deps);
-  const history = objectHistory(deps);
-  const formatterFor = eventFormatter(db);
-  const originsFor = originFormatter(deps, homesReader(db));
 
   return {
     async createUser({ user: wanted }, scope) {
@@ -121,7 +99,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         const loaded = tx.begin(user, userId ?? newId());
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
-        const made = await setContacts(tx, loaded, contact, { scope });
+        const made = await setContacts(codes, tx, loaded, contact, { scope });
         if (setting !== undefined) {
           requirePerson(loaded.state);
           await setting.check(loaded.state);
@@ -155,7 +133,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         if (patch.username !== undefined) {
           tx.record(user, loaded, changeUsername(loaded.state, patch.username));
         }
-        const made = await setContacts(tx, loaded, patch.contact, { scope });
+        const made = await setContacts(codes, tx, loaded, patch.contact, { scope });
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...response };
@@ -184,94 +162,26 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     async deleteUser({ id }, scope) {
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
-
-    async getUser({ id }, scope) {
-      const row = await queries.get(scope.instanceId, id);
-      const authenticatorRows = await authenticators.ofUser(scope.instanceId, id);
-      const { instanceId } = scope;
-      const throttling = await attempts.throttling({ instanceId, now: now() }, row);
-      const lastUse = await usesOf(instanceId, authenticatorRows);
-      return { user: await show(scope, row, authenticatorRows, { throttling, lastUse }) };
-    },
-
-    async searchUsers(request, scope) {
-      const { sortingColumn } = request;
-      const found = await queries.search(scope, request);
-      const ids = found.rows.map(({ id }) => id);
-      const authenticatorRows = await authenticators.ofUsers(scope.instanceId, ids);
-      const lastUse = await usesOf(scope.instanceId, [...authenticatorRows.values()].flat());
-      const shown = found.rows.map((row) =>
-        show(scope, row, authenticatorRows.get(row.id), { lastUse: lastUse }),
-      );
-      const result = await Promise.all(shown);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
-
-    async searchUserEvents({ id, query, withChecks }, scope) {
-      const { instanceId } = scope;
-      const types = withChecks ? [user.type, checks.type] : [user.type];
-      const found = await history({ instanceId, types, id }, toPage(query));
-      const format = await formatterFor(scope);
-      const originOf = await originsFor(scope, instanceId, found.rows);
-      const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
-      return { details: toListDetails(found), result };
-    },
   };
+}
 
-  async function setContacts(
-    tx: Transaction,
-    loaded: Loaded<User | undefined>,
-    contact: SetContact | undefined,
-    by: { scope: Scope },
-  ) {
-    const { email, phone } = contact ?? {};
-    const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
-      wanted === undefined
-        ? undefined
-        : setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
-    const [emailCode, phoneCode] = [await set("email", email), await set("phone", phone)];
-    return {
-      ...(emailCode === undefined ? {} : { emailCode }),
-      ...(phoneCode === undefined ? {} : { phoneCode }),
-    };
-  }
-
-  async function usesOf(
-    instanceId: string,
-    authenticatorRows: readonly AuthenticatorRow[],
-  ): Promise<LastUse> {
-    const standing = authenticatorRows.filter(
-      ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
-    );
-    const ids = standing.map(({ userId }) => userId);
-    const last = await lastUses(deps.db, instanceId, ids);
-    return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
-  }
-
-  // What the schema lets the reader see: the user, or who may read users of their organization.
-  async function show(
-    scope: Scope,
-    row: UserRow,
-    authenticatorRows: readonly AuthenticatorRow[] = [],
-    {
-      throttling = {},
-      lastUse = () => undefined,
-    }: { throttling?: Throttling; lastUse?: LastUse } = {},
-  ) {
-    const { instanceId, policy } = scope;
-    const schema = await schemaById(instanceId, row.schemaId);
-    const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
-    const data =
-      schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
-    const domains = await domainsOf(instanceId, row.organizationId);
-    const shown = {
-      domains,
-      data,
-      throttling,
-      authenticators: toAuthenticators(authenticatorRows, lastUse),
-    };
-    return toGetUser(row, shown);
-  }
+async function setContacts(
+  codes: Codes,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  contact: SetContact | undefined,
+  by: { scope: Scope },
+) {
+  const { email, phone } = contact ?? {};
+  const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
+    wanted === undefined
+      ? undefined
+      : setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
+  const [emailCode, phoneCode] = [await set("email", email), await set("phone", phone)];
+  return {
+    ...(emailCode === undefined ? {} : { emailCode }),
+    ...(phoneCode === undefined ? {} : { phoneCode }),
+  };
 }
 
 const builtIn = "human";

@@ -19,6 +19,7 @@ import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs, domainsAreClaimed } from "./domain-claims.ts";
 import { userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
+import { userReadHandlers } from "./read-handlers.ts";
 import { usersHeldBy } from "./held-by.ts";
 import { idpLinkHandlers } from "./idp-link/handlers.ts";
 import { idpLinkJobs } from "./idp-link/remove-links.ts";
@@ -144,6 +145,7 @@ export const userModule: Module = {
         UserService,
         {
           ...userHandlers(credentials),
+          ...userReadHandlers(credentials),
           ...contactHandlers(credentials),
           ...metadataHandlers(deps),
           ...passwordHandlers(credentials),

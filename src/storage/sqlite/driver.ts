@@ -63,22 +63,7 @@ export function openSqlite(options: {
   let closed = false;
   let broken = false;
 
-  // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
-  const dataVersion = connection.prepare("PRAGMA data_version").pluck();
-  let version = dataVersion.get();
-  const noticeOthers = (): void => {
-    const now = dataVersion.get();
-    if (now !== version) cacheVersions.touchAll();
-    version = now;
-  };
-  // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
-  let isAsked = false;
-  const noticeOnce = (): void => {
-    if (isAsked) return;
-    isAsked = true;
-    setImmediate(() => (isAsked = false));
-    noticeOthers();
-  };
+  const { noticeOthers, noticeOnce } = otherProcesses(connection, cacheVersions.touchAll);
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
@@ -190,17 +175,7 @@ export function openSqlite(options: {
     migrate: async () => opening(() => migrate(connection, options.schema)),
     heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
-      // In memory the copy would be as large as the store.
-      connection.pragma("temp_store = FILE", { simple: true });
-      for (const start = Date.now(); ; await delay(busyRetryMs)) {
-        try {
-          connection.exec("VACUUM");
-          break;
-        } catch (error) {
-          if (!isBusy(error) || Date.now() - start > busyGiveUpMs) throw storeError(error);
-        }
-      }
-      connection.pragma("temp_store = MEMORY", { simple: true });
+      await vacuum(connection);
       emptyLog();
     },
     shadow: async (tables) => createShadow(connection, writer, tables),
@@ -218,4 +193,39 @@ export function openSqlite(options: {
       connection.close();
     },
   };
+}
+
+/** Notices what other processes have committed. */
+function otherProcesses(connection: Sqlite.Database, changed: () => void) {
+  // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
+  const dataVersion = connection.prepare("PRAGMA data_version").pluck();
+  let version = dataVersion.get();
+  const noticeOthers = (): void => {
+    const now = dataVersion.get();
+    if (now !== version) changed();
+    version = now;
+  };
+  // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
+  let isAsked = false;
+  const noticeOnce = (): void => {
+    if (isAsked) return;
+    isAsked = true;
+    setImmediate(() => (isAsked = false));
+    noticeOthers();
+  };
+  return { noticeOthers, noticeOnce };
+}
+
+async function vacuum(connection: Sqlite.Database): Promise<void> {
+  // In memory the copy would be as large as the store.
+  connection.pragma("temp_store = FILE", { simple: true });
+  for (const start = Date.now(); ; await delay(busyRetryMs)) {
+    try {
+      connection.exec("VACUUM");
+      break;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() - start > busyGiveUpMs) throw storeError(error);
+    }
+  }
+  connection.pragma("temp_store = MEMORY", { simple: true });
 }

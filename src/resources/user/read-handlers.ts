@@ -1,0 +1,110 @@
+import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Credentials } from "./credentials.ts";
+import { userQueries, type UserRow } from "./queries.ts";
+import { toListDetails } from "../object/details.ts";
+import { toPage } from "../object/list.ts";
+import { lastUses } from "../object/credential-uses.ts";
+import { schemaReader, readableData } from "../userschema/index.ts";
+import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
+import { type Database } from "../../storage/database.ts";
+import { user } from "./user.ts";
+import { checks, type Throttling } from "./check/attempts.ts";
+import { originFormatter, eventFormatter, objectHistory, toEvent } from "../event/index.ts";
+import { mayOn, callerId } from "../../authz/tenancy.ts";
+import { toGetUser } from "./convert.ts";
+import { type Scope } from "../../authz/context.ts";
+import { type AuthenticatorRow } from "./authenticator/queries.ts";
+import { type Deps } from "../../projection/module.ts";
+import { homesReader } from "./homes.ts";
+import { verifiedDomains } from "../org/index.ts";
+
+type ReadMethods = "getUser" | "searchUsers" | "searchUserEvents";
+
+/** What is told of users, and of what happened to them. */
+export function userReadHandlers(
+  credentials: Credentials,
+): Pick<Handlers<typeof UserService>, ReadMethods> {
+  const { deps, attempts, authenticators } = credentials;
+  const { db, now } = deps;
+  const queries = userQueries(deps);
+  const history = objectHistory(deps);
+  const formatterFor = eventFormatter(db);
+  const originsFor = originFormatter(deps, homesReader(db));
+  const show = presenter(deps);
+  const usesOf = useReader(db);
+
+  return {
+    async getUser({ id }, scope) {
+      const row = await queries.get(scope.instanceId, id);
+      const authenticatorRows = await authenticators.ofUser(scope.instanceId, id);
+      const { instanceId } = scope;
+      const throttling = await attempts.throttling({ instanceId, now: now() }, row);
+      const lastUse = await usesOf(instanceId, authenticatorRows);
+      return { user: await show(scope, row, authenticatorRows, { throttling, lastUse }) };
+    },
+
+    async searchUsers(request, scope) {
+      const { sortingColumn } = request;
+      const found = await queries.search(scope, request);
+      const ids = found.rows.map(({ id }) => id);
+      const authenticatorRows = await authenticators.ofUsers(scope.instanceId, ids);
+      const lastUse = await usesOf(scope.instanceId, [...authenticatorRows.values()].flat());
+      const shown = found.rows.map((row) =>
+        show(scope, row, authenticatorRows.get(row.id), { lastUse: lastUse }),
+      );
+      const result = await Promise.all(shown);
+      return { details: toListDetails(found), sortingColumn, result };
+    },
+
+    async searchUserEvents({ id, query, withChecks }, scope) {
+      const { instanceId } = scope;
+      const types = withChecks ? [user.type, checks.type] : [user.type];
+      const found = await history({ instanceId, types, id }, toPage(query));
+      const format = await formatterFor(scope);
+      const originOf = await originsFor(scope, instanceId, found.rows);
+      const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
+      return { details: toListDetails(found), result };
+    },
+  };
+}
+
+const useReader =
+  (db: Database) =>
+  async (instanceId: string, authenticatorRows: readonly AuthenticatorRow[]): Promise<LastUse> => {
+    const standing = authenticatorRows.filter(
+      ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
+    );
+    const ids = standing.map(({ userId }) => userId);
+    const last = await lastUses(db, instanceId, ids);
+    return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
+  };
+
+function presenter({ db }: Pick<Deps, "db">) {
+  const domainsOf = verifiedDomains(db);
+  const schemaById = schemaReader(db);
+  // What the schema lets the reader see: the user, or who may read users of their organization.
+  return async (
+    scope: Scope,
+    row: UserRow,
+    authenticatorRows: readonly AuthenticatorRow[] = [],
+    {
+      throttling = {},
+      lastUse = () => undefined,
+    }: { throttling?: Throttling; lastUse?: LastUse } = {},
+  ) => {
+    const { instanceId, policy } = scope;
+    const schema = await schemaById(instanceId, row.schemaId);
+    const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
+    const data =
+      schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
+    const domains = await domainsOf(instanceId, row.organizationId);
+    const shown = {
+      domains,
+      data,
+      throttling,
+      authenticators: toAuthenticators(authenticatorRows, lastUse),
+    };
+    return toGetUser(row, shown);
+  };
+}
