@@ -4,6 +4,7 @@ import type * as Driver from "drizzle-orm/better-sqlite3";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
+import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
@@ -140,6 +141,8 @@ export function openSqlite(options: {
     },
   });
 
+  const processName = newProcessName();
+
   return {
     table: (table) => table.sqlite,
     read: reader,
@@ -164,6 +167,9 @@ export function openSqlite(options: {
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
+    processName,
+    // One process serves a store of SQLite.
+    endedOf: async (names) => names.filter((name) => isProcessName(name) && name !== processName),
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
       const sound =
