@@ -20,6 +20,7 @@ import {
 } from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { diskTrouble, isBusy, open } from "./open.ts";
+import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, isDamage, lookThrough, storeDamaged, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
@@ -47,7 +48,11 @@ export function openSqlite(options: {
   onBroken?: OnBroken;
   /** No other process may have the file open, neither now nor until it is closed. */
   alone?: boolean;
+  /** No other process may serve the store. */
+  serves?: boolean;
 }): MigratableDatabase {
+  using undone = new DisposableStack();
+  const lock = options.serves === true ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
   // drizzle asks its client for nothing but statements.
   const asking = {
@@ -142,6 +147,7 @@ export function openSqlite(options: {
   });
 
   const processName = newProcessName();
+  undone.move();
 
   return {
     table: (table) => table.sqlite,
@@ -218,6 +224,7 @@ export function openSqlite(options: {
       if (broken) return;
       emptyLog();
       connection.close();
+      lock?.[Symbol.dispose]();
     },
   };
 }
