@@ -36,7 +36,7 @@ import type { Credentials } from "./credentials.ts";
 import type { UserEvent } from "./events.ts";
 import { idGuard } from "./free-id.ts";
 import { homesReader } from "./homes.ts";
-import { settingOf } from "./password/set.ts";
+import { settingOf, within } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
 import { type UserRow, userQueries } from "./queries.ts";
@@ -111,7 +111,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
-      const setting = password && settingOf(credentials, scope.instanceId, password, field);
+      const setting = password && settingOf(credentials, scope.instanceId, password, within(field));
       const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
