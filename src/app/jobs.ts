@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { JobHandler, JobHandlers } from "../jobs/job.ts";
 import { jobsHeldSince } from "../jobs/hold.ts";
 import { countJobs } from "../jobs/metrics.ts";
@@ -47,7 +46,7 @@ export function startJobs(
   return startJobWorker({
     db,
     handlers,
-    holder: `${hostname()}/${process.pid}/${kernel.newId()}`,
+    holder: db.processName,
     now,
     pace: { stopWithinMs: config.shutdownTimeoutMs },
     onFailure({ error: err, job, next }: JobFailure) {

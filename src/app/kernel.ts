@@ -54,13 +54,15 @@ export type Surroundings = {
   onBroken?: (error: unknown) => void;
   /** Refuses an SQLite store that another process has open, and lets none open it. */
   alone?: boolean;
+  /** Refuses an SQLite store that another process serves. */
+  serves?: boolean;
 };
 
 /** A driver is loaded only where it is used. */
 async function openStore(
   at: Config["databaseUrl"],
   schema: Schema,
-  around: { onBroken: (error: unknown) => void; alone: boolean },
+  around: { onBroken: (error: unknown) => void; alone: boolean; serves: boolean },
 ): Promise<MigratableDatabase> {
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
@@ -108,7 +110,7 @@ export const schemaOf = (modules: readonly Module[]): Schema => ({
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, now = () => new Date(), moreModules = [] } = around;
-  const { onBroken = () => {}, alone = false } = around;
+  const { onBroken = () => {}, alone = false, serves = false } = around;
   makeDataDir(config.dataDir);
   narrowModes(
     config.dataDir,
@@ -131,7 +133,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const { store: db, writes } = watchWrites(
-    await openStore(config.databaseUrl, schema, { onBroken, alone }),
+    await openStore(config.databaseUrl, schema, { onBroken, alone, serves }),
   );
   try {
     if (around.onBroken !== undefined) await db.inspect();

@@ -24,6 +24,7 @@ export async function serveCommand(context: Context): Promise<number> {
   });
   await using kernel = await openKernel(config, {
     logger,
+    serves: true,
     onBroken(err) {
       const why =
         err instanceof DomainError

@@ -18,15 +18,16 @@ const hasTurn = sql<boolean | number>`not exists (
 /** The group of a job: its key up to the first slash. */
 export const groupOf = ({ key }: Pick<JobRow, "key">): string => key.split("/", 1)[0] ?? "";
 
-/**
- * So many due jobs of a kind, dead ones and some groups left out, after a position; `ready`: free, and its turn has come.
- */
+/** A job that is due: whether it is the first of its key, and whether no worker has it. */
+export type DueJob = { job: JobRow; hasTurn: boolean; isFree: boolean };
+
+/** So many due jobs of a kind, dead ones and some groups left out, after a position. */
 export async function dueJobs(
   db: Database,
   { kind, now, limit }: { kind: string; now: Date; limit: number },
   from: JobPosition | undefined,
   without: readonly string[] = [],
-): Promise<{ job: JobRow; ready: boolean }[]> {
+): Promise<DueJob[]> {
   const t = db.table(jobs);
   // "0" comes next after "/".
   const others = without.map((group) =>
@@ -41,7 +42,11 @@ export async function dueJobs(
     .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later, ...others))
     .orderBy(asc(t.dueAt), asc(t.id))
     .limit(limit);
-  return rows.map(({ job, turn }) => ({ job, ready: Boolean(turn) && job.leaseUntil <= now }));
+  return rows.map(({ job, turn }) => ({
+    job,
+    hasTurn: Boolean(turn),
+    isFree: job.leaseUntil <= now,
+  }));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from "./job.ts";
 import {
   claim,
+  type DueJob,
   dueJobs,
   fail,
   fenceOf,
@@ -163,9 +164,13 @@ function createLane(parts: LaneParts) {
       const room = roomOfGroups();
       const asked = { kind, now: parts.now(), limit: pageSize };
       const seen = await dueJobs(db, asked, position, room.full().slice(0, mostGroupsLeftOut));
+      const ended = await endedHolders(seen, asked.now);
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.
-        .filter((each) => each.ready && !running.has(nameOf(each.job)))
+        .filter(
+          ({ job, hasTurn, isFree }) =>
+            hasTurn && (isFree || ended.has(job.leaseHolder)) && !running.has(nameOf(job)),
+        )
         .map(({ job }) => job)
         .filter((job) => room.take(groupOf(job)));
       await Promise.all(ready.slice(0, vacant).map(begin));
@@ -174,6 +179,13 @@ function createLane(parts: LaneParts) {
       position = seen.length < pageSize ? undefined : seen.at(-1)?.job;
       if (position === undefined) return;
     }
+  }
+
+  /** Those who hold jobs among these and have ended, whose leases need not be waited for. */
+  async function endedHolders(seen: readonly DueJob[], now: Date): Promise<ReadonlySet<string>> {
+    const holders = seen.flatMap(({ job }) => (job.leaseUntil > now ? [job.leaseHolder] : []));
+    const others = [...new Set(holders)].filter((holder) => holder !== parts.holder);
+    return new Set(others.length === 0 ? [] : await db.endedOf(others));
   }
 
   /** How many more of each group may be begun now. */

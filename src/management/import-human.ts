@@ -49,14 +49,14 @@ export function importHumanUser(
       hash === ""
         ? ({ case: "password", value: password } as const)
         : ({ case: "hash", value: hash } as const);
-    const field = hash === "" ? "import" : "hashedPassword";
+    const fields = { password: "password", hash: "hashed_password.value" };
     const add = humans(scope.instanceId, {
       username: request.userName,
       data: toData(profile),
       email: toEmail(email),
       vouched: reachOf(scope),
       phone: toPhone(phone, "phone.phone"),
-      password: type.value === "" ? undefined : { type, changeRequired, field },
+      password: type.value === "" ? undefined : { type, changeRequired, fields },
       totpSecret: otpCode === "" ? undefined : otpCode,
       recoveryCodes: request.recoveryCodes,
       hasOtherWay: request.requestPasswordlessRegistration,

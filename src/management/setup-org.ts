@@ -37,7 +37,7 @@ export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpO
           : {
               type: { case: "password", value: password },
               changeRequired: false,
-              field: "human",
+              fields: { password: "human.password", hash: "" },
             },
     });
     return events

@@ -1,4 +1,4 @@
-import { DomainError } from "../errors.ts";
+import { DomainError, failedPrecondition } from "../errors.ts";
 
 /** The other side will not take this message, now or later: nobody tries again. `message` names no address. */
 export class MessageRefused extends DomainError {
@@ -16,3 +16,11 @@ export const messageDelayed = (provider: string, cause: string): DomainError =>
     metadata: { provider },
     retryAfterSeconds: 5,
   });
+
+/** The provider does not take the user and the password that are set for it: messages wait until they are mended. */
+export const loginRefused = (provider: string, cause: string): DomainError =>
+  failedPrecondition(
+    "MESSAGE_LOGIN_REFUSED",
+    `the mail server refuses the user and the password of the provider (${cause}): set the right ones`,
+    { metadata: { provider } },
+  );

@@ -1,7 +1,7 @@
 import { createTransport } from "nodemailer";
 import type { EgressClient } from "../egress/client.ts";
 import { EgressError } from "../egress/error.ts";
-import { messageDelayed, MessageRefused } from "./failure.ts";
+import { loginRefused, messageDelayed, MessageRefused } from "./failure.ts";
 import type { Message, SmtpProvider } from "./provider.ts";
 
 const ports = [25, 465, 587, 2525];
@@ -12,7 +12,8 @@ const talkMs = 30_000;
 /**
  * Hands a message to a mail server, on a connection of its own by the guarded way out (X13).
  *
- * @throws MessageRefused for answers that stand (5xx), UNAVAILABLE MESSAGE_DELAYED for all else that fails
+ * @throws MessageRefused for answers that stand (5xx), FAILED_PRECONDITION MESSAGE_LOGIN_REFUSED for user and password that the server
+ * does not take, UNAVAILABLE MESSAGE_DELAYED for all else that fails
  */
 export async function sendBySmtp(
   outside: Pick<EgressClient, "connect">,
@@ -69,6 +70,8 @@ function judged(id: string, error: unknown): unknown {
   // Only what is said of the message stands: a wrong password, a sender who is not allowed, a server without TLS can be mended.
   const isOfMessage = error.code === "EENVELOPE" || error.code === "EMESSAGE";
   const isOfSender = "command" in error && error.command === "MAIL FROM";
+  // Who waits does not make a wrong password right, and whoever tests is told.
+  if (error.code === "EAUTH" && (status === 0 || status >= 500)) return loginRefused(id, what);
   const stands = isOfMessage && !isOfSender && (status === 0 || status >= 500);
   return stands ? new MessageRefused(id, what) : messageDelayed(id, what);
 }

@@ -168,7 +168,10 @@ export async function search<T extends Table>(
           .select({ total: sql<bigint>`${count()}` })
           .from(t)
           .where(where),
-    read.select().from(heads).where(eq(heads.instanceId, instanceId)),
+    // What lies in many logs is as new as the one that changed last.
+    asked.everyInstance
+      ? read.select().from(heads).orderBy(desc(heads.changedAt)).limit(1)
+      : read.select().from(heads).where(eq(heads.instanceId, instanceId)),
   ]);
   const total = BigInt(totals[0]?.total ?? 0n);
   return {

@@ -127,6 +127,13 @@ export interface Database extends AsyncDisposable {
   onCommit(listener: (instanceId: string) => void): () => void;
   /** Called after each commit of this process for each row that it inserted into the table, events or not. */
   onInsert(table: Table, listener: (row: Readonly<Record<string, unknown>>) => void): () => void;
+  /** The name of this process to the store, unlike that of any other: under it, it holds what only one process may do. */
+  readonly processName: string;
+  /**
+   * Of these processes those that have ended, also by a crash. A name that no store gave is of nobody who is known to have ended.
+   * Where only one process serves a store all others have ended; else it is known within some seconds.
+   */
+  endedOf(names: readonly string[]): Promise<string[]>;
   /** With `thorough`, the engine checks all it holds, which takes time in proportion. */
   health(thorough?: boolean): Promise<StoreHealth>;
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { unavailable } from "../../src/errors.ts";
 import { enqueue, jobs } from "../../src/jobs/job.ts";
 import type { Place } from "../storage/place.ts";
+import { endedContract, runningContract } from "./ended-contract.ts";
 import { holdContract } from "./hold-contract.ts";
 import { leaseContract } from "./lease-contract.ts";
 import {
@@ -24,7 +25,7 @@ import { deadLetterContract } from "./dead-letter-contract.ts";
 export type Fresh = (now?: () => Date) => Promise<Store & { place: Place }>;
 
 /** What jobs must do on every database. */
-export function jobContract(newPlace: () => Promise<Place>): void {
+export function jobContract(newPlace: () => Promise<Place>, hasReplicas: boolean): void {
   const fresh: Fresh = async (now = () => new Date()) => {
     const place = await newPlace();
     const store = await openStore(place, now);
@@ -41,6 +42,8 @@ export function jobContract(newPlace: () => Promise<Place>): void {
   order(fresh);
   failing(fresh);
   leaseContract(fresh);
+  endedContract(fresh);
+  if (hasReplicas) runningContract(fresh);
   deadLetterContract(fresh);
   holdContract(fresh);
 }

@@ -91,12 +91,12 @@ let workers = 0;
 export function startWorker(
   { db }: Store,
   handler: JobHandler<{ note: string }>,
-  parts: { now?: () => Date; pace?: Partial<Pace>; failures?: JobFailure[] } = {},
+  parts: { now?: () => Date; pace?: Partial<Pace>; failures?: JobFailure[]; holder?: string } = {},
 ): AsyncDisposable {
   return startJobWorker({
     db,
     handlers: handle(carry, handler),
-    holder: `worker ${++workers}`,
+    holder: parts.holder ?? `worker ${++workers}`,
     now: parts.now ?? (() => new Date()),
     random: () => 0,
     onFailure: (failure) => void parts.failures?.push(failure),

@@ -3,4 +3,4 @@ import { describe } from "node:test";
 import { databasePlace } from "../storage/postgres-place.ts";
 import { jobContract } from "./contract.ts";
 
-describe("jobs on PostgreSQL", () => jobContract(databasePlace));
+describe("jobs on PostgreSQL", () => jobContract(databasePlace, true));

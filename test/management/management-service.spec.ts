@@ -138,6 +138,7 @@ describe("ImportHumanUser (G3)", () => {
       const { status, refusal } = await call(path, person({ hashedPassword: { value } }));
       assert.equal(status, 400);
       assert.match(refusal?.reason ?? "", /HASH|VALIDATION/);
+      assert.equal(refusal?.violations[0]?.field, "hashed_password.value");
       assert.equal(await peer.eventCount(), events);
     });
   }

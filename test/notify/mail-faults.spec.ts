@@ -93,12 +93,15 @@ describe("F18: a mail server", () => {
   it("that offers no TLS gets nothing from a provider that wants it, nor with a wrong password", async () => {
     const sender = { sender_address: "no-reply@acme.test", host: mails.host };
     const count = mails.mails.length;
-    for (const more of [{ tls: true }, { user: "idsvc", password: "wrong" }]) {
+    for (const [more, told, reason] of [
+      [{ tls: true }, 503, "MESSAGE_DELAYED"],
+      [{ user: "idsvc", password: "wrong" }, 400, "MESSAGE_LOGIN_REFUSED"],
+    ] as const) {
       const made = bodyOf(await peer.post("/smtp_providers", { ...sender, ...more }), 201);
       const test = `/smtp_providers/${made.details.id}/_test`;
       const { status, refusal } = await peer.post(test, { receiver_address: newAddress() });
-      assert.equal(refusal?.reason, "MESSAGE_DELAYED");
-      assert.equal(status, 503);
+      assert.equal(refusal?.reason, reason);
+      assert.equal(status, told);
     }
     assert.equal(mails.mails.length, count);
   });

@@ -207,7 +207,7 @@ function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
     hash === ""
       ? ({ case: "password", value: password } as const)
       : ({ case: "hash", value: hash } as const);
-  const field = hash === "" ? "user" : "user.hashed_password";
+  const fields = { password: "user.password", hash: "user.hashed_password.value" };
   return {
     userId,
     isSilent: !notify,
@@ -215,7 +215,7 @@ function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),
     phone: toPhone(phone, "user.phone.phone"),
-    password: type.value === "" ? undefined : { type, changeRequired, field },
+    password: type.value === "" ? undefined : { type, changeRequired, fields },
     totpSecret: otpCode === "" ? undefined : otpCode,
     recoveryCodes: wanted.recoveryCodes,
     // Imports are for whoever writes the instance.

@@ -32,8 +32,8 @@ export type InstanceEvent = EventOf<typeof instanceEvents>;
 
 export type Limits = {
   block: boolean;
-  /** Milliseconds; undefined for ever. */
-  auditLogRetentionMs: number | undefined;
+  /** Milliseconds; null for ever. */
+  auditLogRetentionMs: number | null;
 };
 
 /**

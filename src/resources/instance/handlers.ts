@@ -106,10 +106,11 @@ export function instanceHandlers(
   async function limit(tx: Transaction, id: string, wanted: SetLimits | SetInstanceLimits) {
     if ((await queries.find(id)) === undefined) throw instanceNotFound();
     const loaded = await tx.load(limits, id);
-    const { block, auditLogRetention } = wanted;
+    const { block, auditLogRetention, resetAuditLogRetention = false } = wanted;
     const changes = setLimits(loaded.state, {
       ...(block === undefined ? {} : { block }),
       ...(auditLogRetention === undefined ? {} : { auditLogRetentionMs: toMs(auditLogRetention) }),
+      ...(resetAuditLogRetention ? { auditLogRetentionMs: null } : {}),
     });
     tx.record(limits, loaded, changes, systemOwner);
     // Setting what was never otherwise succeeds, and there is no event to tell of.

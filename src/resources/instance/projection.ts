@@ -107,7 +107,9 @@ export const limitsProjection = projection(
       const { block, auditLogRetentionMs: retention } = payload;
       const given = {
         ...(block === undefined ? {} : { block }),
-        ...(retention === undefined ? {} : { auditLogRetentionMs: String(retention) }),
+        ...(retention === undefined
+          ? {}
+          : { auditLogRetentionMs: retention === null ? null : String(retention) }),
       };
       const kept = [
         ...(block === undefined ? (["block"] as const) : []),

@@ -33,7 +33,7 @@ export function providerQueries<C extends ProviderConfig>(
   const reuse = createReuse(db, storage.policies);
   const inForce = inForceReader(db, storage);
 
-  /** Those of the instances below the system as well (specification 1.5), but for what deleted instances left behind. */
+  /** Those of the instances below the system as well, but for what deleted instances left behind. */
   const ofAllContexts = (): SQL | undefined =>
     or(eq(t.instanceId, systemLog), inArray(t.instanceId, db.read.select({ id: i.id }).from(i)));
 

@@ -9,7 +9,7 @@ import type { Transaction, WriteContext } from "../../eventstore/transaction.ts"
 import { constantTime } from "../../constant-time.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organization } from "../org/index.ts";
-import { loginNameReader, user, type UserChecks, invalidCredentials } from "../user/index.ts";
+import { checkedNameReader, user, type UserChecks, invalidCredentials } from "../user/index.ts";
 import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userFixed, userMissing } from "./session.ts";
 
@@ -52,13 +52,11 @@ const refusalMs = 100;
 
 export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
   const { events, organizations } = deps;
-  const byLoginName = loginNameReader(deps);
+  const byName = checkedNameReader(deps);
   const { refusals } = constantTime(refusalMs);
 
   const idOf = (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
-    search.case === "loginName"
-      ? byLoginName(instanceId, search.value)
-      : Promise.resolve(search.value);
+    search.case === "loginName" ? byName(instanceId, search.value) : Promise.resolve(search.value);
 
   /** An active user of an active organization. */
   async function find(instanceId: string, id: string): Promise<CheckedUser | undefined> {

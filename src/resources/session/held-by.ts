@@ -6,7 +6,7 @@ import type { HeldBy } from "../../authz/service.ts";
 import { loadIn } from "../../eventstore/load-in.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loginNameReader } from "../user/index.ts";
+import { checkedNameReader } from "../user/index.ts";
 import { session } from "./session.ts";
 
 /**
@@ -15,10 +15,10 @@ import { session } from "./session.ts";
  */
 export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeof SessionService> {
   const { events } = deps;
-  const byLoginName = loginNameReader(deps);
+  const byName = checkedNameReader(deps);
 
   const idOf = ({ search }: CheckUser, instanceId: string) =>
-    search.case === "loginName" ? byLoginName(instanceId, search.value) : search.value;
+    search.case === "loginName" ? byName(instanceId, search.value) : search.value;
   const isReturned = (challenges: RequestChallenges | undefined): boolean =>
     challenges?.otpSms?.returnCode === true || challenges?.otpEmail?.delivery.case === "returnCode";
   const userOf = async (id: string, instanceId: string, tx?: Transaction): Promise<Held[]> => {

@@ -25,7 +25,11 @@ export type NewHuman = {
   vouched: Reach;
   /** In clear, or as another system's hash. */
   password?:
-    | { type: { case: "password" | "hash"; value: string }; changeRequired: boolean; field: string }
+    | {
+        type: { case: "password" | "hash"; value: string };
+        changeRequired: boolean;
+        fields: { password: string; hash: string };
+      }
     | undefined;
   /** The secret of an app that makes one-time passwords, in Base32. */
   totpSecret?: string | undefined;
@@ -53,7 +57,7 @@ export function humanAdder(deps: Deps) {
   return function prepare(instanceId: string, human: NewHuman) {
     const { password, recoveryCodes: recovery = [] } = human;
     recovery.forEach(requireRecoveryCode);
-    const setting = password && settingOf(credentials, instanceId, password, password.field);
+    const setting = password && settingOf(credentials, instanceId, password, password.fields);
 
     return async (tx: Transaction, organizationId: string): Promise<Loaded<User | undefined>> => {
       await requireOrganization(tx, organizationId);

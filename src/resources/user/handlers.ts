@@ -22,7 +22,7 @@ import { setContact } from "./contact-change.ts";
 import { toWantedContact } from "./convert.ts";
 import type { Credentials } from "./credentials.ts";
 import { idGuard } from "./free-id.ts";
-import { settingOf } from "./password/set.ts";
+import { settingOf, within } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { removeWholeUser } from "./remove-user.ts";
 import { userQueries } from "./queries.ts";
@@ -90,7 +90,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
-      const setting = password && settingOf(credentials, scope.instanceId, password, field);
+      const setting = password && settingOf(credentials, scope.instanceId, password, within(field));
       const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);

@@ -79,6 +79,7 @@ export {
   type PasskeyInvitation,
   passkeyInviter,
 } from "./web-authn/invitation.ts";
+export { checkedNameReader } from "./checked-name.ts";
 export { storedMailAddress } from "./mail-address.ts";
 export { storedPhoneNumber } from "./phone-number.ts";
 export { metadata, metadataId, setMetadata } from "./metadata-events.ts";

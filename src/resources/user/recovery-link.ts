@@ -7,7 +7,7 @@ import { codeInvalid, createCodes } from "./codes.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents } from "./events.ts";
 import { linkHosts } from "./link-hosts.ts";
-import { settingOf } from "./password/set.ts";
+import { settingOf, within } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { unlockUser, user, userInactive } from "./user.ts";
 
@@ -56,7 +56,7 @@ export function recoveryLinks(deps: Deps): RecoveryLinks {
       const of = { instanceId, userId };
       const type = { case: "password", value: password } as const;
       const wanted = { type, changeRequired: false };
-      const setting = settingOf(credentials, instanceId, wanted, "new_password");
+      const setting = settingOf(credentials, instanceId, wanted, within("new_password"));
       const isProven = await events.transact(at, async (tx) => {
         const loaded = await tx.load(user, userId);
         const { state } = loaded;

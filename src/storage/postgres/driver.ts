@@ -1,6 +1,7 @@
 import type { MigratableDatabase, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
+import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import { checkServer, createPool } from "./connect.ts";
@@ -9,6 +10,7 @@ import { rewriteTables } from "./rewrite.ts";
 import { formatOf, isNew, migrate } from "./migrate.ts";
 import { createMonitor, type Monitor } from "./monitor.ts";
 import { sweepBatches } from "./outcome.ts";
+import { createProcesses } from "./processes.ts";
 import { createReader, readSnapshot } from "./reader.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { createWriter } from "./writer.ts";
@@ -33,6 +35,8 @@ export async function openPostgres(options: {
   const read = createReader(reading);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
+  const processName = newProcessName();
+  const processes = createProcesses(processName, reading);
   let monitor: Monitor | undefined;
   let closed: Promise<void> | undefined;
 
@@ -70,6 +74,8 @@ export async function openPostgres(options: {
     },
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
+    processName,
+    endedOf: (names) => asked(() => processes.goneOf(names.filter(isProcessName))),
     health: () =>
       asked(async (): Promise<StoreHealth> => {
         const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
@@ -84,6 +90,7 @@ export async function openPostgres(options: {
       monitor ??= createMonitor({
         url,
         cacheVersions,
+        announce: processes.announce,
         onForeign: listeners.tell,
       });
       await monitor.catchUp();

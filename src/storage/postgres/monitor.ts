@@ -38,6 +38,8 @@ type ToldBatch = { instanceId: string; commits: number; units: number; changes: 
 export function createMonitor(parts: {
   url: string;
   cacheVersions: ReturnType<typeof createCacheVersions>;
+  /** Says on the connection that this process runs. */
+  announce: (client: pg.Client) => Promise<void>;
   /** Another replica has written events of the instance. */
   onForeign: (instanceId: string) => void;
 }): Monitor {
@@ -55,6 +57,7 @@ export function createMonitor(parts: {
     client.on("notification", ({ payload }) => {
       if (payload !== replica) void poll().catch(() => undefined);
     });
+    await parts.announce(client);
     await client.query(`LISTEN ${channel}`);
     // Nothing is known of what happened meanwhile, not even that it is the same server.
     seen.clear();

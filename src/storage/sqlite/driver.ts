@@ -4,6 +4,7 @@ import type * as Driver from "drizzle-orm/better-sqlite3";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, Reader } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
+import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
@@ -19,6 +20,7 @@ import {
 } from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { diskTrouble, isBusy, open } from "./open.ts";
+import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, damagedMeanwhile, isDamage, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
@@ -46,7 +48,11 @@ export function openSqlite(options: {
   onBroken?: OnBroken;
   /** No other process may have the file open, neither now nor until it is closed. */
   alone?: boolean;
+  /** No other process may serve the store. */
+  serves?: boolean;
 }): MigratableDatabase {
+  using undone = new DisposableStack();
+  const lock = options.serves === true ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
   // drizzle asks its client for nothing but statements.
   const asking = {
@@ -125,6 +131,9 @@ export function openSqlite(options: {
     },
   });
 
+  const processName = newProcessName();
+  undone.move();
+
   return {
     table: (table) => table.sqlite,
     read: reader,
@@ -153,6 +162,9 @@ export function openSqlite(options: {
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
+    processName,
+    // One process serves a store of SQLite.
+    endedOf: async (names) => names.filter((name) => isProcessName(name) && name !== processName),
     async health(thorough = false) {
       const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
       const sound =
@@ -191,6 +203,7 @@ export function openSqlite(options: {
       if (broken) return;
       emptyLog();
       connection.close();
+      lock?.[Symbol.dispose]();
     },
   };
 }

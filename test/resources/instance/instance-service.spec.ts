@@ -45,6 +45,14 @@ const create = async (more: JsonObject = {}) => {
 const instanceOf = async (id: string) => bodyOf(await asSystem("GET", `/instances/${id}`)).instance;
 const notFound = { code: 5, reason: "INSTANCE_NOT_FOUND" };
 
+describe("a search of instances on a fresh service", () => {
+  it("tells the sequence and the time of what changed last", async () => {
+    const { details } = bodyOf(await asSystem("POST", "/instances/_search", []));
+    assert.notEqual(details.processed_sequence, "0");
+    assert.ok(Date.now() - Date.parse(details.timestamp) < 60_000);
+  });
+});
+
 describe("creating an instance", () => {
   it("makes one that answers at its domain at once, owned by a machine with a token", async () => {
     const made = await create();
@@ -187,7 +195,14 @@ describe("limiting an instance", () => {
     bodyOf(await limit({ block: true }));
     const limits = { block: true, audit_log_retention: "86400s" };
     assert.deepEqual((await instanceOf(id)).instance.limits, limits);
-    assertRefused((await limit({})).refusal, { code: 3, reason: "VALIDATION_FAILED" });
+    bodyOf(await limit({ reset_audit_log_retention: true }));
+    assert.deepEqual((await instanceOf(id)).instance.limits, { block: true });
+    const { details } = bodyOf(await limit({ reset_audit_log_retention: true }));
+    assert.deepEqual(bodyOf(await limit({ block: true })).details, details);
+    const both = { audit_log_retention: "86400s", reset_audit_log_retention: true };
+    for (const wrong of [{}, both, { reset_audit_log_retention: false }]) {
+      assertRefused((await limit(wrong)).refusal, { code: 3, reason: "VALIDATION_FAILED" });
+    }
     assertRefused(
       (await asSystem("POST", "/instances/404/_limit", { block: true })).refusal,
       notFound,

@@ -47,6 +47,19 @@ describe("the user of a session", () => {
     }
   });
 
+  it("is named by an address that they have verified, and by none that they have not", async () => {
+    const id = await addLogin();
+    const address = `verified-${id}@example.test`;
+    bodyOf(await patch(`/users/${id}`, { contact: { email: { address } } }));
+    const byAddress = { checks: { user: { login_name: address.toUpperCase() } } };
+    assertRefused((await post("/sessions", byAddress)).refusal, {
+      code: 3,
+      reason: "INVALID_CREDENTIALS",
+    });
+    bodyOf(await patch(`/users/${id}`, { contact: { email: { address, is_verified: true } } }));
+    assert.equal((await show((await open(byAddress)).id)).factors.user.id, id);
+  });
+
   it("may be named later, and then is fixed", async () => {
     const [id, other] = [await addLogin(), await addLogin()];
     const session = await open({});

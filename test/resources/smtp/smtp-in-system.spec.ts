@@ -26,7 +26,7 @@ async function addInstance() {
   return String(made.details.id);
 }
 
-describe("searching providers of mails from the system (specification 1.5)", () => {
+describe("searching providers of mails from the system", () => {
   it("finds those of the system and of every instance, each as its own context sees it", async () => {
     const tag = uniqueName("everywhere");
     const other = await addInstance();

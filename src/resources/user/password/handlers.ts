@@ -18,7 +18,7 @@ import { requirePerson } from "../person.ts";
 import { tellNews } from "../notice.ts";
 import { type User, user, userNotFound } from "../user.ts";
 import { requireVouching } from "../vouch.ts";
-import { settingOf } from "./set.ts";
+import { settingOf, within } from "./set.ts";
 import { invalidCredentials } from "./policy.ts";
 
 export type PasswordMethods = "setPassword" | "requestPasswordReset" | "removePassword";
@@ -60,7 +60,7 @@ export function passwordHandlers(
     async setPassword({ id, newPassword }, scope) {
       if (newPassword === undefined) throw new Error("validation requires the password");
       const { verification } = newPassword;
-      const setting = settingOf(credentials, scope.instanceId, newPassword, field);
+      const setting = settingOf(credentials, scope.instanceId, newPassword, within(field));
       // Before anything is tried: what is refused anyway spends neither a code nor an attempt.
       const { state: first } = await events.load(user, scope.instanceId, id);
       requirePerson(first);

@@ -17,12 +17,18 @@ export type PasswordSetting = {
 
 type Parts = { passwords: PasswordStore; attempts: Attempts; policyOf: PasswordPolicyReader };
 
+/** The fields of a message that sets a password. */
+export const within = (field: string) => ({
+  password: `${field}.password`,
+  hash: `${field}.hash`,
+});
+
 /** A password to set, in clear or as another system's hash; it is hashed once, however often the unit is tried. */
 export function settingOf(
   { passwords, attempts, policyOf }: Parts,
   instanceId: string,
   { type, changeRequired }: Pick<SetPassword, "type" | "changeRequired">,
-  field: string,
+  fields: { password: string; hash: string },
 ): PasswordSetting {
   let hashed: Promise<StoredPassword> | undefined;
 
@@ -33,9 +39,9 @@ export function settingOf(
 
   return {
     async check(state) {
-      if (type.case === "hash") return checkImportedHash(type.value, `${field}.hash`);
+      if (type.case === "hash") return checkImportedHash(type.value, fields.hash);
       const policy = await policyOf(instanceId, state.organizationId);
-      await requirePolicy(policy, type.value ?? "", state, `${field}.password`);
+      await requirePolicy(policy, type.value ?? "", state, fields.password);
     },
     async set(tx, loaded) {
       if (loaded.state === undefined) throw userNotFound();

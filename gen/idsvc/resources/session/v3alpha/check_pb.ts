@@ -109,7 +109,8 @@ export type CheckUser = Message<"idsvc.resources.session.v3alpha.CheckUser"> & {
     case: "userId";
   } | {
     /**
-     * The login name: a username, `@`, and a verified domain of the organization. Letter case does not matter.
+     * The login name: a username, `@`, and a verified domain of the organization; else an e-mail address or a phone number that
+     * the user has verified. Letter case does not matter.
      *
      * @generated from field: string login_name = 2;
      */
