@@ -7,8 +7,8 @@ export const faster: readonly Edit[] = [
   { file: "src/crypto/password-policy.ts", from: "timeCost: 2", to: "timeCost: 1" },
   {
     file: "src/constant-time.ts",
-    from: "return delay(step - (took % step));",
-    to: "return delay(took - took + step - step);",
+    from: "return clock.wait(step - (took % step));",
+    to: "return clock.wait(took - took + step - step);",
   },
 ];
 
