@@ -27,6 +27,9 @@ export type Thing = {
 };
 export type Wanted = Omit<Thing, "id" | "isAlive" | "isActive">;
 
+/** A patch of these names at least one role. */
+const withRoles: readonly Kind[] = ["project_grants", "user_grants", "memberships"];
+
 const nouns: Readonly<Record<Kind, string>> = {
   organizations: "ORGANIZATION",
   projects: "PROJECT",
@@ -72,6 +75,7 @@ export class TenantModel {
   }
 
   refusePatch(thing: Thing, { text, roles }: Pick<Thing, "text" | "roles">): string | undefined {
+    if (withRoles.includes(thing.kind) && roles.length === 0) return "VALIDATION_FAILED";
     if (!thing.isAlive) return missing(thing.kind);
     const given = roles.filter((each) => !thing.roles.includes(each));
     return this.refuseRoles(thing, given) ?? this.refuseTwin({ ...thing, text }, thing);
@@ -90,8 +94,7 @@ export class TenantModel {
 
   patch(thing: Thing, { text, roles }: Pick<Thing, "text" | "roles">): void {
     thing.text = text;
-    // None leaves them as they are.
-    if (roles.length === 0) return;
+    if (!withRoles.includes(thing.kind)) return;
     const lost = thing.roles.filter((each) => !roles.includes(each));
     thing.roles = roles;
     if (thing.kind !== "project_grants") return;

@@ -89,6 +89,11 @@ export const rulings: Readonly<Record<string, readonly Edit[]>> = {
       from: 'if (kind === "api" || (await users.mayAddress(at, user, id))) audience.push({ kind, id });',
       to: 'if (kind === "api" || users !== undefined) audience.push({ kind, id });',
     },
+    {
+      file: "src/oidc/core/audience.ts",
+      from: "if (isAudience && !(await users.mayAddress(at, user, id))) lost.add(id);",
+      to: "if (isAudience && users === undefined) lost.add(id);",
+    },
   ],
   J9: [
     {
