@@ -52,13 +52,13 @@ type Run = { engine: Engine; specs: Spec[]; concurrency: number };
 
 /**
  * The engines run beside each other, so that neither waits for the last spec of the other. Processes wait for a part of their
- * time: there are twice as many as cores, of one engine alone half as many more. Where time is judged there are as many as
- * cores. With more, browsers answer so late that tests of pages give up.
+ * time: there are as many of each engine as cores, of one engine alone half as many more. With more, browsers answer so late
+ * that tests of pages give up. Where time is judged the processes wait for most of it.
  */
 const phases = [phase(false), phase(true)];
 
 function phase(isTimed: boolean): Run[] {
-  const atOnce = isTimed ? cores / chosen.length : chosen.length > 1 ? cores : cores * 1.5;
+  const atOnce = isTimed || chosen.length > 1 ? cores : cores * 1.5;
   return chosen
     .map((engine) => ({
       engine,
