@@ -101,7 +101,7 @@ function start({ engine, specs, concurrency }: Run): AsyncIterable<TestEvent> {
 }
 
 /** The events of a run that goes on while nobody reads them: the reporter takes those of one run after those of another. */
-function kept(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
+function buffered(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
   const stream = new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER });
   void pipeline(running, stream).catch(() => undefined);
   return stream;
@@ -111,7 +111,7 @@ function kept(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
 async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
   for (const runs of phases) {
-    const beside = runs.map((each) => [each.engine, kept(start(each))] as const);
+    const beside = runs.map((each) => [each.engine, buffered(start(each))] as const);
     for (const [engine, running] of beside) {
       for await (const event of running) {
         const [, count, number] = countOf(event) ?? [];

@@ -78,13 +78,13 @@ async function renew(call: Call, scope: Scope, checks: readonly Check[]): Promis
 async function* refusing<M>(
   stream: AsyncIterable<M>,
   requestId: string,
-  told: (cause: unknown) => void,
+  onInternal: (cause: unknown) => void,
 ): AsyncIterable<M> {
   try {
     yield* stream;
   } catch (thrown) {
     const error = toDomainError(thrown, requestId);
-    if (error.kind === "internal") told(error.cause ?? thrown);
+    if (error.kind === "internal") onInternal(error.cause ?? thrown);
     throw error;
   }
 }
