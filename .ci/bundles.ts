@@ -39,14 +39,22 @@ export function bundled(specs: readonly Spec[]): string[] {
 
 /**
  * A file that loads specs in turn. No test begins before the last is loaded: a hook that a module sets after it has awaited
- * something would belong to the test that happens to run.
+ * something would belong to the test that happens to run. A spec that cannot be loaded fails, and keeps no other from running.
  */
 function loader(urls: readonly string[]): string {
   return `
 import { it } from "node:test";
-const { promise, resolve } = Promise.withResolvers();
+const { promise, resolve, reject } = Promise.withResolvers();
 it("loads ${urls.length} specs", () => promise);
-for (const spec of ${JSON.stringify(urls)}) await import(spec);
-resolve();
+const failures = [];
+for (const spec of ${JSON.stringify(urls)}) {
+  try {
+    await import(spec);
+  } catch (cause) {
+    failures.push(new Error(spec + " cannot be loaded", { cause }));
+  }
+}
+if (failures.length === 0) resolve();
+else reject(failures.length === 1 ? failures[0] : new AggregateError(failures));
 `;
 }

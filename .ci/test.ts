@@ -1,3 +1,5 @@
+import type { ChildProcess } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -29,8 +31,6 @@ const nodeFlags = [
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
 ];
-// What fails may leave a server behind: its process would never end.
-const timeout = 600_000;
 const cores = availableParallelism();
 
 // Half of the start of a process is to compile the sources.
@@ -45,7 +45,21 @@ const { values: asked, positionals: files } = parseArgs({
   allowPositionals: true,
 });
 const chosen = engines.filter((each) => each === (asked.engine ?? each));
+const timeout = (asked.long ? 60 : 10) * 60_000;
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
+
+// The runner's own timeout ends a test, and not the process: that goes on for as long as a server is left in it, and is not
+// even told where its event loop stands still.
+subscribe("child_process", (message) => {
+  const { process: child } = message as { process: ChildProcess };
+  const end = setTimeout(() => {
+    console.log(`killed, as it did not end: ${child.spawnargs.at(-1)} (process ${child.pid})`);
+    child.kill("SIGKILL");
+    // What it has started may hold them open.
+    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+  }, timeout);
+  child.once("close", () => clearTimeout(end));
+});
 
 /** Specs of an engine, of which so many run at the same time. */
 type Run = { engine: Engine; specs: Spec[]; concurrency: number };

@@ -1,8 +1,12 @@
 // Run: alone
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { bundled } from "../../.ci/bundles.ts";
-import { allSpecs, declared, engines, specsOf } from "../../.ci/specs.ts";
+import { allSpecs, declared, engines, root, specsOf } from "../../.ci/specs.ts";
 
 describe("how specs are run", () => {
   it("is said by each of them, and none is left out", () => {
@@ -28,6 +32,33 @@ describe("how specs are run", () => {
     const processes = bundled(all);
     assert.ok(processes.length < all.length - shared.length + shared.length / 4);
     assert.ok(processes.length > all.length - shared.length);
+  });
+
+  it("is a failure, by name, where one cannot be loaded; those it shares a process with are run", () => {
+    const folder = mkdtempSync(join(tmpdir(), "idsvc-spec-runs-"));
+    try {
+      const specs = Object.entries({
+        "broken.mjs": "await 0; throw new Error('the reason');",
+        "sound.mjs": "import { it } from 'node:test'; it('is sound', () => {});",
+      }).map(([name, text]) => {
+        writeFileSync(join(folder, name), text);
+        return { path: relative(root, join(folder, name)), says: new Set(["shared"] as const) };
+      });
+      // What belongs to a run tells it what happens in bytes of its own, and not in words.
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+      const [file = ""] = bundled(specs);
+      const { stdout, status } = spawnSync(process.execPath, ["--test-reporter=spec", file], {
+        env,
+        encoding: "utf8",
+      });
+      assert.equal(status, 1);
+      assert.match(stdout, /✖ loads 2 specs/);
+      assert.match(stdout, /broken\.mjs cannot be loaded/);
+      assert.match(stdout, /the reason/);
+      assert.match(stdout, /✔ is sound/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   const path = "test/some.spec.ts";
