@@ -50,6 +50,7 @@ describe("how specs are run", () => {
       const { stdout, status } = spawnSync(process.execPath, ["--test-reporter=spec", file], {
         env,
         encoding: "utf8",
+        timeout: 60_000,
       });
       assert.equal(status, 1);
       assert.match(stdout, /✖ loads 2 specs/);

@@ -6,6 +6,7 @@ import type { createCacheVersions } from "../cache-versions.ts";
 import { connect } from "./connect.ts";
 import { commitCounters, commitParts } from "./ddl.ts";
 import { storeError } from "./errors.ts";
+import { runningTimeout } from "./running-timeout.ts";
 
 const pollMs = 250;
 const notifyMs = 20;
@@ -88,9 +89,9 @@ export function createMonitor(parts: {
     const sentAt = performance.now();
     const total = [...seen.values()].reduce((sum, { commits }) => sum + commits, 0);
     const opening = (connection ??= open());
-    const late = AbortSignal.timeout(answerMs);
+    using late = runningTimeout(answerMs);
     try {
-      const client = await within(opening, late);
+      const client = await within(opening, late.signal);
       const { rows } = await within(
         client.query<[string, string, string]>({
           name: "poll_commits",
@@ -100,7 +101,7 @@ export function createMonitor(parts: {
           values: [total],
           rowMode: "array",
         }),
-        late,
+        late.signal,
       );
       const changed = rows
         .map(([instanceId, commits, head]) => ({
@@ -108,7 +109,7 @@ export function createMonitor(parts: {
           now: { commits: Number(commits), head: Number(head) },
         }))
         .filter(({ instanceId, now }) => now.commits > seenOf(instanceId).commits);
-      const reported = await within(toldOf(client, changed), late);
+      const reported = await within(toldOf(client, changed), late.signal);
       for (const { instanceId, now } of changed)
         notice(instanceId, now, reported.get(instanceId) ?? []);
       trustedUntil = sentAt + trustMs;
