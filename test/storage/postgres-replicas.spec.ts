@@ -144,16 +144,6 @@ describe("two replicas on one database", () => {
       assert.equal(await cached.read(), `v${round}`);
     }
   });
-  it("take no pause of their own for one of the database", async () => {
-    await using pair = await twoReplicas();
-    await pair.one.commit(unit({ changes: [note("a", "v")] }));
-    const caughtUp = pair.two.catchUp();
-    // It is asked now, within this turn of the event loop, and answers in the next: a database has 1 s for that.
-    for (let round = 0; round < 10; round++)
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
-    await caughtUp;
-  });
   it("see at once what the other wrote, also while they write themselves", async () => {
     await using pair = await twoReplicas();
     let going = true;

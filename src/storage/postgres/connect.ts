@@ -8,6 +8,10 @@ const oldestServer = 14;
 export const limits = {
   /** A caller waits this long for a connection before they are told to come back. */
   waitMs: 1_000,
+  /** A timer that fires so much later than asked for says that the event loop stood still. */
+  lateMs: 100,
+  /** So many waits in a row may be late before it is said all the same. */
+  lateTries: 4,
   statementMs: 5_000,
   lockMs: 2_000,
   /** Schema changes wait for readers, and for another replica that is at it. */
@@ -73,7 +77,39 @@ export function createPool(
   // A connection that breaks tells its query; an idle one that breaks is nobody's call, the next one gets another.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+  return patient(pool);
+}
+
+type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: Release) => void;
+type Release = (release?: boolean | Error) => void;
+
+/**
+ * Has a pool try again where the event loop stood still while somebody waited for a connection: the timer of the pool fires
+ * before it is read what the server has answered meanwhile. That it fires late tells of it.
+ */
+function patient(pool: pg.Pool): pg.Pool {
+  const once = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  const connectIt = async (): Promise<pg.PoolClient> => {
+    for (let attempt = 1; ; attempt++) {
+      const asked = performance.now();
+      try {
+        return await once();
+      } catch (error) {
+        const isLate = performance.now() - asked > limits.waitMs + limits.lateMs;
+        if (!isLate || attempt === limits.lateTries) throw error;
+      }
+    }
+  };
+  const connectIn = (connected?: Connected): Promise<pg.PoolClient> | undefined => {
+    const client = connectIt();
+    if (connected === undefined) return client;
+    client.then(
+      (each) => connected(undefined, each, (release) => each.release(release)),
+      (error: Error) => connected(error, undefined, () => {}),
+    );
+    return undefined;
+  };
+  return Object.assign(pool, { connect: connectIn });
 }
 
 /** One connection of its own, on which statements may be sent before the one before is answered. */
