@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 /**
  * Removes some of what has expired, up to `limit` of it, and tells how much it found. It runs on every replica, and may
  * find nothing: what counts no more must not wait for it.
@@ -13,19 +15,25 @@ type Parts = {
 
 const usualEveryMs = 30_000;
 const batch = 100;
-// A round ends at some time, so that a stop never waits long; the next one goes on.
-const batchesARound = 50;
 
-/** Sweeps again and again, so that what has expired does not grow for ever (C7), until disposed. */
+/**
+ * Sweeps again and again, so that what has expired does not grow for ever (C7), until disposed. A round ends when nothing
+ * is left, however much there was. The sweeps take turns, a batch each, and everybody else has a turn of the event loop
+ * after each batch.
+ */
 export function startSweeper({ sweeps, onError, everyMs = usualEveryMs }: Parts): AsyncDisposable {
   let round: Promise<void> | undefined;
   let stopped = false;
 
   async function sweepAll(): Promise<void> {
-    for (const sweep of sweeps) {
-      for (let turn = 0; turn < batchesARound && !stopped; turn++) {
-        if ((await sweep(batch)) < batch) break;
+    for (let left = sweeps; left.length > 0; ) {
+      const notDone: Sweep[] = [];
+      for (const sweep of left) {
+        if (stopped) return;
+        if ((await sweep(batch)) >= batch) notDone.push(sweep);
+        await nextTurn();
       }
+      left = notDone;
     }
   }
 

@@ -35,10 +35,35 @@ describe("sweeping", () => {
     await until(() => second.state.left === 0);
   });
 
-  it("leaves what is too much for one round to the next", async () => {
-    const [endless, other] = [heap(Infinity), heap(10)];
+  it("ends a round when nothing is left, however much there was", async () => {
+    const [large, small] = [heap(50_000), heap(10)];
+    let callsOfSmall = 0;
+    const sweep: Sweep = async (limit) => {
+      const taken = await large.sweep(limit);
+      // The other one is asked once in each round.
+      if (large.state.left === 0) callsOfSmall ||= small.state.calls;
+      return taken;
+    };
+    await using _ = startSweeper({ sweeps: [small.sweep, sweep], onError: fail, everyMs });
+    await until(() => large.state.left === 0);
+    assert.equal(callsOfSmall, 1);
+  });
+
+  it("has sweeps take turns: none waits for one that does not end", async () => {
+    const [endless, other] = [heap(Infinity), heap(1_000)];
     await using _ = startSweeper({ sweeps: [endless.sweep, other.sweep], onError: fail, everyMs });
     await until(() => other.state.left === 0);
+  });
+
+  it("leaves everybody a turn of the event loop after each batch", async () => {
+    const endless = heap(Infinity);
+    await using _ = startSweeper({ sweeps: [endless.sweep], onError: fail, everyMs });
+    await until(() => endless.state.calls > 0);
+    for (let turn = 0; turn < 100; turn++) {
+      const before = endless.state.calls;
+      await new Promise(setImmediate);
+      assert.ok(endless.state.calls - before <= 2);
+    }
   });
 
   it("tells of a failure, and goes on in the next round", async () => {
