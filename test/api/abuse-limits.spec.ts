@@ -4,6 +4,7 @@ import { after, describe, it } from "node:test";
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { bodyOf, startActionPeer } from "../resources/action/action-peer.ts";
+import { processorMs } from "../support/processor-time.ts";
 import { messageOf, pathOf } from "../support/protocols.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { speak } from "../support/wire.ts";
@@ -262,14 +263,14 @@ describe("lists without end", () => {
     ],
   ];
   for (const [what, path, body, field, limit] of tooMany) {
-    it(`D73: are refused, naming the limit, in less than 100 ms: ${what}`, () =>
+    it(`D73: are refused, naming the limit, for less than 100 ms of a processor: ${what}`, () =>
       unharmed(action, async () => {
         let quickest = Infinity;
-        // What else the machine does takes time as well: once in a while it does nothing else.
+        // Now and then a round compiles something, or collects what others have left.
         for (let round = 0; round < 20 && quickest >= 100; round++) {
-          const started = performance.now();
+          const before = processorMs();
           const { status, refusal } = await post(path, body);
-          quickest = Math.min(quickest, performance.now() - started);
+          quickest = Math.min(quickest, processorMs() - before);
           assert.equal(status, 400);
           assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
           assert.match(refusal.message, limit);
@@ -281,15 +282,15 @@ describe("lists without end", () => {
   it("D73: are refused over gRPC alike", () =>
     unharmed(action, async () => {
       const inIds = { case: "inIds" as const, value: { ids: ids(100_000) } };
-      const started = performance.now();
+      const before = processorMs();
       const request = { filters: [{ filter: inIds }] };
       const outcome = await peer.call("grpc", searchTargets, request, options);
       const field = "filters[0].in_ids.ids";
       assertRefused(outcome, { code: 3, reason: "VALIDATION_FAILED", field });
-      assert.ok(performance.now() - started < 500);
+      assert.ok(processorMs() - before < 500);
     }));
 
-  it("D73: of a thousand unknown includes or targets are refused in less than half a second", () =>
+  it("D73: of a thousand unknown includes or targets are refused for less than half a second of a processor", () =>
     unharmed(action, async () => {
       for (const [calls, reason] of [
         [{ includes: ids(1000) }, "EXECUTION_INCLUDE_NOT_FOUND"],
@@ -297,9 +298,9 @@ describe("lists without end", () => {
       ] as const) {
         let quickest = Infinity;
         for (let round = 0; round < 3; round++) {
-          const started = performance.now();
+          const before = processorMs();
           const { refusal } = await post("/executions", { condition, ...calls });
-          quickest = Math.min(quickest, performance.now() - started);
+          quickest = Math.min(quickest, processorMs() - before);
           assertRefused(refusal, { code: 5, reason });
         }
         assert.ok(quickest < 500, `${reason}: ${quickest} ms`);
