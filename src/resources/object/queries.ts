@@ -85,9 +85,10 @@ export function objectQueries<T extends Table, F extends DescMessage>(
 }
 
 /**
- * Searches the rows of a table. Filters and sorts follow from the schema by their names, and by the fields of their messages: a text and a
- * method are compared as they are and by the column of the fold, a date and a method as points in time, `ids` keep by id
- * (`in_user_ids` by the column `userId`), an `id` compares too (`user` with `userId`), and `or`, `and` and `not` hold other filters.
+ * Searches the rows of a table. Filters and sorts follow from the schema by their names, and by the fields of their
+ * messages: a text and a method are compared as they are and by the column of the fold, a date and a method as points in
+ * time, `ids` keep by id (`in_user_ids` by the column `userId`), an `id` compares too (`user` with `userId`), and `or`,
+ * `and` and `not` hold other filters.
  *
  * @throws Error at the start, where a filter or a sort has no column
  */
@@ -99,7 +100,7 @@ export function objectSearch<T extends Table, F extends DescMessage>(
   const columnOf = columnsOf(db, table, searched.columns);
   const order = columnOf(searched.order ?? "creationDate");
   const [unsaid, ...named] = searched.sort?.values ?? [];
-  // `<ENUM>_UNSPECIFIED`: what all names of the enum begin with. Generated names keep it where the enum begins with an acronym.
+  // `<ENUM>_UNSPECIFIED` begins as all names of the enum do. Generated names keep that where the enum begins with an acronym.
   const beginning = unsaid?.name.replace(/UNSPECIFIED$/, "").length;
   const sorts = new Map(
     named.map(({ number, name }) => [number, columnOf(camelCase(name.slice(beginning)))]),
