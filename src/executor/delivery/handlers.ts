@@ -11,13 +11,12 @@ import {
   type TargetOf,
 } from "../../resources/action/index.ts";
 import { toListDetails } from "../../resources/object/details.ts";
-import { toPage } from "../../resources/object/list.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import type { CallTarget } from "../call-target.ts";
 import type { Plan } from "../plan.ts";
 import type { TargetCalled } from "../run.ts";
 import { toDelivery } from "./convert.ts";
-import { getDelivery, searchDeliveries } from "./queries.ts";
+import { deliverySearch, getDelivery } from "./queries.ts";
 import { redeliver } from "./redeliver.ts";
 import { addTried } from "./table.ts";
 
@@ -31,6 +30,7 @@ type Parts = {
 
 export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof DeliveryService> {
   const { db, events, newId, now, registry } = deps;
+  const search = deliverySearch(deps);
 
   async function test(targetId: string, scope: Scope): Promise<string> {
     const { instanceId, caller, signal, requestId } = scope;
@@ -52,8 +52,8 @@ export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof Deli
   }
 
   return {
-    async searchDeliveries({ query, filters }, { instanceId }) {
-      const found = await searchDeliveries(deps, instanceId, { filters, page: toPage(query) });
+    async searchDeliveries(request, scope) {
+      const found = await search(scope, request);
       return { details: toListDetails(found), result: found.rows.map(toDelivery) };
     },
 

@@ -1,9 +1,9 @@
-import type { DeliverySearchFilter } from "#gen/idsvc/resources/action/v3alpha/delivery_pb.ts";
+import { DeliverySearchFilterSchema } from "#gen/idsvc/resources/action/v3alpha/delivery_pb.ts";
 import { notFound } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
+import { objectSearch } from "../../resources/object/queries.ts";
 import { fromState, fromTrigger } from "./convert.ts";
 import { type DeliveryRow, deliveries } from "./table.ts";
 
@@ -22,33 +22,13 @@ export async function getDelivery(
   return row;
 }
 
-export function searchDeliveries(
-  { db, limits }: Pick<Deps, "db" | "limits">,
-  instanceId: string,
-  asked: { filters: DeliverySearchFilter[]; page: Page },
-): Promise<Found<DeliveryRow>> {
-  const t = db.table(deliveries);
-  const condition = ({ filter }: DeliverySearchFilter) => {
-    switch (filter.case) {
-      case "target":
-        return eq(t.targetId, filter.value.id);
-      case "execution":
-        return eq(t.executionId, filter.value.id);
-      case "state":
-        return eq(t.state, fromState(filter.value.state));
-      case "trigger":
-        return eq(t.cause, fromTrigger(filter.value.trigger));
-      case "inIds":
-        return isOneOf(t.id, filter.value.ids);
-      default:
-        return undefined;
-    }
-  };
-  return search(db, deliveries, {
-    instanceId,
-    filters: asked.filters.map(condition),
-    order: t.creationDate,
-    page: asked.page,
-    limits,
+export const deliverySearch = (deps: Pick<Deps, "db" | "limits" | "organizations">) => {
+  const t = deps.db.table(deliveries);
+  return objectSearch(deps, deliveries, {
+    filter: DeliverySearchFilterSchema,
+    filters: {
+      state: ({ state }) => eq(t.state, fromState(state)),
+      trigger: ({ trigger }) => eq(t.cause, fromTrigger(trigger)),
+    },
   });
-}
+};

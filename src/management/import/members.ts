@@ -9,6 +9,7 @@ import type { Deps } from "../../projection/module.ts";
 import { projectGrants } from "../../resources/grant/index.ts";
 import {
   addMember,
+  claimOf,
   type MemberContext,
   type Membership,
   membership,
@@ -131,15 +132,8 @@ export async function addMemberOf(
   await requireUser(tx, member.userId);
   const loaded = tx.begin(membership, newId());
   const added = addMember(loaded.state, member);
-  if (await known.isClaimed(membershipClaim, `${claimPrefixOf(member.context)}/${member.userId}`)) {
-    return undefined;
-  }
+  const claim = claimOf(member.context, member.userId);
+  if (await known.isClaimed(membershipClaim, claim)) return undefined;
   tx.record(membership, loaded, added, { type: "org", id: orgId });
   return loaded.state;
-}
-
-// As the claims of memberships spell it.
-function claimPrefixOf(context: Below): string {
-  if (context.type === "organization") return `org/${context.organizationId}`;
-  return context.type === "project" ? `project/${context.projectId}` : `grant/${context.grantId}`;
 }

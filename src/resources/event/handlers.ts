@@ -4,7 +4,7 @@ import type { Deps } from "../../projection/module.ts";
 import { toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { toEvent } from "./convert.ts";
-import { originIn, refusalQueries, toRefusal } from "./refusals/queries.ts";
+import { originIn, refusalSearch, toRefusal } from "./refusals/queries.ts";
 import { type HomesOf, originShower, originFormatter } from "./origins.ts";
 import { eventQueries, logOf } from "./queries.ts";
 import { eventFormatter } from "./event-formatter.ts";
@@ -15,7 +15,7 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
   const formatterFor = eventFormatter(deps.db);
   const originsFor = originFormatter(deps, homesOf);
   const show = originShower(homesOf);
-  const refused = refusalQueries(deps);
+  const searchRefused = refusalSearch(deps);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));
@@ -25,8 +25,8 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
       return { details: toListDetails(found), sortingColumn, result };
     },
 
-    async searchRefusals({ query, filters }, scope) {
-      const found = await refused.search(scope, filters, toPage(query));
+    async searchRefusals(request, scope) {
+      const found = await searchRefused(scope, request);
       const origins = await Promise.all(found.rows.map((row) => originIn(deps, row)));
       const showOne = await show(scope, logOf(scope), origins);
       const result = found.rows.map((row, nth) => {

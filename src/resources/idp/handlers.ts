@@ -2,9 +2,8 @@ import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identi
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { toPage } from "../object/list.ts";
-
+import { toDetails } from "../object/details.ts";
+import { listing } from "../object/queries.ts";
 import {
   fromStatePolicy,
   inheritedNotDeletable,
@@ -30,8 +29,8 @@ export function idpAuthorize(deps: Deps): Authorize<Service> {
   return {
     ...(Object.fromEntries(creates) as Authorize<Service>),
     ...authorizeById(IdentityProviderService, async ({ id }, scope) => {
-      const row = await queries.find(scope.instanceId, id);
-      if (row === undefined || !(await isLiving(scope, row))) throw idpNotFound();
+      const row = await queries.get(scope.instanceId, id);
+      if (!(await isLiving(scope, row))) throw idpNotFound();
       requireIn(scope, contextOf(scope, row), idpNotFound);
     }),
   };
@@ -55,7 +54,7 @@ export function idpHandlers(
     ...typedHandlers(deps, holders),
 
     async confirmIDP({ id }, scope) {
-      const row = await rowOf(scope, id);
+      const row = await queries.get(scope.instanceId, id);
       if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedReadOnly("id");
       const at = { instanceId: scope.instanceId, idpId: id };
       const [written, links] = await events.transact(writeContext(scope), async (tx) => {
@@ -71,7 +70,7 @@ export function idpHandlers(
     },
 
     async deleteIDP({ id }, scope) {
-      const row = await rowOf(scope, id);
+      const row = await queries.get(scope.instanceId, id);
       if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedNotDeletable();
       const written = await events.transact(writeContext(scope), (tx) =>
         remove(tx, writeContext(scope), id),
@@ -79,23 +78,14 @@ export function idpHandlers(
       return { details: toDetails(written()) };
     },
 
-    async searchIDPs({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
-      return { details: toListDetails(found), sortingColumn, result: found.rows.map(toGetIdp) };
-    },
+    searchIDPs: listing(queries.search, toGetIdp),
 
     async previewIDPStatePolicy({ id, preview }, scope) {
-      const row = await rowOf(scope, id);
+      const row = await queries.get(scope.instanceId, id);
       const context = contextOf(scope, row);
       const { seen } = await queries.see(row, context);
       const policy = fromStatePolicy(preview?.statePolicy);
       return previewPolicy(db, affected, { row, context, seen, policy });
     },
   };
-
-  async function rowOf({ instanceId }: Scope, id: string): Promise<IdpRow> {
-    const row = await queries.find(instanceId, id);
-    if (row === undefined) throw idpNotFound();
-    return row;
-  }
 }

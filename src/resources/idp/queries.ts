@@ -1,13 +1,15 @@
-import { IDPFieldName, type IDPSearchFilter } from "#gen/idsvc/resources/idp/v3alpha/query_pb.ts";
+import type { SearchIDPsRequest } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import {
+  IDPFieldNameSchema,
+  IDPSearchFilterSchema,
+} from "#gen/idsvc/resources/idp/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
+import { type Found, isOneOf } from "../../projection/search.ts";
 import { eq, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasName } from "../object/filters.ts";
-
+import { objectQueries } from "../object/queries.ts";
 import {
   actingContext,
   createReuse,
@@ -18,7 +20,6 @@ import {
 } from "../reuse/index.ts";
 import { idpNotFound } from "./idp.ts";
 import { idpPolicies, idps } from "./projection.ts";
-import { looksAtEach } from "../object/list.ts";
 
 export type IdpRow = Row<typeof idps>;
 /** A provider, and how a context sees it. */
@@ -49,26 +50,11 @@ const toReusable = (row: IdpRow): Reusable => ({
   statePolicy: row.statePolicy as StatePolicy,
 });
 
-export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
-  const { db, limits, tenancy } = deps;
+export function idpQueries(deps: Pick<Deps, "db" | "limits" | "organizations" | "tenancy">) {
+  const { db, tenancy } = deps;
   const t = db.table(idps);
   const reuse = createReuse(db, idpPolicies);
   const nothing = sql`1 = 0`;
-
-  const condition = (scope: Scope, from: OwnerRef, { filter }: IDPSearchFilter) => {
-    switch (filter.case) {
-      case "id":
-        return eq(t.id, filter.value.id);
-      case "name":
-        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
-      case "state": {
-        const state = fromState(filter.value.state);
-        return reuse.hasState(scope.instanceId, t, from, state);
-      }
-      default:
-        return undefined;
-    }
-  };
 
   // What an organization has or inherits; from the instance, all that is there.
   async function visible(scope: Scope): Promise<(SQL | undefined)[]> {
@@ -90,8 +76,24 @@ export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
     ];
   }
 
+  const { find, get, search } = objectQueries(
+    deps,
+    idps,
+    {
+      filter: IDPSearchFilterSchema,
+      sort: IDPFieldNameSchema,
+      filters: {
+        state: ({ state }, scope) =>
+          reuse.hasState(scope.instanceId, t, ownerIn(scope), fromState(state)),
+      },
+      visible,
+    },
+    idpNotFound,
+  );
+
   return {
-    find: rowById(db, idps),
+    find,
+    get,
 
     async see(row: IdpRow, from: OwnerRef): Promise<SeenIdp> {
       const [seen] = await reuse.see(row.instanceId, [toReusable(row)], from);
@@ -99,26 +101,11 @@ export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
       return { row, seen };
     },
 
-    async search(
-      scope: Scope,
-      asked: { filters: IDPSearchFilter[]; sortingColumn: IDPFieldName; page: Page },
-    ): Promise<Found<SeenIdp>> {
-      const { instanceId, context } = scope;
-      const organization: OwnerRef | undefined =
-        context.type === "organization" ? { type: "org", id: context.organizationId } : undefined;
-      const from: OwnerRef = organization ?? { type: "instance", id: instanceId };
-      const found = await search(db, idps, {
-        instanceId,
-        looksAtEach: looksAtEach(asked.filters),
-        filters: [
-          ...(await visible(scope)),
-          ...asked.filters.map((filter) => condition(scope, from, filter)),
-        ],
-        order: asked.sortingColumn === IDPFieldName.IDP_FIELD_NAME_NAME ? t.name : t.creationDate,
-        page: asked.page,
-        limits,
-      });
-      const seen = await reuse.see(instanceId, found.rows.map(toReusable), organization);
+    /** As the organization of the call sees them; without one each as the context that it belongs to. */
+    async search(scope: Scope, request: SearchIDPsRequest): Promise<Found<SeenIdp>> {
+      const from = scope.context.type === "organization" ? ownerIn(scope) : undefined;
+      const found = await search(scope, request);
+      const seen = await reuse.see(scope.instanceId, found.rows.map(toReusable), from);
       return {
         ...found,
         rows: found.rows.map((row, at) => ({ row, seen: seen[at] as SeenResource })),
@@ -126,3 +113,9 @@ export function idpQueries(deps: Pick<Deps, "db" | "limits" | "tenancy">) {
     },
   };
 }
+
+/** The context that a call makes and sees providers in. */
+export const ownerIn = ({ context, instanceId }: Scope): OwnerRef =>
+  context.type === "organization"
+    ? { type: "org", id: context.organizationId }
+    : { type: "instance", id: instanceId };

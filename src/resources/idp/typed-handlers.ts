@@ -19,7 +19,7 @@ import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
 import type { ProviderType } from "./provider-type.ts";
 import { type IdpType, idpTypes, providerTypes } from "./provider-types.ts";
-import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
+import { contextOf, type IdpRow, idpQueries, ownerIn, ownerOf } from "./queries.ts";
 import { givenSecret, idpSecretRef } from "./secret.ts";
 
 type Service = typeof IdentityProviderService;
@@ -31,7 +31,10 @@ type Named = { id: string };
 
 /** Create, patch and get of every type: the same three for all of them. */
 export function typedHandlers(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "tenancy">,
+  deps: Pick<
+    Deps,
+    "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations" | "tenancy"
+  >,
   holders: LinkHolders,
 ): Handlers<Service> {
   const { db, events, secrets, checkUrl, tenancy } = deps;
@@ -80,9 +83,9 @@ export function typedHandlers(
     };
   }
 
-  async function rowOf({ instanceId }: Scope, id: string, type?: IdpType): Promise<IdpRow> {
-    const row = await queries.find(instanceId, id);
-    if (row === undefined || (type !== undefined && row.type !== type)) throw idpNotFound();
+  async function rowOf({ instanceId }: Scope, id: string, type: IdpType): Promise<IdpRow> {
+    const row = await queries.get(instanceId, id);
+    if (row.type !== type) throw idpNotFound();
     return row;
   }
 
@@ -150,8 +153,3 @@ const answering = (type: IdpType, state: IdpState | undefined): Answering => ({
   config: orderedConfig(type, state?.config ?? {}),
   options: state?.options ?? {},
 });
-
-const ownerIn = ({ context, instanceId }: Scope): OwnerRef =>
-  context.type === "organization"
-    ? { type: "org", id: context.organizationId }
-    : { type: "instance", id: instanceId };

@@ -11,18 +11,11 @@ import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { toDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
-import { toPage } from "../object/list.ts";
+import { listing } from "../object/queries.ts";
 import { removeContentsLater } from "./contents.ts";
-import {
-  instance,
-  instanceNotFound,
-  limits,
-  patchInstance,
-  removeInstance,
-  setLimits,
-} from "./instance.ts";
+import { instance, limits, patchInstance, removeInstance, setLimits } from "./instance.ts";
 import { instanceQueries, type WholeInstance } from "./queries.ts";
 
 const systemLog = "system";
@@ -55,17 +48,9 @@ export function instanceHandlers(
       return { details: toDetails(written()) };
     },
 
-    async getInstance({ id }) {
-      const found = await queries.find(id);
-      if (found === undefined) throw instanceNotFound();
-      return { instance: toGetInstance(found, version) };
-    },
+    getInstance: async ({ id }) => ({ instance: toGetInstance(await queries.get(id), version) }),
 
-    async searchInstances({ query, sortingColumn, filters }) {
-      const found = await queries.search({ filters, sortingColumn, page: toPage(query) });
-      const result = found.rows.map((each) => toGetInstance(each, version));
-      return { details: toListDetails(found), sortingColumn, result };
-    },
+    searchInstances: listing(queries.search, (found) => toGetInstance(found, version)),
 
     async limitInstance({ id, limits: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the limits");
@@ -104,7 +89,7 @@ export function instanceHandlers(
   }
 
   async function limit(tx: Transaction, id: string, wanted: SetLimits | SetInstanceLimits) {
-    if ((await queries.find(id)) === undefined) throw instanceNotFound();
+    await queries.get(id);
     const loaded = await tx.load(limits, id);
     const { block, auditLogRetention, resetAuditLogRetention = false } = wanted;
     const changes = setLimits(loaded.state, {

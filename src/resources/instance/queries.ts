@@ -1,18 +1,20 @@
 import {
-  InstanceFieldName,
-  type InstanceSearchFilter,
+  InstanceFieldNameSchema,
+  InstanceSearchFilterSchema,
 } from "#gen/idsvc/resources/instance/v3alpha/query_pb.ts";
 import { InstanceState } from "#gen/idsvc/resources/instance/v3alpha/instance_pb.ts";
+import type { SearchInstancesRequest } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { InstanceReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
+import { type Found, isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { asc, type Column, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
+import { asc, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasName } from "../object/filters.ts";
+import { objectSearch } from "../object/queries.ts";
+import { instanceNotFound } from "./instance.ts";
 import { instanceDomains, instanceLimits, instances } from "./projection.ts";
-import { looksAtEach } from "../object/list.ts";
 
 export type InstanceRow = Row<typeof instances>;
 export type LimitsRow = Row<typeof instanceLimits>;
@@ -106,57 +108,15 @@ export type WholeInstance = {
   limits: LimitsRow | undefined;
 };
 
-export type InstanceQueries = {
-  find(id: string): Promise<WholeInstance | undefined>;
-  search(asked: {
-    filters: InstanceSearchFilter[];
-    sortingColumn: InstanceFieldName;
-    page: Page;
-  }): Promise<Found<WholeInstance>>;
-};
-
-export function instanceQueries({ db, limits }: Pick<Deps, "db" | "limits">): InstanceQueries {
-  const t = db.table(instances);
+export function instanceQueries(deps: Pick<Deps, "db" | "limits" | "organizations">) {
+  const { db } = deps;
+  const { id } = db.table(instances);
   const d = db.table(instanceDomains);
   const l = db.table(instanceLimits);
-  const columns: Record<number, Column> = {
-    [InstanceFieldName.ID]: t.id,
-    [InstanceFieldName.CREATION_DATE]: t.creationDate,
-    [InstanceFieldName.CHANGE_DATE]: t.changeDate,
-    [InstanceFieldName.NAME]: t.name,
-  };
   const blocked = db.read.select({ id: l.id }).from(l).where(eq(l.block, true));
 
-  const condition = ({ filter }: InstanceSearchFilter) => {
-    switch (filter.case) {
-      case "inIds":
-        return isOneOf(t.id, filter.value.ids);
-      case "name":
-        return hasName(db, { exact: t.name, folded: t.nameFolded }, filter.value);
-      case "domain": {
-        const { domain } = filter.value;
-        const owner = db.read
-          .select({ id: d.instanceId })
-          .from(d)
-          .where(eq(d.domain, domain.toLowerCase()));
-        return inArray(t.id, owner);
-      }
-      case "state":
-        switch (filter.value.state) {
-          case InstanceState.RUNNING:
-            return sql`${t.id} not in ${blocked}`;
-          case InstanceState.STOPPED:
-            return inArray(t.id, blocked);
-          default:
-            return sql`1 = 0`;
-        }
-      default:
-        return undefined;
-    }
-  };
-
   async function whole(rows: InstanceRow[]): Promise<WholeInstance[]> {
-    const ids = rows.map(({ id }) => id);
+    const ids = rows.map((row) => row.id);
     const domains = await db.read
       .select()
       .from(d)
@@ -166,25 +126,40 @@ export function instanceQueries({ db, limits }: Pick<Deps, "db" | "limits">): In
     return rows.map((row) => ({
       row,
       domains: domains.filter((one) => one.instanceId === row.id).map(({ domain }) => domain),
-      limits: limited.find(({ id }) => id === row.id),
+      limits: limited.find((one) => one.id === row.id),
     }));
   }
 
+  const search = objectSearch(deps, instances, {
+    filter: InstanceSearchFilterSchema,
+    sort: InstanceFieldNameSchema,
+    filters: {
+      domain({ domain }) {
+        const owner = db.read
+          .select({ id: d.instanceId })
+          .from(d)
+          .where(eq(d.domain, domain.toLowerCase()));
+        return inArray(id, owner);
+      },
+      state({ state }) {
+        if (state === InstanceState.RUNNING) return sql`${id} not in ${blocked}`;
+        return state === InstanceState.STOPPED ? inArray(id, blocked) : sql`1 = 0`;
+      },
+    },
+    log: () => "system",
+    everyInstance: true,
+  });
+
   return {
-    async find(id) {
-      const [found] = await whole(await db.read.select().from(t).where(eq(t.id, id)));
+    async get(instanceId: string): Promise<WholeInstance> {
+      const [found] = await whole(
+        await db.read.select().from(db.table(instances)).where(eq(id, instanceId)),
+      );
+      if (found === undefined) throw instanceNotFound();
       return found;
     },
-    async search({ filters, sortingColumn, page }) {
-      const found = await search(db, instances, {
-        instanceId: "system",
-        everyInstance: true,
-        filters: filters.map(condition),
-        looksAtEach: looksAtEach(filters),
-        order: columns[sortingColumn] ?? t.creationDate,
-        page,
-        limits,
-      });
+    async search(scope: Scope, request: SearchInstancesRequest): Promise<Found<WholeInstance>> {
+      const found = await search(scope, request);
       return { ...found, rows: await whole(found.rows) };
     },
   };

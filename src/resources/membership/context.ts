@@ -8,7 +8,7 @@ import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
 import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
-import type { MemberContext } from "./events.ts";
+import { columnsOf, type MemberContext } from "./member-context.ts";
 import type { ContextKey } from "./queries.ts";
 
 /** Finds the context that a request names, and keeps it there while something is written in it. */
@@ -81,21 +81,7 @@ export function createContexts({ db, organizations }: Deps): Contexts {
 
   return {
     resolve,
-    async keyOf(scope, asked) {
-      const context = await resolve(scope, asked);
-      switch (context.type) {
-        case "system":
-          return { contextType: "system", contextId: "" };
-        case "instance":
-          return { contextType: "instance", contextId: scope.instanceId };
-        case "organization":
-          return { contextType: "organization", contextId: context.organizationId };
-        case "project":
-          return { contextType: "project", contextId: context.projectId };
-        case "projectGrant":
-          return { contextType: "projectGrant", contextId: context.grantId };
-      }
-    },
+    keyOf: async (scope, asked) => columnsOf(await resolve(scope, asked), scope.instanceId),
     async require(tx, context) {
       if (context.type === "organization") await requireOrganization(tx, context.organizationId);
       if (context.type === "project") await requireProject(tx, context.projectId);

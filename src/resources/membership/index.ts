@@ -2,14 +2,7 @@ import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membe
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Module } from "../../projection/module.ts";
-import {
-  grantMemberEvents,
-  instanceMemberEvents,
-  membershipClaim,
-  organizationMemberEvents,
-  projectMemberEvents,
-  systemMemberEvents,
-} from "./events.ts";
+import { memberEvents, membershipClaim } from "./events.ts";
 import { ownerConcerns } from "./concerns.ts";
 import { lastOwnerStays } from "./last-owner.ts";
 import { membershipAuthorize, membershipHandlers } from "./handlers.ts";
@@ -17,7 +10,8 @@ import { ownerWarningEvents, sweepOwnerWarnings } from "./owner-warnings.ts";
 import { membershipProjection } from "./projection.ts";
 import { membershipsGoAlong, removeContentsOfMemberships } from "./remove-memberships.ts";
 
-export { membershipClaim, type MemberContext } from "./events.ts";
+export { membershipClaim } from "./events.ts";
+export { claimOf, type MemberContext } from "./member-context.ts";
 export { addMember, cascadeMember, type Membership, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
 export { linkHolders } from "./link-holders.ts";
@@ -28,14 +22,7 @@ export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what. */
 export const membershipModule: Module = {
-  events: [
-    systemMemberEvents,
-    instanceMemberEvents,
-    organizationMemberEvents,
-    projectMemberEvents,
-    grantMemberEvents,
-    ownerWarningEvents,
-  ],
+  events: [...Object.values(memberEvents), ownerWarningEvents],
   projections: [membershipProjection],
   claimErrors: {
     [membershipClaim]: () =>

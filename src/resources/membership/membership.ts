@@ -1,22 +1,15 @@
-import type {
-  Membership as HeldRoles,
-  Permissions,
-  ResourceScope,
-} from "../../authz/permissions.ts";
+import type { Permissions } from "../../authz/permissions.ts";
 import { requireRoles } from "../../authz/roles.ts";
 import { failedPrecondition, notFound, permissionDenied } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { AnyEvents } from "../../eventstore/event.ts";
+import { type Member, type MemberEvent, memberEvents } from "./events.ts";
 import {
-  grantMemberEvents,
-  instanceMemberEvents,
-  type Member,
+  asMembership,
+  contextFrom,
+  type ContextIds,
   type MemberContext,
-  type MemberEvent,
-  organizationMemberEvents,
-  projectMemberEvents,
-  systemMemberEvents,
-} from "./events.ts";
+} from "./member-context.ts";
 
 export type Membership = Omit<Member, "isPending"> & {
   context: MemberContext;
@@ -27,7 +20,7 @@ export type Membership = Omit<Member, "isPending"> & {
 type State = Membership | undefined;
 
 // All sets share the aggregate; which of them names it is all the same.
-const events: AnyEvents<MemberEvent> = instanceMemberEvents;
+const events: AnyEvents<MemberEvent> = memberEvents.instance;
 
 /** A membership: one user, one context, and the roles they hold there. */
 export const membership = aggregate(events, undefined as State, evolve);
@@ -35,33 +28,28 @@ export const membership = aggregate(events, undefined as State, evolve);
 function evolve(state: State, event: MemberEvent): State {
   switch (event.type) {
     case "system.member.added":
-      return begun(event.payload, { type: "system" });
+      return begun("system", event.payload);
     case "instance.member.added":
-      return begun(event.payload, { type: "instance" });
-    case "org.member.added": {
-      const { organizationId } = event.payload;
-      return begun(event.payload, { type: "organization", organizationId });
-    }
-    case "project.member.added": {
-      const { organizationId, projectId } = event.payload;
-      return begun(event.payload, { type: "project", organizationId, projectId });
-    }
-    case "project.grant.member.added": {
-      const { organizationId, projectId, grantId } = event.payload;
-      return begun(event.payload, { type: "projectGrant", organizationId, projectId, grantId });
-    }
+      return begun("instance", event.payload);
+    case "org.member.added":
+      return begun("organization", event.payload);
+    case "project.member.added":
+      return begun("project", event.payload);
+    case "project.grant.member.added":
+      return begun("projectGrant", event.payload);
     default:
-      if (event.type.endsWith(".removed")) return undefined;
-      if (state === undefined) return undefined;
+      if (state === undefined || event.type.endsWith(".removed")) return undefined;
       if (event.type.endsWith(".accepted")) return { ...state, isAccepted: true };
       return "roles" in event.payload ? { ...state, roles: event.payload.roles } : state;
   }
 }
 
-const begun = ({ userId, roles, isPending }: Member, context: MemberContext): Membership => ({
-  ...{ userId, roles, context },
+const begun = (type: MemberContext["type"], { userId, roles, isPending, ...ids }: Begun) => ({
+  ...{ userId, roles, context: contextFrom(type, ids) },
   isAccepted: isPending !== true,
 });
+
+type Begun = Member & ContextIds;
 
 /** Makes a user a member of a context. */
 export function addMember(
@@ -72,47 +60,21 @@ export function addMember(
     throw failedPrecondition("MEMBERSHIP_EXISTS_ALREADY", "a membership with this id exists");
   }
   requireRoles(context.type, roles, "membership.roles");
-  const member = { userId, roles, ...(isPending === true ? { isPending } : {}) };
-  switch (context.type) {
-    case "system":
-      return [systemMemberEvents.added(member)];
-    case "instance":
-      return [instanceMemberEvents.added(member)];
-    case "organization": {
-      const { type: _, ...ofContext } = context;
-      return [organizationMemberEvents.added({ ...member, ...ofContext })];
-    }
-    case "project": {
-      const { type: _, ...ofContext } = context;
-      return [projectMemberEvents.added({ ...member, ...ofContext })];
-    }
-    case "projectGrant": {
-      const { type: _, ...ofContext } = context;
-      return [grantMemberEvents.added({ ...member, ...ofContext })];
-    }
-  }
+  const { type, ...ids } = context;
+  return [memberEvents[type].added({ userId, roles, ...(isPending && { isPending }), ...ids })];
 }
-
-const eventsOf = ({ type }: MemberContext) =>
-  ({
-    system: systemMemberEvents,
-    instance: instanceMemberEvents,
-    organization: organizationMemberEvents,
-    project: projectMemberEvents,
-    projectGrant: grantMemberEvents,
-  })[type];
 
 /** Gives other roles. The same ones are no event and no error. */
 export function changeRoles(state: State, roles: string[]): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
   requireRoles(state.context.type, roles, "membership.roles");
   if (sameRoles(state.roles, roles)) return [];
-  return [eventsOf(state.context).changed({ roles })];
+  return [memberEvents[state.context.type].changed({ roles })];
 }
 
 export function removeMember(state: State): MemberEvent[] {
   if (state === undefined) throw membershipNotFound();
-  return [eventsOf(state.context).removed({ userId: state.userId })];
+  return [memberEvents[state.context.type].removed({ userId: state.userId })];
 }
 
 /** The roles count from now on. @throws FAILED_PRECONDITION MEMBERSHIP_ACCEPTED */
@@ -121,23 +83,15 @@ export function acceptMember(state: State): MemberEvent[] {
   if (state.isAccepted) {
     throw failedPrecondition("MEMBERSHIP_ACCEPTED", "the membership is accepted already");
   }
-  switch (state.context.type) {
-    case "organization":
-      return [organizationMemberEvents.accepted({})];
-    case "project":
-      return [projectMemberEvents.accepted({})];
-    case "projectGrant":
-      return [grantMemberEvents.accepted({})];
-    default:
-      return [];
-  }
+  const { context } = state;
+  return "organizationId" in context ? [memberEvents[context.type].accepted({})] : [];
 }
 
 /** The membership goes because its user or its context has gone. */
 export function cascadeMember(state: State): MemberEvent[] {
   return state === undefined
     ? []
-    : [eventsOf(state.context)["cascade.removed"]({ userId: state.userId })];
+    : [memberEvents[state.context.type]["cascade.removed"]({ userId: state.userId })];
 }
 
 /** The roles among these that are new to the member: what a giver must be allowed to give. */
@@ -150,19 +104,6 @@ export const lostRoles = (state: State, roles: readonly string[]): string[] =>
 
 const sameRoles = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((role) => b.includes(role));
-
-export const resourceScopeOf = (context: MemberContext): ResourceScope => {
-  switch (context.type) {
-    case "organization":
-      return { type: "organization", id: context.organizationId };
-    case "project":
-      return { type: "project", id: context.projectId, organizationId: context.organizationId };
-    case "projectGrant":
-      return { type: "projectGrant", id: context.grantId, organizationId: context.organizationId };
-    default:
-      return context;
-  }
-};
 
 /**
  * Refuses to give roles with permissions that the giver does not cover in the context (J2).
@@ -204,28 +145,6 @@ export function requireMayTake(
 
 const uncovered = (permissions: Permissions, context: MemberContext, roles: readonly string[]) =>
   roles.find((role) => !permissions.covers(asMembership({ context, roles: [role] })));
-
-/** The membership as those see it who judge permissions. */
-export const asMembership = ({
-  context,
-  roles,
-}: Pick<Membership, "context" | "roles">): HeldRoles => ({ ...keyOf(context), roles });
-
-function keyOf(context: MemberContext): Omit<HeldRoles, "roles"> {
-  const { type: contextType } = context;
-  switch (context.type) {
-    case "organization": {
-      const { organizationId } = context;
-      return { contextType, contextId: organizationId, organizationId };
-    }
-    case "project":
-      return { contextType, contextId: context.projectId, organizationId: context.organizationId };
-    case "projectGrant":
-      return { contextType, contextId: context.grantId, organizationId: context.organizationId };
-    default:
-      return { contextType, contextId: "" };
-  }
-}
 
 export const membershipNotFound = () =>
   notFound("MEMBERSHIP_NOT_FOUND", "the membership does not exist");

@@ -4,7 +4,8 @@ import { permissionsFrom } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { cleanHands, type UserHold } from "../user/index.ts";
-import { asMembership, type Membership } from "./membership.ts";
+import { asMembership } from "./member-context.ts";
+import type { Membership } from "./membership.ts";
 import { powerReader } from "./power.ts";
 
 /**

@@ -12,7 +12,8 @@ import type { Row } from "../../storage/table.ts";
 import { acceptanceReader, projectGrants, userGrants } from "../grant/index.ts";
 import { user, users } from "../user/index.ts";
 import { membershipReader } from "./queries.ts";
-import { asMembership, membership } from "./membership.ts";
+import { asMembership } from "./member-context.ts";
+import { membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
 type GrantRow = Row<typeof userGrants.table>;

@@ -1,15 +1,9 @@
-import { type AnyEvents, eventTypes, type Recorded } from "../../eventstore/event.ts";
+import type { AnyEvents, Recorded } from "../../eventstore/event.ts";
 import { begin, on, projection, touch } from "../../projection/projection.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, instant, int64, json, table, text } from "../../storage/table.ts";
-import {
-  grantMemberEvents,
-  instanceMemberEvents,
-  type Member,
-  organizationMemberEvents,
-  projectMemberEvents,
-  systemMemberEvents,
-} from "./events.ts";
+import { type Member, memberEvents } from "./events.ts";
+import { columnsOf, contextFrom, type ContextIds, type MemberContext } from "./member-context.ts";
 
 export const memberships = table(
   "memberships",
@@ -41,96 +35,37 @@ export const memberships = table(
   },
 );
 
-type ContextColumns = {
-  contextType: string;
-  contextId: string;
-  organizationId: string;
-  projectId: string;
-};
+const row = ({ instanceId, aggregateId }: Recorded) => ({ instanceId, id: aggregateId });
+const change = (event: Recorded, values: { roles: string[] } | { isAccepted: true }) => [
+  updateRows(memberships, row(event), { ...values, ...touch(event) }),
+];
+const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
 
-const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: string }) => ({
-  instanceId,
-  id: aggregateId,
-});
-
-// The four facts are the same for every kind of context; only where the roles count differs.
-// oxlint-disable-next-line no-unnecessary-type-parameters -- what a member of the context carries is its caller's to say.
-function lifeOf<M extends Member>(
-  prefix: string,
-  events: AnyEvents,
-  columnsOf: (member: M, event: Recorded) => ContextColumns,
-) {
-  const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
-  const accepted = `${prefix}.accepted`;
-  const accept = (event: Recorded) => [
-    updateRows(memberships, row(event), { isAccepted: true, ...touch(event) }),
-  ];
+// What happens is the same in every kind of context; members of some are never awaited.
+function lifeIn(type: MemberContext["type"], prefix: string) {
+  const events: AnyEvents = memberEvents[type];
   return on(events, {
-    ...(eventTypes(events).includes(accepted) ? { [accepted]: accept } : {}),
     [`${prefix}.added`]: (event: Recorded) => {
-      const member = event.payload as M;
-      const { userId, roles, isPending } = member;
+      const { userId, roles, isPending, ...ids } = event.payload as Member & ContextIds;
+      const columns = columnsOf(contextFrom(type, ids), event.instanceId);
       const isAccepted = isPending !== true;
-      return [
-        insertRow(memberships, {
-          ...begin(event),
-          ...{ userId, roles, isAccepted },
-          ...columnsOf(member, event),
-        }),
-      ];
+      return [insertRow(memberships, { ...begin(event), userId, roles, isAccepted, ...columns })];
     },
-    [`${prefix}.changed`]: (event: Recorded) => {
-      const { roles } = event.payload as { roles: string[] };
-      return [updateRows(memberships, row(event), { roles, ...touch(event) })];
-    },
+    [`${prefix}.changed`]: (event: Recorded) => change(event, event.payload as { roles: string[] }),
+    ...("accepted" in events && {
+      [`${prefix}.accepted`]: (event: Recorded) => change(event, { isAccepted: true }),
+    }),
     [`${prefix}.removed`]: remove,
     [`${prefix}.cascade.removed`]: remove,
   });
 }
 
-const nowhere = { organizationId: "", projectId: "" };
-
 export const membershipProjection = projection(
   "memberships",
   [memberships],
-  lifeOf("system.member", systemMemberEvents, () => ({
-    ...nowhere,
-    contextType: "system",
-    contextId: "",
-  })),
-  lifeOf("instance.member", instanceMemberEvents, (_, { instanceId }) => ({
-    ...nowhere,
-    contextType: "instance",
-    contextId: instanceId,
-  })),
-  lifeOf<Member & { organizationId: string }>(
-    "org.member",
-    organizationMemberEvents,
-    ({ organizationId }) => ({
-      contextType: "organization",
-      contextId: organizationId,
-      organizationId,
-      projectId: "",
-    }),
-  ),
-  lifeOf<Member & { organizationId: string; projectId: string }>(
-    "project.member",
-    projectMemberEvents,
-    ({ organizationId, projectId }) => ({
-      contextType: "project",
-      contextId: projectId,
-      organizationId,
-      projectId,
-    }),
-  ),
-  lifeOf<Member & { organizationId: string; projectId: string; grantId: string }>(
-    "project.grant.member",
-    grantMemberEvents,
-    ({ organizationId, projectId, grantId }) => ({
-      contextType: "projectGrant",
-      contextId: grantId,
-      organizationId,
-      projectId,
-    }),
-  ),
+  lifeIn("system", "system.member"),
+  lifeIn("instance", "instance.member"),
+  lifeIn("organization", "org.member"),
+  lifeIn("project", "project.member"),
+  lifeIn("projectGrant", "project.grant.member"),
 );

@@ -1,5 +1,4 @@
 import { type Scope, writeContext } from "../../authz/context.ts";
-import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Written } from "../../eventstore/transaction.ts";
 import { inheritedNotDeletable, inherits, type StatePolicy } from "../reuse/index.ts";
 import type { ProviderFacts } from "./events.ts";
@@ -13,12 +12,12 @@ import {
   requireOtherState,
   turnProvider,
 } from "./provider.ts";
-import { providerQueries } from "./queries.ts";
+import { toDetails } from "../object/details.ts";
+import { contextNamed, providerQueries, type SeenProvider } from "./queries.ts";
 import { isSigned, providerSecretRef } from "./secret.ts";
-import { contextInvalid } from "../../authz/tenancy.ts";
 import { providerWrites, type ProviderParts, type WantedPatch } from "./writes.ts";
 
-type WithKey = { written: Written; signingKey?: string };
+type Named = { id: string };
 
 /** What the services of all kinds of providers do: at most one provider of a kind is active in a context. */
 export function providerCalls<C extends ProviderConfig>(
@@ -37,18 +36,12 @@ export function providerCalls<C extends ProviderConfig>(
 
   return {
     queries,
-    /** The context that is named for a new provider, or for a search. */
-    contextNamed,
 
-    async create(
-      scope: Scope,
-      facts: ProviderFacts<C>,
-      secret: string | undefined,
-    ): Promise<WithKey> {
+    async create(scope: Scope, facts: ProviderFacts<C>, secret: string | undefined) {
       const owner = contextNamed(scope);
       const at = writeContext(scope, logOf(owner));
       await requireKeys(at);
-      return finish(
+      return toAnswer(
         await events.transact(at, async (tx) => {
           const loaded = tx.begin(aggregate, newId());
           const level = owner.type === "system" ? "system" : "instance";
@@ -63,15 +56,15 @@ export function providerCalls<C extends ProviderConfig>(
       );
     },
 
-    async patch(scope: Scope, id: string, wanted: WantedPatch<C>): Promise<WithKey> {
+    async patch(scope: Scope, id: string, wanted: WantedPatch<C>) {
       const row = await queries.find(scope, id);
       const context = queries.contextOf(scope, row);
       if (inherits(context, ownerOf(row))) {
-        return { written: await patchInherited(scope, row, context, wanted) };
+        return { details: toDetails(await patchInherited(scope, row, context, wanted)) };
       }
       const { given: _, secret, ...patch } = wanted;
       const at = writeContext(scope, row.instanceId);
-      return finish(
+      return toAnswer(
         await events.transact(at, async (tx) => {
           const loaded = await tx.load(aggregate, id);
           const before = loaded.state;
@@ -94,22 +87,29 @@ export function providerCalls<C extends ProviderConfig>(
       );
     },
 
-    async turn(scope: Scope, id: string, wanted: "activate" | "deactivate"): Promise<Written> {
+    async get({ id }: Named, scope: Scope): Promise<SeenProvider<C>> {
       const row = await queries.find(scope, id);
-      const context = queries.contextOf(scope, row);
-      const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
-        const { seen } = await queries.see(row, context);
-        requireOtherState(kind, seen.state === "active", wanted);
-        if (wanted === "activate") await makeOnlyOne(tx, context, id);
-        if (seen.parent !== undefined) return setPolicy(tx, row, context, wanted);
-        const loaded = await tx.load(aggregate, id);
-        tx.record(aggregate, loaded, turnProvider(kind, loaded.state, wanted));
-        return tx.written(loaded);
-      });
-      return written();
+      return queries.see(row, queries.contextOf(scope, row));
     },
 
-    async remove(scope: Scope, id: string): Promise<Written> {
+    turn:
+      (wanted: "activate" | "deactivate") =>
+      async ({ id }: Named, scope: Scope) => {
+        const row = await queries.find(scope, id);
+        const context = queries.contextOf(scope, row);
+        const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
+          const { seen } = await queries.see(row, context);
+          requireOtherState(kind, seen.state === "active", wanted);
+          if (wanted === "activate") await makeOnlyOne(tx, context, id);
+          if (seen.parent !== undefined) return setPolicy(tx, row, context, wanted);
+          const loaded = await tx.load(aggregate, id);
+          tx.record(aggregate, loaded, turnProvider(kind, loaded.state, wanted));
+          return tx.written(loaded);
+        });
+        return { details: toDetails(written()) };
+      },
+
+    async remove({ id }: Named, scope: Scope) {
       const row = await queries.find(scope, id);
       const context = queries.contextOf(scope, row);
       if (inherits(context, ownerOf(row))) throw inheritedNotDeletable();
@@ -121,26 +121,15 @@ export function providerCalls<C extends ProviderConfig>(
         tx.write(secrets.removeAllOf(owner));
         return tx.written(loaded);
       });
-      return written();
+      return { details: toDetails(written()) };
     },
   };
-}
-
-function contextNamed({ context, instanceId }: Scope): OwnerRef {
-  if (context.type === "organization") {
-    throw contextInvalid(
-      "an organization has none of these: leave out ctx and the header x-idsvc-orgid for those of the instance",
-    );
-  }
-  return context.type === "system"
-    ? { type: "system", id: "" }
-    : { type: "instance", id: instanceId };
 }
 
 const isActive = (policy: StatePolicy | undefined): boolean =>
   policy !== undefined && policy !== "deactivate";
 
-const finish = ({ written, ...key }: { written: () => Written; signingKey?: string }): WithKey => ({
-  written: written(),
+const toAnswer = ({ written, ...key }: { written: () => Written; signingKey?: string }) => ({
+  details: toDetails(written()),
   ...key,
 });

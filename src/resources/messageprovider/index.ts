@@ -9,7 +9,6 @@ export type { ProviderParts } from "./writes.ts";
 export { type MessageProviderKind, providerFixed } from "./kind.ts";
 export type { SeenProvider } from "./queries.ts";
 export { providerReader, type ProviderReader, type UsableProvider } from "./reader.ts";
-export { toSearch } from "./search.ts";
 
 /**
  * Defines where providers of a kind are kept, and by which events.

@@ -1,20 +1,21 @@
 import type { Scope } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, search } from "../../projection/search.ts";
+import { type Found, isOneOf } from "../../projection/search.ts";
 import { eq, inArray, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
+import { contextInvalid } from "../../authz/tenancy.ts";
+import { objectQueries } from "../object/queries.ts";
 import { instances } from "../instance/index.ts";
 import {
   actingContext,
   createReuse,
   type EffectiveState,
+  fromState,
   type Reusable,
   type SeenResource,
   type StatePolicy,
 } from "../reuse/index.ts";
 import { inForceReader } from "./in-force.ts";
-import type { ProviderSearch } from "./search.ts";
 import { type ProviderConfig, providerNotFound } from "./kind.ts";
 import { isReusable, logOf, logsOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";
@@ -23,19 +24,41 @@ import type { ProviderRow } from "./projection.ts";
 export type SeenProvider<C extends ProviderConfig> = { row: ProviderRow<C>; seen: SeenResource };
 
 export function providerQueries<C extends ProviderConfig>(
-  { db, limits }: Pick<Deps, "db" | "limits">,
+  deps: Pick<Deps, "db" | "limits" | "organizations">,
   storage: ProviderStorage<C>,
 ) {
+  const { db } = deps;
   const { kind, providers } = storage;
   const t = db.table(providers);
   const i = db.table(instances);
-  const byId = rowById(db, providers);
   const reuse = createReuse(db, storage.policies);
   const inForce = inForceReader(db, storage);
 
-  /** Those of the instances below the system as well, but for what deleted instances left behind. */
-  const ofAllContexts = (): SQL | undefined =>
-    or(eq(t.instanceId, systemLog), inArray(t.instanceId, db.read.select({ id: i.id }).from(i)));
+  /** Of the system, those of the instances below it as well, but for what deleted instances left behind. */
+  const ofContext = (context: OwnerRef): SQL | undefined =>
+    context.type === "system"
+      ? or(eq(t.instanceId, systemLog), inArray(t.instanceId, db.read.select({ id: i.id }).from(i)))
+      : isOneOf(t.instanceId, logsOf(kind, context));
+
+  async function inState(context: OwnerRef, state: EffectiveState): Promise<SQL | undefined> {
+    if (context.type === "system") return eq(t.state, state);
+    const chosen = await inForce(context);
+    if (chosen === undefined) return state === "active" ? sql`1 = 0` : undefined;
+    return state === "active" ? eq(t.id, chosen.id) : ne(t.id, chosen.id);
+  }
+
+  const { find: byId, search } = objectQueries(
+    deps,
+    providers,
+    {
+      ...kind.searched,
+      filters: { state: ({ state }, scope) => inState(contextNamed(scope), fromState(state)) },
+      visible: (scope) => [ofContext(contextNamed(scope))],
+      log: (scope) => logOf(contextNamed(scope)),
+      everyInstance: true,
+    },
+    () => providerNotFound(kind),
+  );
 
   /** As the context sees them; from the system each as the context that it belongs to, which decides on its own first. */
   async function see(rows: ProviderRow<C>[], context: OwnerRef): Promise<SeenProvider<C>[]> {
@@ -72,29 +95,26 @@ export function providerQueries<C extends ProviderConfig>(
       return seen;
     },
 
-    async search(context: OwnerRef, asked: ProviderSearch): Promise<Found<SeenProvider<C>>> {
-      const isAbove = context.type === "system";
-      const chosen = isAbove ? undefined : await inForce(context);
-      const inState = (state: EffectiveState) => {
-        if (isAbove) return eq(t.state, state);
-        if (chosen === undefined) return state === "active" ? sql`1 = 0` : undefined;
-        return state === "active" ? eq(t.id, chosen.id) : ne(t.id, chosen.id);
-      };
-      const found = await search(db, providers, {
-        instanceId: logOf(context),
-        everyInstance: true,
-        filters: [
-          isAbove ? ofAllContexts() : isOneOf(t.instanceId, logsOf(kind, context)),
-          ...asked.filters(t),
-          ...asked.states.map(inState),
-        ],
-        order: asked.order(t),
-        page: asked.page,
-        limits,
-      });
-      return { ...found, rows: await see(found.rows as ProviderRow<C>[], context) };
+    async search(
+      scope: Scope,
+      request: Parameters<typeof search>[1],
+    ): Promise<Found<SeenProvider<C>>> {
+      const found = await search(scope, request);
+      return { ...found, rows: await see(found.rows as ProviderRow<C>[], contextNamed(scope)) };
     },
   };
+}
+
+/** The context that is named for a new provider, or for a search. */
+export function contextNamed({ context, instanceId }: Scope): OwnerRef {
+  if (context.type === "organization") {
+    throw contextInvalid(
+      "an organization has none of these: leave out ctx and the header x-idsvc-orgid for those of the instance",
+    );
+  }
+  return context.type === "system"
+    ? { type: "system", id: "" }
+    : { type: "instance", id: instanceId };
 }
 
 const toReusable = (row: ProviderRow<ProviderConfig>): Reusable => ({

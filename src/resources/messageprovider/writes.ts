@@ -13,7 +13,10 @@ import { type Deps } from "../../projection/module.ts";
 import { allIds } from "../../projection/ids.ts";
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
 
-export type ProviderParts = Pick<Deps, "db" | "events" | "secrets" | "newId" | "limits">;
+export type ProviderParts = Pick<
+  Deps,
+  "db" | "events" | "secrets" | "newId" | "limits" | "organizations"
+>;
 
 /** What a patch changes; `given` are the names of the fields that only the owner of a provider may set. */
 export type WantedPatch<C> = Omit<ProviderPatch<C>, "bringsSecret"> & {

@@ -17,7 +17,6 @@ import type { Deps } from "../../projection/module.ts";
 import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { toMs } from "../object/duration.ts";
-import { toPage } from "../object/list.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
 import { requireVouching, user, userChecks, userNamesReader } from "../user/index.ts";
@@ -46,7 +45,7 @@ type Service = typeof SessionService;
 
 export function sessionAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
-  const queries = sessionQueries(deps, tenancy);
+  const queries = sessionQueries(deps);
 
   /** Who has the token may; else the user, and who may it where the user is. */
   async function require(
@@ -93,7 +92,7 @@ export type SessionMethods = Exclude<keyof Handlers<Service>, keyof IdpIntentHan
 
 export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
-  const queries = sessionQueries(deps, deps.tenancy);
+  const queries = sessionQueries(deps);
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
   const namesOf = userNamesReader(db);
@@ -145,8 +144,8 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
       return { details: toDetails(written()) };
     },
 
-    async searchSessions({ query, sortingColumn, filters }, scope) {
-      const found = await queries.search(scope, { filters, sortingColumn, page: toPage(query) });
+    async searchSessions(request, scope) {
+      const found = await queries.search(scope, request);
       const ids = found.rows.map(({ userId }) => userId).filter((id) => id !== "");
       const names = await namesOf.ofMany(scope.instanceId, [...new Set(ids)]);
       const result = await Promise.all(
@@ -154,6 +153,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
           toGetSession(row, names.get(row.userId), await lacksOf(scope.instanceId, row)),
         ),
       );
+      const { sortingColumn } = request;
       return { details: toListDetails(found), sortingColumn, result };
     },
   };

@@ -1,18 +1,16 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
-  type SessionDateFilter,
-  SessionFieldName,
-  type SessionSearchFilter,
+  SessionFieldNameSchema,
+  SessionSearchFilterSchema,
 } from "#gen/idsvc/resources/session/v3alpha/query_pb.ts";
+import type { SearchSessionsRequest } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { editorOf, type Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../projection/search.ts";
+import { type Found, isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
+import { and, eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { hasId, hasTime } from "../object/filters.ts";
-import type { Tenancy } from "../../authz/tenancy.ts";
+import { objectSearch } from "../object/queries.ts";
 import { sessionMetadata, sessions } from "./projection.ts";
 import type { Metadata } from "./session.ts";
 
@@ -55,81 +53,42 @@ function metadataReader(db: Database) {
   };
 }
 
-export type SessionQueries = {
-  /** A session that has not ended. */
-  find(instanceId: string, id: string): Promise<FoundSession | undefined>;
-  search(
-    scope: Scope,
-    asked: { filters: SessionSearchFilter[]; sortingColumn: SessionFieldName; page: Page },
-  ): Promise<Found<FoundSession>>;
-};
-
 export function sessionQueries(
-  { db, limits, now }: Pick<Deps, "db" | "limits" | "now">,
-  tenancy: Tenancy,
-): SessionQueries {
-  const t = db.table(sessions);
+  deps: Pick<Deps, "db" | "limits" | "now" | "organizations" | "tenancy">,
+) {
+  const { db, now, tenancy } = deps;
+  const { organizationId, userId, creatorId, expiresAt } = db.table(sessions);
   const byId = current(db, sessionById(db));
   const metadataOf = metadataReader(db);
-  const columns: Record<number, Column> = {
-    [SessionFieldName.ID]: t.id,
-    [SessionFieldName.CREATION_DATE]: t.creationDate,
-    [SessionFieldName.CHANGE_DATE]: t.changeDate,
-  };
 
   /** What the caller made, they may read beside what they may read anyway. */
   async function visible(scope: Scope): Promise<(SQL | undefined)[]> {
-    const [reached, ...living] = await tenancy.visible(scope, {
-      organizationId: t.organizationId,
-      userId: t.userId,
-    });
+    const alive = or(isNull(expiresAt), gt(expiresAt, now()));
+    const [reached, ...living] = await tenancy.visible(scope, { organizationId, userId });
     return reached === undefined || scope.caller.kind !== "user"
-      ? [reached, ...living]
-      : [or(reached, eq(t.creatorId, editorOf(scope.caller))), ...living];
+      ? [alive, reached, ...living]
+      : [alive, or(reached, eq(creatorId, editorOf(scope.caller))), ...living];
   }
 
+  const search = objectSearch(deps, sessions, {
+    filter: SessionSearchFilterSchema,
+    sort: SessionFieldNameSchema,
+    columns: { creator: "creatorId", expirationDate: "expiresAt" },
+    visible,
+  });
+
   return {
-    async find(instanceId, id) {
+    /** A session that has not ended. */
+    async find(instanceId: string, id: string): Promise<FoundSession | undefined> {
       const row = await byId(instanceId, id);
       return row !== undefined && isLiving(row, now()) ? row : undefined;
     },
-    async search(scope, { filters, sortingColumn, page }) {
-      const living = or(isNull(t.expiresAt), gt(t.expiresAt, now()));
-      const found = await search(db, sessions, {
-        instanceId: scope.instanceId,
-        filters: [living, ...(await visible(scope)), ...filters.map(condition)],
-        order: columns[sortingColumn] ?? t.creationDate,
-        page,
-        limits,
-      });
+    async search(scope: Scope, request: SearchSessionsRequest): Promise<Found<FoundSession>> {
+      const found = await search(scope, request);
       const ids = found.rows.map(({ id }) => id);
       const metadata = await metadataOf(scope.instanceId, ids);
       const rows = found.rows.map((row) => ({ ...row, metadata: metadata.get(row.id) ?? {} }));
       return { ...found, rows };
     },
   };
-
-  function condition({ filter }: SessionSearchFilter): SQL | undefined {
-    switch (filter.case) {
-      case "inIds":
-        return hasId(t.id, filter.value);
-      case "userId":
-        return eq(t.userId, filter.value);
-      case "creationDate":
-        return isAt(t.creationDate, filter.value);
-      case "creator":
-        return eq(t.creatorId, filter.value);
-      case "fingerprintId":
-        return eq(t.fingerprintId, filter.value);
-      case "expirationDate":
-        return isAt(t.expiresAt, filter.value);
-      default:
-        return undefined;
-    }
-  }
-}
-
-function isAt(column: Column, { date, method }: SessionDateFilter): SQL {
-  if (date === undefined) throw new Error("validation requires the date");
-  return hasTime(column, timestampDate(date), method);
 }

@@ -2,6 +2,10 @@ import type {
   PatchSMSProvider,
   SMSProvider,
 } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_pb.ts";
+import {
+  SMSProviderFieldNameSchema,
+  SMSProviderSearchFilterSchema,
+} from "#gen/idsvc/resources/sms/v3alpha/query_pb.ts";
 import { type MessageProviderKind, providerFixed } from "../messageprovider/index.ts";
 
 /** An account at a gateway. An empty `url` is the gateway's public address. */
@@ -16,6 +20,7 @@ export type SmsConfig = GatewayConfig | HttpConfig;
 export const smsKind: MessageProviderKind<SmsConfig> = {
   name: "sms",
   levels: ["instance"],
+  searched: { filter: SMSProviderSearchFilterSchema, sort: SMSProviderFieldNameSchema },
   secret: "token",
   usesSecret: ({ kind }) => kind === "gateway",
   moves: (before, after) => (before.url === after.url ? undefined : "gateway_url"),

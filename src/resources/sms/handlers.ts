@@ -5,16 +5,16 @@ import type {
 } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_pb.ts";
 import type { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
-import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { providerCalls, toSearch, type SeenProvider } from "../messageprovider/index.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { providerCalls, type SeenProvider } from "../messageprovider/index.ts";
+import { toDetails } from "../object/details.ts";
+import { listing } from "../object/queries.ts";
 import { toState } from "../object/filters.ts";
 import { newConfig, patchedConfig, type SmsConfig } from "./config.ts";
 import { sms } from "./storage.ts";
 
 export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
-  const { db, checkUrl } = deps;
+  const { checkUrl } = deps;
   const calls = providerCalls(deps, sms.storage);
   const { queries } = calls;
   const requireAllowed = (wanted: Pick<PatchSMSProvider, "http" | "gatewayUrl">) => {
@@ -22,10 +22,6 @@ export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
     if (http !== undefined) checkUrl(http.url, "sms_provider.http.url");
     if (gatewayUrl !== "") checkUrl(gatewayUrl, "sms_provider.gateway_url");
   };
-  const answer = ({ written, ...key }: { written: Written; signingKey?: string }) => ({
-    details: toDetails(written),
-    ...key,
-  });
 
   return {
     async createSMSProvider({ smsProvider: wanted }, scope) {
@@ -33,7 +29,7 @@ export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
       requireAllowed(wanted);
       const { description, token } = wanted;
       const facts = { description, statePolicy: "inherit", config: newConfig(wanted) } as const;
-      return answer(await calls.create(scope, facts, token));
+      return calls.create(scope, facts, token);
     },
 
     async patchSMSProvider({ id, smsProvider: patch }, scope) {
@@ -42,33 +38,17 @@ export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
       const { description, token: secret, rotateSigningKey: rotatesSigningKey } = patch;
       const config = (before: SmsConfig) => patchedConfig(before, patch);
       const wanted = { description, secret, rotatesSigningKey, config };
-      return answer(await calls.patch(scope, id, { ...wanted, statePolicy: undefined, given: [] }));
+      return calls.patch(scope, id, { ...wanted, statePolicy: undefined, given: [] });
     },
 
-    async getSMSProvider({ id }, scope) {
-      const row = await queries.find(scope, id);
-      const seen = await queries.see(row, queries.contextOf(scope, row));
-      return { smsProvider: toGetSmsProvider(seen) };
-    },
-
-    deleteSMSProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.remove(scope, id)),
+    getSMSProvider: async (request, scope) => ({
+      smsProvider: toGetSmsProvider(await calls.get(request, scope)),
     }),
 
-    async searchSMSProviders(asked, scope) {
-      const found = await queries.search(calls.contextNamed(scope), toSearch(db, asked));
-      const { sortingColumn } = asked;
-      const result = found.rows.map(toGetSmsProvider);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
-
-    activateSMSProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.turn(scope, id, "activate")),
-    }),
-
-    deactivateSMSProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.turn(scope, id, "deactivate")),
-    }),
+    searchSMSProviders: listing(queries.search, toGetSmsProvider),
+    activateSMSProvider: calls.turn("activate"),
+    deactivateSMSProvider: calls.turn("deactivate"),
+    deleteSMSProvider: calls.remove,
   };
 }
 

@@ -1,3 +1,7 @@
+import {
+  SMTPProviderFieldNameSchema,
+  SMTPProviderSearchFilterSchema,
+} from "#gen/idsvc/resources/smtp/v3alpha/query_pb.ts";
 import type {
   PatchSMTPProvider,
   SMTPProvider,
@@ -26,6 +30,7 @@ export type MailConfig = SmtpConfig | HttpConfig;
 export const smtpKind: MessageProviderKind<MailConfig> = {
   name: "smtp",
   levels: ["system", "instance"],
+  searched: { filter: SMTPProviderSearchFilterSchema, sort: SMTPProviderFieldNameSchema },
   secret: "password",
   usesSecret: (config) => config.kind === "smtp" && config.user !== "",
   moves(before, after) {

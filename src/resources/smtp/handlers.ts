@@ -1,9 +1,8 @@
 import type { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { Written } from "../../eventstore/transaction.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
-import { providerCalls, toSearch } from "../messageprovider/index.ts";
+import { listing } from "../object/queries.ts";
+import { providerCalls } from "../messageprovider/index.ts";
 import { fromStatePolicy } from "../reuse/index.ts";
 import { newConfig, patchedConfig } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
@@ -17,17 +16,13 @@ export type SendTest = (
 ) => Promise<void>;
 
 export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SMTPProviderService> {
-  const { db, checkUrl } = deps;
+  const { checkUrl } = deps;
   const calls = providerCalls(deps, smtp.storage);
   const { queries } = calls;
   const usable = mailProviders(deps);
   const requireAllowed = (http: { url: string } | undefined) => {
     if (http !== undefined) checkUrl(http.url, "smtp_provider.http.url");
   };
-  const answer = ({ written, ...key }: { written: Written; signingKey?: string }) => ({
-    details: toDetails(written),
-    ...key,
-  });
 
   return {
     async createSMTPProvider({ smtpProvider: wanted }, scope) {
@@ -36,7 +31,7 @@ export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SM
       const { description } = wanted;
       const statePolicy = fromStatePolicy(wanted.statePolicy);
       const facts = { description, statePolicy, config: newConfig(wanted) };
-      return answer(await calls.create(scope, facts, wanted.password));
+      return calls.create(scope, facts, wanted.password);
     },
 
     async patchSMTPProvider({ id, smtpProvider: patch }, scope) {
@@ -49,33 +44,17 @@ export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SM
           patch.statePolicy === undefined ? undefined : fromStatePolicy(patch.statePolicy),
         config: (before: Parameters<typeof patchedConfig>[0]) => patchedConfig(before, patch),
       };
-      return answer(await calls.patch(scope, id, wanted));
+      return calls.patch(scope, id, wanted);
     },
 
-    async getSMTPProvider({ id }, scope) {
-      const row = await queries.find(scope, id);
-      const seen = await queries.see(row, queries.contextOf(scope, row));
-      return { smtpProvider: toGetSmtpProvider(seen) };
-    },
-
-    deleteSMTPProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.remove(scope, id)),
+    getSMTPProvider: async (request, scope) => ({
+      smtpProvider: toGetSmtpProvider(await calls.get(request, scope)),
     }),
 
-    async searchSMTPProviders(asked, scope) {
-      const found = await queries.search(calls.contextNamed(scope), toSearch(db, asked));
-      const { sortingColumn } = asked;
-      const result = found.rows.map(toGetSmtpProvider);
-      return { details: toListDetails(found), sortingColumn, result };
-    },
-
-    activateSMTPProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.turn(scope, id, "activate")),
-    }),
-
-    deactivateSMTPProvider: async ({ id }, scope) => ({
-      details: toDetails(await calls.turn(scope, id, "deactivate")),
-    }),
+    searchSMTPProviders: listing(queries.search, toGetSmtpProvider),
+    activateSMTPProvider: calls.turn("activate"),
+    deactivateSMTPProvider: calls.turn("deactivate"),
+    deleteSMTPProvider: calls.remove,
 
     async testSMTPProvider({ id, test }, scope) {
       const row = await queries.find(scope, id);

@@ -22,8 +22,6 @@ export function userSchemaQueries(deps: Deps) {
       filter: UserSchemaSearchFilterSchema,
       sort: UserSchemaFieldNameSchema,
       filters: {
-        typeFilter: ({ type, method }) =>
-          matches(db, { exact: t.type, folded: t.typeFolded }, method, type),
         stateFilter: ({ state }) => eq(t.state, state === State.ACTIVE ? "active" : "inactive"),
         idFilter: ({ id, method }) => matches(db, { exact: t.id, folded: t.id }, method, id),
       },

@@ -1,4 +1,4 @@
-import { organizationMemberEvents } from "../../../src/resources/membership/events.ts";
+import { memberEvents } from "../../../src/resources/membership/events.ts";
 import { membership } from "../../../src/resources/membership/index.ts";
 import { addCaller, type TestApp } from "../../support/app.ts";
 
@@ -16,7 +16,7 @@ export async function readerOf(
   await kernel.events.transact({ ...at, requestId: "" }, async (tx) => {
     const loaded = tx.begin(membership, membershipId);
     const roles = ["IAM_OWNER_VIEWER"];
-    const added = organizationMemberEvents.added({ userId, organizationId, roles });
+    const added = memberEvents.organization.added({ userId, organizationId, roles });
     tx.record(membership, loaded, [added], { type: "org", id: organizationId });
   });
   return { token, membershipId };

@@ -3,11 +3,10 @@ import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../../object/details.ts";
-import { toPage } from "../../object/list.ts";
 import { removeExecution } from "../delete-execution.ts";
 import { setExecution } from "../put-execution.ts";
 import { fromCondition, functions, toCondition } from "./condition.ts";
-import { type ExecutionRow, searchExecutions } from "./queries.ts";
+import { executionSearch, type ExecutionRow } from "./queries.ts";
 
 type ExecutionMethods =
   | "putExecution"
@@ -29,6 +28,7 @@ const toGetExecution = (row: ExecutionRow) => ({
 export function executionHandlers(
   deps: Deps,
 ): Pick<Handlers<typeof ActionService>, ExecutionMethods> {
+  const search = executionSearch(deps);
   return {
     async putExecution({ execution }, scope) {
       if (execution?.condition === undefined) {
@@ -45,8 +45,8 @@ export function executionHandlers(
       return { details: toDetails(await removeExecution(deps, writeContext(scope), id)) };
     },
 
-    async searchExecutions({ query, filters }, { instanceId }) {
-      const found = await searchExecutions(deps, instanceId, { filters, page: toPage(query) });
+    async searchExecutions(request, scope) {
+      const found = await search(scope, request);
       return { details: toListDetails(found), result: found.rows.map(toGetExecution) };
     },
 

@@ -1,12 +1,14 @@
-import { and, eq, inArray } from "../../../storage/drizzle.ts";
 import {
-  type ExecutionSearchFilter,
+  ExecutionSearchFilterSchema,
   ExecutionType,
 } from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
+import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
+import { and, eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
+import { isListed } from "../../object/filters.ts";
+import { objectSearch } from "../../object/queries.ts";
 import { conditionId, toCondition } from "./condition.ts";
 import { executionIncludes, executions, executionTargets } from "./projection.ts";
 
@@ -39,56 +41,23 @@ export async function executionsIncluding(db: Database, instanceId: string, incl
   return rows.map(({ id }) => id);
 }
 
-export function searchExecutions(
-  { db, limits }: Pick<Deps, "db" | "limits">,
-  instanceId: string,
-  asked: { filters: ExecutionSearchFilter[]; page: Page },
-): Promise<Found<ExecutionRow>> {
-  const t = db.table(executions);
-  const inTargets = db.table(executionTargets);
-  const inIncludes = db.table(executionIncludes);
+const targetsListed = { table: executionTargets, as: "targetId", of: "executionId" };
+const includesListed = { table: executionIncludes, as: "includeId", of: "executionId" };
 
-  const condition = ({ filter }: ExecutionSearchFilter) => {
-    switch (filter.case) {
-      case "inConditions":
-        return isOneOf(
+export function executionSearch(deps: Deps) {
+  const { db } = deps;
+  const t = db.table(executions);
+  return objectSearch(deps, executions, {
+    filter: ExecutionSearchFilterSchema,
+    filters: {
+      inConditions: ({ conditions }) =>
+        isOneOf(
           t.id,
-          filter.value.conditions.map((each) => conditionId(toCondition(each))),
-        );
-      case "executionType":
-        return eq(t.type, typeWords[filter.value.type] ?? "");
-      case "target":
-        return inArray(
-          t.id,
-          db.read
-            .select({ id: inTargets.executionId })
-            .from(inTargets)
-            .where(
-              and(eq(inTargets.instanceId, instanceId), eq(inTargets.targetId, filter.value.id)),
-            ),
-        );
-      case "include":
-        return inArray(
-          t.id,
-          db.read
-            .select({ id: inIncludes.executionId })
-            .from(inIncludes)
-            .where(
-              and(
-                eq(inIncludes.instanceId, instanceId),
-                eq(inIncludes.includeId, filter.value.include),
-              ),
-            ),
-        );
-      default:
-        return undefined;
-    }
-  };
-  return search(db, executions, {
-    instanceId,
-    filters: asked.filters.map(condition),
-    order: t.creationDate,
-    page: asked.page,
-    limits,
+          conditions.map((each) => conditionId(toCondition(each))),
+        ),
+      executionType: ({ type }) => eq(t.type, typeWords[type] ?? ""),
+      target: ({ id }) => isListed(db, t, targetsListed, id),
+      include: ({ include }) => isListed(db, t, includesListed, include),
+    },
   });
 }

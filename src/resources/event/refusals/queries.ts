@@ -3,17 +3,18 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   RefusalKind,
   type RefusalSchema,
-  type RefusalSearchFilter,
+  RefusalSearchFilterSchema,
 } from "#gen/idsvc/resources/event/v3alpha/refusal_pb.ts";
 import type { Scope } from "../../../authz/context.ts";
 import { toOrigin } from "../../../eventstore/origins.ts";
 import type { Origin } from "../../../eventstore/presence.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { type Found, isOneOf, type Page, search } from "../../../projection/search.ts";
+import { isOneOf } from "../../../projection/search.ts";
 import { eq, gte, type SQL } from "../../../storage/drizzle.ts";
 import { current } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
 import { retentionReader } from "../../instance/index.ts";
+import { objectSearch } from "../../object/queries.ts";
 import { withinDates } from "../conditions.ts";
 import { logOf } from "../queries.ts";
 import { refusals } from "./table.ts";
@@ -26,8 +27,9 @@ const kinds: Record<string, RefusalKind> = {
   call: RefusalKind.CALL,
 };
 
-/** Refusals that a caller may see; what the retention of the log hides, is hidden here too. */
-export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" | "now">) {
+/** Finds refusals that a caller may see; what the retention of the log hides, is hidden here too. */
+export function refusalSearch(deps: Pick<Deps, "db" | "limits" | "now" | "organizations">) {
+  const { db, now } = deps;
   const t = db.table(refusals);
   const retention = current(db, retentionReader(db));
 
@@ -36,27 +38,7 @@ export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" |
     return ms === undefined ? undefined : gte(t.lastAt, new Date(now().getTime() - ms));
   }
 
-  function condition({ filter }: RefusalSearchFilter): SQL | undefined {
-    switch (filter.case) {
-      case "kind": {
-        const { kind } = filter.value;
-        return isOneOf(
-          t.kind,
-          Object.keys(kinds).filter((name) => kinds[name] === kind),
-        );
-      }
-      case "user":
-        return eq(t.userId, filter.value.id);
-      case "client":
-        return eq(t.clientId, filter.value.id);
-      case "lastDate":
-        return withinDates(t.lastAt, filter.value);
-      default:
-        return undefined;
-    }
-  }
-
-  function visible({ caller, context, permissions, policy }: Scope): (SQL | undefined)[] {
+  function reachable({ caller, context, permissions, policy }: Scope): (SQL | undefined)[] {
     const within =
       context.type === "organization" ? eq(t.organizationId, context.organizationId) : undefined;
     if (caller.kind === "system") return [within];
@@ -64,22 +46,20 @@ export function refusalQueries({ db, limits, now }: Pick<Deps, "db" | "limits" |
     return reach.everywhere ? [within] : [within, isOneOf(t.organizationId, reach.organizations)];
   }
 
-  return {
-    async search(
-      scope: Scope,
-      filters: RefusalSearchFilter[],
-      page: Page,
-    ): Promise<Found<RefusalRow>> {
-      const instanceId = logOf(scope);
-      const asked = filters.map(condition);
-      return search(db, refusals, {
-        instanceId,
-        filters: [await retained(instanceId), ...visible(scope), ...asked],
-        order: t.lastAt,
-        ...{ page, limits },
-      });
+  return objectSearch(deps, refusals, {
+    filter: RefusalSearchFilterSchema,
+    order: "lastAt",
+    filters: {
+      kind: ({ kind }) =>
+        isOneOf(
+          t.kind,
+          Object.keys(kinds).filter((name) => kinds[name] === kind),
+        ),
+      lastDate: (span) => withinDates(t.lastAt, span),
     },
-  };
+    visible: async (scope) => [await retained(logOf(scope)), ...reachable(scope)],
+    log: logOf,
+  });
 }
 
 /** Where a refusal came from, as an origin of events. */
