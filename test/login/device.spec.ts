@@ -1,8 +1,10 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { TOTP } from "otpauth";
 import { addPersonNamed, signedIn, signIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, paths, startOidc } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
 import { userAgent } from "../support/user-agent.ts";
 
 const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
@@ -84,5 +86,23 @@ describe("the pages for devices (RFC 8628 section 3.3)", () => {
     const flow = agent.last.url.searchParams.get("flow");
     const shown = await agent.open(`/ui/login/device/confirm?flow=${flow}`);
     assert.equal(shown.status, 400);
+  });
+
+  it("D56: are not confirmed between the password and the second factor", async () => {
+    const alice = await addPersonNamed(peer);
+    const { secret, totp_id } = bodyOf(await peer.post(`/users/${alice.id}/totp`));
+    const totp = new TOTP({ secret });
+    const code = () => totp.generate({ timestamp: peer.now().getTime() });
+    bodyOf(await peer.post(`/users/${alice.id}/totp/${totp_id}/_verify`, code()));
+    const { body, poll } = await begun();
+    const agent = userAgent(peer.issuer);
+    await agent.open("/device");
+    await agent.submit({ user_code: body.user_code });
+    const asked = await signIn(agent, alice.loginName);
+    assert.equal(asked.url.pathname, "/ui/login/mfa/totp");
+    const flow = asked.url.searchParams.get("flow");
+    const shown = await agent.open(`/ui/login/device/confirm?flow=${flow}`);
+    assert.equal(shown.status, 400);
+    assert.equal((await poll()).body.error, "authorization_pending");
   });
 });

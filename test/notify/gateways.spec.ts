@@ -121,6 +121,8 @@ describe("a mail gateway", () => {
     assert.equal(JSON.parse(sink.posts[0]?.body ?? "").to, receiver_address);
     for (const [status, code, reason] of [
       [500, 503, "MESSAGE_DELAYED"],
+      [408, 503, "MESSAGE_DELAYED"],
+      [429, 503, "MESSAGE_DELAYED"],
       [404, 400, "MESSAGE_REFUSED"],
     ] as const) {
       sink.answers(status);

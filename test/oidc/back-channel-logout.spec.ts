@@ -81,10 +81,12 @@ describe("back-channel logout (OpenID Connect Back-Channel Logout 1.0)", () => {
     });
   });
 
-  it("tells it whoever ends the session: the API, a deactivation, another password", async () => {
+  it("tells it whoever ends the session: the API, a deactivation, a lock, a removal, another password", async () => {
     const ends: ((of: { id: string }, sid: string) => Promise<unknown>)[] = [
       (_, sid) => peer.remove(`/sessions/${sid}`),
       ({ id }) => peer.post(`/users/${id}/_deactivate`),
+      ({ id }) => peer.post(`/users/${id}/_lock`),
+      ({ id }) => peer.remove(`/users/${id}`),
       ({ id }) => peer.post(`/users/${id}/password`, { password: "some other long words" }),
     ];
     for (const end of ends) {

@@ -10,6 +10,7 @@ import { deleteRows, insertRow, putRow } from "../../src/storage/row-change.ts";
 import { storeFormat } from "../../src/storage/schema.ts";
 import { backupSqlite } from "../../src/storage/sqlite/backup.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
+import { open as openFile } from "../../src/storage/sqlite/open.ts";
 import { storageContract } from "./contract.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
 import { connect, filePlace } from "./sqlite-place.ts";
@@ -42,6 +43,14 @@ async function damagedPlace(count: number) {
 describe("the store on SQLite", () => storageContract(filePlace));
 
 describe("opening an SQLite file", () => {
+  it("flushes every commit, and overwrites what is deleted (F05, C7)", async () => {
+    await using place = await filePlace();
+    const connection = openFile(place.path, true);
+    const told = (name: string) => connection.pragma(name, { simple: true });
+    // 2 is FULL (sqlite.org/pragma.html): the write-ahead log is flushed at each commit.
+    assert.deepEqual([told("synchronous"), told("secure_delete")], [2, 1]);
+    connection.close();
+  });
   it("refuses a file of a newer format before it writes anything (F07)", async () => {
     await using place = await filePlace();
     await using first = await place.open(schema);

@@ -54,6 +54,17 @@ describe("logging", () => {
     assert.equal(log.last()["authorization"], "[hidden]");
   });
 
+  it("hides them however their name is written, and shows nothing below five levels", () => {
+    const log = capture();
+    for (const name of ["client_secret", "clientSecret", "client-secret"]) {
+      log.logger.info({ [name]: "MARKER", in: [{ [name.toUpperCase()]: "MARKER" }] });
+      log.logger.child({ [name]: "MARKER" }).info("x");
+    }
+    log.logger.info({ a: { b: { c: { d: { e: { f: "MARKER" } } } } } });
+    assert.deepEqual(log.last()["a"], { b: { c: { d: { e: "[deeper]" } } } });
+    assert.ok(!log.lines.join("").includes("MARKER"), log.lines.join(""));
+  });
+
   it("tells messages of the contract by their type alone", () => {
     const log = capture();
     const request = { $typeName: "idsvc.Check", verificationCode: "ABC123" };

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
+
+/** A fault at a place that matters: the text that it replaces, and the test that goes red for it. */
+export type Place = {
+  file: string;
+  find: string;
+  replace: string;
+  spec: string;
+  /** The title of the test. */
+  test: string;
+};
+
+export const places: readonly Place[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, "places.json"), "utf8"),
+);

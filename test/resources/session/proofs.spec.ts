@@ -1,0 +1,24 @@
+// Run: shared
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { methodsOf, type Proofs } from "../../../src/resources/session/proofs.ts";
+
+const at = new Date(0);
+const nothing: Proofs = {
+  ...{ password: undefined, key: undefined, isUserVerified: false, otp: undefined },
+  ...{ recoveryCode: undefined, provider: undefined, twoFactorProvider: undefined },
+};
+const told = (proofs: Partial<Proofs>) => methodsOf({ ...nothing, ...proofs });
+
+describe("amr (RFC 8176)", () => {
+  it("tells of a passkey that verified its user that it is two factors", () => {
+    assert.deepEqual(told({ key: at, isUserVerified: true }), ["hwk", "user", "mfa"]);
+    assert.deepEqual(told({ key: at }), ["hwk"]);
+  });
+  it("tells two factors of two kinds of proof, of which a password and a provider are one", () => {
+    assert.deepEqual(told({ password: at, otp: at }), ["pwd", "otp", "mfa"]);
+    assert.deepEqual(told({ password: at, provider: at }), ["pwd", "ext"]);
+    assert.deepEqual(told({ provider: at, otp: at }), ["ext", "otp", "mfa"]);
+    assert.deepEqual(told({ provider: at, twoFactorProvider: at }), ["ext", "mfa"]);
+  });
+});
