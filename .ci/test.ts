@@ -45,17 +45,17 @@ const { values: asked, positionals: files } = parseArgs({
   allowPositionals: true,
 });
 const chosen = engines.filter((each) => each === (asked.engine ?? each));
-const timeout = (asked.long ? 60 : 10) * 60_000;
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
+const timeout = (asked.long ? 60 : 10) * 60_000;
 
-// The runner's own timeout ends a test, and not the process: that goes on for as long as a server is left in it, and is not
-// even told where its event loop stands still.
+// The runner's own timeout ends a test and not its process. A process runs for as long as a server is left in it, and
+// reports nothing where its event loop stands still.
 subscribe("child_process", (message) => {
   const { process: child } = message as { process: ChildProcess };
   const end = setTimeout(() => {
     console.log(`killed, as it did not end: ${child.spawnargs.at(-1)} (process ${child.pid})`);
     child.kill("SIGKILL");
-    // What it has started may hold them open.
+    // Processes that it has started may keep them open.
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   }, timeout);
   child.once("close", () => clearTimeout(end));

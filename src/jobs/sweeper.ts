@@ -18,8 +18,7 @@ const batch = 100;
 
 /**
  * Sweeps again and again, so that what has expired does not grow for ever (C7), until disposed. A round ends when nothing
- * is left, however much there was. The sweeps take turns, a batch each, and everybody else has a turn of the event loop
- * after each batch.
+ * is left, however much there was. The sweeps alternate, a batch each, and yield to the event loop after each batch.
  */
 export function startSweeper({ sweeps, onError, everyMs = usualEveryMs }: Parts): AsyncDisposable {
   let round: Promise<void> | undefined;

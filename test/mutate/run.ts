@@ -66,7 +66,7 @@ function isCaught({ file, find, replace, spec, test }: Place): boolean {
     before.replace(find, () => replace),
   );
   try {
-    return run([spec]).stdout.includes(`✖ ${test}`);
+    return run([spec]).stdout.includes(`✖ ${test} (`);
   } finally {
     writeFileSync(path, before);
   }

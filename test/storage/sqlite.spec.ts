@@ -46,9 +46,9 @@ describe("opening an SQLite file", () => {
   it("flushes every commit, and overwrites what is deleted (F05, C7)", async () => {
     await using place = await filePlace();
     const connection = openFile(place.path, true);
-    const told = (name: string) => connection.pragma(name, { simple: true });
+    const pragma = (name: string) => connection.pragma(name, { simple: true });
     // 2 is FULL (sqlite.org/pragma.html): the write-ahead log is flushed at each commit.
-    assert.deepEqual([told("synchronous"), told("secure_delete")], [2, 1]);
+    assert.deepEqual([pragma("synchronous"), pragma("secure_delete")], [2, 1]);
     connection.close();
   });
   it("refuses a file of a newer format before it writes anything (F07)", async () => {

@@ -84,11 +84,11 @@ export const resourceScopeOf = (context: MemberContext): ResourceScope =>
     : context;
 
 /** Roles in a context as those see them who judge permissions. */
-export const asMembership = ({ context, roles }: Held): Membership => ({
+export const asMembership = ({ context, roles }: RolesIn): Membership => ({
   contextType: context.type,
   contextId: idOf(context),
   ...("organizationId" in context && { organizationId: context.organizationId }),
   roles,
 });
 
-type Held = { context: MemberContext; roles: readonly string[] };
+type RolesIn = { context: MemberContext; roles: readonly string[] };

@@ -8,9 +8,9 @@ const oldestServer = 14;
 export const limits = {
   /** A caller waits this long for a connection before they are told to come back. */
   waitMs: 1_000,
-  /** A timer that fires so much later than asked for says that the event loop stood still. */
+  /** A timer that fires later than requested by more than this shows that the event loop stood still. */
   lateMs: 100,
-  /** So many waits in a row may be late before it is said all the same. */
+  /** A connection is requested this often at most where each wait for it ended late. */
   lateTries: 4,
   statementMs: 5_000,
   lockMs: 2_000,
@@ -77,31 +77,31 @@ export function createPool(
   // A connection that breaks tells its query; an idle one that breaks is nobody's call, the next one gets another.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  return patient(pool);
+  return retryingLateWaits(pool);
 }
 
 type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: Release) => void;
 type Release = (release?: boolean | Error) => void;
 
 /**
- * Has a pool try again where the event loop stood still while somebody waited for a connection: the timer of the pool fires
- * before it is read what the server has answered meanwhile. That it fires late tells of it.
+ * Has a pool wait again for a connection where the event loop stood still during the wait. The pool's timer fires before the
+ * server's answers are read then, so its error says nothing about the server; that it fires late shows the pause.
  */
-function patient(pool: pg.Pool): pg.Pool {
-  const once = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-  const connectIt = async (): Promise<pg.PoolClient> => {
+function retryingLateWaits(pool: pg.Pool): pg.Pool {
+  const connectOnce = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  const connectWithRetry = async (): Promise<pg.PoolClient> => {
     for (let attempt = 1; ; attempt++) {
-      const asked = performance.now();
+      const startedAt = performance.now();
       try {
-        return await once();
+        return await connectOnce();
       } catch (error) {
-        const isLate = performance.now() - asked > limits.waitMs + limits.lateMs;
+        const isLate = performance.now() - startedAt > limits.waitMs + limits.lateMs;
         if (!isLate || attempt === limits.lateTries) throw error;
       }
     }
   };
-  const connectIn = (connected?: Connected): Promise<pg.PoolClient> | undefined => {
-    const client = connectIt();
+  const connectOrCallBack = (connected?: Connected): Promise<pg.PoolClient> | undefined => {
+    const client = connectWithRetry();
     if (connected === undefined) return client;
     client.then(
       (each) => connected(undefined, each, (release) => each.release(release)),
@@ -109,7 +109,7 @@ function patient(pool: pg.Pool): pg.Pool {
     );
     return undefined;
   };
-  return Object.assign(pool, { connect: connectIn });
+  return Object.assign(pool, { connect: connectOrCallBack });
 }
 
 /** One connection of its own, on which statements may be sent before the one before is answered. */

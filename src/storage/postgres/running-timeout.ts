@@ -1,8 +1,8 @@
 const steps = 10;
 
 /**
- * A signal that is aborted after a span of time, in milliseconds, in which the event loop was running. While it stands still
- * answers are not read, so a timer that fires first afterwards would blame whoever answered in time.
+ * A signal that is aborted once the event loop has run for `ms` milliseconds. While the loop stands still no answer is read,
+ * and a plain timer would fire before those that arrived in time: a pause counts as a tenth of `ms` at most.
  */
 export function runningTimeout(ms: number): Disposable & { signal: AbortSignal } {
   const controller = new AbortController();

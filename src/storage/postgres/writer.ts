@@ -145,12 +145,13 @@ export function createWriter(parts: {
 
   // A queue that waits behind a batch which takes too long tells its callers to come back.
   let lookedAt = Date.now();
+  let isSkipped = false;
   const watch = setInterval(() => {
     const now = Date.now();
-    // The event loop stood still, and answers that have arrived are not read yet.
-    const isLate = now - lookedAt > watchMs + limits.lateMs;
+    // Where the event loop stood still, answers that have arrived are not read yet. Every second look counts in any case.
+    isSkipped = !isSkipped && now - lookedAt > watchMs + limits.lateMs;
     lookedAt = now;
-    if (isLate) return;
+    if (isSkipped) return;
     const tooLong = now - limits.waitMs;
     const oldest = flights.size < parts.connections ? now : Math.min(...flying.values());
     for (const [instanceId, queue] of queues) {

@@ -8,17 +8,17 @@ const nothing: Proofs = {
   ...{ password: undefined, key: undefined, isUserVerified: false, otp: undefined },
   ...{ recoveryCode: undefined, provider: undefined, twoFactorProvider: undefined },
 };
-const told = (proofs: Partial<Proofs>) => methodsOf({ ...nothing, ...proofs });
+const amrOf = (proofs: Partial<Proofs>) => methodsOf({ ...nothing, ...proofs });
 
 describe("amr (RFC 8176)", () => {
   it("tells of a passkey that verified its user that it is two factors", () => {
-    assert.deepEqual(told({ key: at, isUserVerified: true }), ["hwk", "user", "mfa"]);
-    assert.deepEqual(told({ key: at }), ["hwk"]);
+    assert.deepEqual(amrOf({ key: at, isUserVerified: true }), ["hwk", "user", "mfa"]);
+    assert.deepEqual(amrOf({ key: at }), ["hwk"]);
   });
   it("tells two factors of two kinds of proof, of which a password and a provider are one", () => {
-    assert.deepEqual(told({ password: at, otp: at }), ["pwd", "otp", "mfa"]);
-    assert.deepEqual(told({ password: at, provider: at }), ["pwd", "ext"]);
-    assert.deepEqual(told({ provider: at, otp: at }), ["ext", "otp", "mfa"]);
-    assert.deepEqual(told({ provider: at, twoFactorProvider: at }), ["ext", "mfa"]);
+    assert.deepEqual(amrOf({ password: at, otp: at }), ["pwd", "otp", "mfa"]);
+    assert.deepEqual(amrOf({ password: at, provider: at }), ["pwd", "ext"]);
+    assert.deepEqual(amrOf({ provider: at, otp: at }), ["ext", "otp", "mfa"]);
+    assert.deepEqual(amrOf({ provider: at, twoFactorProvider: at }), ["ext", "mfa"]);
   });
 });
