@@ -50,18 +50,13 @@ export const datedToken = (prefix: TokenPrefix, at: Date): string =>
 export const timeIn = (secret: string): string => dated.exec(secret)?.[1] ?? "";
 
 /**
- * The keyed SHA-256 digest (32 bytes) under which a random secret is stored and found.
+ * The keyed SHA-256 digest, in 64 hexadecimal digits, under which a random secret is stored and found.
  *
  * Only for secrets of full entropy (`randomToken`): whoever lacks the key learns nothing from a stolen table, but a
  * password needs `hashPassword`.
  */
-export const digestSecret = (key: Uint8Array, secret: string): Buffer =>
-  createHmac("sha256", keyObject(key)).update(secret, "utf8").digest();
-
-/** Whether a presented secret is the one of the stored digest; takes the same time for every wrong secret. */
-export function secretMatches(key: Uint8Array, secret: string, digest: Uint8Array): boolean {
-  return equalInConstantTime(digestSecret(key, secret), digest);
-}
+export const digestSecret = (key: Uint8Array, secret: string): string =>
+  createHmac("sha256", keyObject(key)).update(secret, "utf8").digest("hex");
 
 /** Compares two values of public length without telling by its duration where they differ. */
 export function equalInConstantTime(one: Uint8Array, other: Uint8Array): boolean {

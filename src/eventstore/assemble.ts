@@ -62,7 +62,8 @@ export async function assemble(
         createdAt,
         isNew: loaded.version === 0n,
       };
-      const sealed = await parts.codec.seal(event, where, newKeys);
+      const sealing = parts.codec.seal(event, where, newKeys);
+      const sealed = sealing instanceof Promise ? await sealing : sealing;
       rows.push(...sealed.changes);
       const about = {
         aggregateType,

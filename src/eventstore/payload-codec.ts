@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import { open, type SealingKey, seal } from "../crypto/secrets.ts";
 import type { RowChange } from "../storage/row-change.ts";
 import {
@@ -15,16 +16,19 @@ const personalMember = "$personal";
 const userType = "user";
 
 type Json = Record<string, unknown>;
+const none: readonly never[] = [];
 const erased = (name: string): [string, string] => [name, ""];
+
+type SealedIn = { instanceId: string; aggregateId: string; createdAt: Date; isNew: boolean };
+type Sealed = { payload: unknown; changes: readonly RowChange[] };
 
 /** Payloads between code and log: personal fields are sealed with the key of whom they tell of (C7). */
 export type PayloadCodec = {
-  /** @param at.isNew nothing was ever stored of the aggregate, a key of its own neither */
-  seal(
-    event: NewEvent,
-    at: { instanceId: string; aggregateId: string; createdAt: Date; isNew: boolean },
-    newKeys: Map<string, SealingKey>,
-  ): Promise<{ payload: unknown; changes: RowChange[] }>;
+  /**
+   * No promise where the event has no personal fields.
+   * @param at.isNew nothing was ever stored of the aggregate, a key of its own neither
+   */
+  seal(event: NewEvent, at: SealedIn, newKeys: Map<string, SealingKey>): Awaitable<Sealed>;
   /** Personal fields whose key is gone are empty. */
   open(type: string, stored: unknown, instanceId: string, aggregateId: string): Promise<unknown>;
   rules(type: string): AnyPayload;
@@ -59,47 +63,57 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
     return typeof named === "string" ? { type: userType, id: named } : named;
   };
 
+  const ruleOf = (type: string): AnyPayload => {
+    const rule = rules.get(type);
+    if (rule === undefined) throw new Error(`event ${type} is not defined by any slice`);
+    return rule;
+  };
+
+  async function sealPersonal(
+    event: NewEvent,
+    personal: readonly string[],
+    { instanceId, aggregateId, createdAt, isNew }: SealedIn,
+    newKeys: Map<string, SealingKey>,
+  ): Promise<Sealed> {
+    const subject = subjectOf(ruleOf(event.type), event.payload, aggregateId);
+    const name = `${subject.type}/${subject.id}`;
+    const changes: RowChange[] = [];
+    // Who has no events has no key: nothing is asked of the store for them.
+    const isFirst = isNew && ofUsers.has(event.type);
+    let key = newKeys.get(name);
+    if (key === undefined && !isFirst) key = await secrets.personalKey(instanceId, subject);
+    if (key === undefined) {
+      const created = await secrets.createPersonalKey(instanceId, subject, createdAt);
+      key = created.key;
+      newKeys.set(name, key);
+      changes.push(created.change);
+    }
+    const clear: Json = {};
+    const hidden: Json = {};
+    const names: ReadonlySet<string> = new Set(personal);
+    for (const [field, value] of Object.entries(Object(event.payload))) {
+      (names.has(field) ? hidden : clear)[field] = value;
+    }
+    const sealed = seal(
+      key,
+      encryptionContextOf(instanceId, subject, event.type),
+      Buffer.from(JSON.stringify(hidden)),
+    );
+    return {
+      payload: { ...clear, [personalMember]: Buffer.from(sealed).toString("base64") },
+      changes,
+    };
+  }
+
   return {
-    rules(type) {
-      const rule = rules.get(type);
-      if (rule === undefined) throw new Error(`event ${type} is not defined by any slice`);
-      return rule;
-    },
+    rules: ruleOf,
 
     isPersonal: (type) => rules.get(type)?.personal !== undefined,
 
-    async seal(event, { instanceId, aggregateId, createdAt, isNew }, newKeys) {
-      const rule = this.rules(event.type);
-      const { personal } = rule;
-      if (personal === undefined) return { payload: event.payload, changes: [] };
-      const subject = subjectOf(rule, event.payload, aggregateId);
-      const name = `${subject.type}/${subject.id}`;
-      const changes: RowChange[] = [];
-      // Who has no events has no key: nothing is asked of the store for them.
-      const isFirst = isNew && ofUsers.has(event.type);
-      let key = newKeys.get(name);
-      if (key === undefined && !isFirst) key = await secrets.personalKey(instanceId, subject);
-      if (key === undefined) {
-        const created = await secrets.createPersonalKey(instanceId, subject, createdAt);
-        key = created.key;
-        newKeys.set(name, key);
-        changes.push(created.change);
-      }
-      const clear: Json = {};
-      const hidden: Json = {};
-      const names: ReadonlySet<string> = new Set(personal);
-      for (const [field, value] of Object.entries(Object(event.payload))) {
-        (names.has(field) ? hidden : clear)[field] = value;
-      }
-      const sealed = seal(
-        key,
-        encryptionContextOf(instanceId, subject, event.type),
-        Buffer.from(JSON.stringify(hidden)),
-      );
-      return {
-        payload: { ...clear, [personalMember]: Buffer.from(sealed).toString("base64") },
-        changes,
-      };
+    seal(event, at, newKeys) {
+      const { personal } = ruleOf(event.type);
+      if (personal === undefined) return { payload: event.payload, changes: none };
+      return sealPersonal(event, personal, at, newKeys);
     },
 
     async open(type, stored, instanceId, aggregateId) {

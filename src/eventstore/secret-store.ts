@@ -195,9 +195,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     });
 
   const digestOf = (instanceId: string, secret: string): Awaitable<string> =>
-    whenKnown(instanceKey(instanceId, "digest_key"), ({ key }) =>
-      digestSecret(key, secret).toString("hex"),
-    );
+    whenKnown(instanceKey(instanceId, "digest_key"), ({ key }) => digestSecret(key, secret));
 
   return {
     createInstanceKeys: (instanceId, createdAt) =>

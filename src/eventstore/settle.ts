@@ -1,3 +1,4 @@
+import type { Awaitable } from "../awaitable.ts";
 import type { Recording } from "./assemble.ts";
 import { withoutExpectation } from "./expected-sequence.ts";
 import type { Transaction, WriteContext } from "./transaction.ts";
@@ -41,6 +42,24 @@ export function createRules(known: readonly string[]) {
       to.set(type, [...(to.get(type) ?? []), rule]);
     }
   };
+
+  async function settleAll(
+    tx: Transaction,
+    at: WriteContext,
+    recordings: ReadonlyMap<string, Recording>,
+  ): Promise<void> {
+    const handled = new Map<string, number>();
+    for (;;) {
+      const due = rulesFor(reactions, recordings, handled);
+      if (due === undefined) break;
+      for (const [key, { events }] of recordings) handled.set(key, events.length);
+      for (const [reaction, happened] of due) await reaction.react(tx, happened);
+    }
+    for (const [invariant, happened] of rulesFor(invariants, recordings, noneHandled) ?? []) {
+      await invariant.hold(tx, at, happened);
+    }
+  }
+
   return {
     addReaction: (reaction: Reaction): void => add(reactions, reaction.to, reaction),
     addInvariant: (invariant: Invariant): void => add(invariants, invariant.after, invariant),
@@ -51,21 +70,18 @@ export function createRules(known: readonly string[]) {
       for (const { ahead } of reactions.get(type) ?? []) await ahead?.(before, aggregateId);
     },
 
-    /** Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. */
-    async settle(
+    /**
+     * Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. No
+     * promise where no rule is for what happens.
+     */
+    settle(
       tx: Transaction,
       at: WriteContext,
       recordings: ReadonlyMap<string, Recording>,
-    ): Promise<void> {
-      const handled = new Map<string, number>();
-      for (;;) {
-        const due = rulesFor(reactions, recordings, handled);
-        if (due === undefined) break;
-        for (const [key, { events }] of recordings) handled.set(key, events.length);
-        for (const [reaction, happened] of due) await reaction.react(tx, happened);
-      }
-      for (const [invariant, happened] of rulesFor(invariants, recordings, noneHandled) ?? []) {
-        await invariant.hold(tx, at, happened);
+    ): Awaitable<void> {
+      for (const { events } of recordings.values()) {
+        const isRuled = events.some(({ type }) => reactions.has(type) || invariants.has(type));
+        if (isRuled) return settleAll(tx, at, recordings);
       }
     },
   };

@@ -171,7 +171,8 @@ export function createTransact(parts: Parts): Transact {
         const unit = createTransaction(parts, at);
         await at.guard?.(unit.transaction);
         const result = await decide(unit.transaction);
-        await unit.settle();
+        const settling = unit.settle();
+        if (settling instanceof Promise) await settling;
         if (at.signal?.aborted) throw callerGone();
         try {
           await unit.commit();

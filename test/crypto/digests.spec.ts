@@ -7,7 +7,6 @@ import {
   digestSecret,
   equalInConstantTime,
   randomToken,
-  secretMatches,
   timeIn,
   tokenPrefixes,
 } from "../../src/crypto/digests.ts";
@@ -45,12 +44,10 @@ describe("making random tokens", () => {
 
 describe("storing a random secret", () => {
   it("keeps the keyed SHA-256 of it only", () =>
-    assert.deepEqual(
-      Buffer.from(digestSecret(key, "idsvc_at_x")),
-      createHmac("sha256", key).update("idsvc_at_x").digest(),
+    assert.equal(
+      digestSecret(key, "idsvc_at_x"),
+      createHmac("sha256", key).update("idsvc_at_x").digest("hex"),
     ));
-  it("recognises the secret", () =>
-    assert.ok(secretMatches(key, "secret", digestSecret(key, "secret"))));
   it("is HMAC with SHA-256 (RFC 2104) for keys and texts of every length, in any order", () => {
     const keys = [0, 1, 32, 63, 64, 65, 200].map((length) => randomBytes(length));
     const texts = [0, 1, 50, 255, 256, 257, 4_095, 4_096, 4_097, 5_000].flatMap((length) => [
@@ -62,16 +59,18 @@ describe("storing a random secret", () => {
       for (const text of texts.toReversed().concat(texts)) {
         for (const each of keys) {
           const expected = createHmac("sha256", each).update(text, "utf8").digest("hex");
-          assert.equal(Buffer.from(digestSecret(each, text)).toString("hex"), expected);
+          assert.equal(digestSecret(each, text), expected);
         }
       }
     }
   });
-  it("recognises no other secret, no other key and no cut digest", () => {
-    assert.ok(!secretMatches(key, "Secret", digestSecret(key, "secret")));
-    assert.ok(!secretMatches(Buffer.alloc(32, 8), "secret", digestSecret(key, "secret")));
-    assert.ok(!secretMatches(key, "secret", digestSecret(key, "secret").subarray(0, 31)));
-    assert.ok(!secretMatches(key, "secret", new Uint8Array()));
+  it("is another one for another secret and another key", () => {
+    const digests = [
+      digestSecret(key, "secret"),
+      digestSecret(key, "Secret"),
+      digestSecret(Buffer.alloc(32, 8), "secret"),
+    ];
+    assert.equal(new Set(digests).size, digests.length);
   });
   it("compares by value", () => {
     assert.ok(equalInConstantTime(Uint8Array.of(1, 2), Uint8Array.of(1, 2)));

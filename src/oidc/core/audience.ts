@@ -65,13 +65,15 @@ async function addProjects(
     const id = asked === ownProjectName ? own : asked;
     const kind = id === own ? "api" : "project";
     if (has(audience, { kind, id })) continue;
-    if (kind === "api" || (await users.mayAddress(at, user, id))) audience.push({ kind, id });
+    const mayAddress = kind === "api" || users.mayAddress(at, user, id);
+    if (mayAddress instanceof Promise ? await mayAddress : mayAddress) audience.push({ kind, id });
   }
 }
 
 /**
  * An audience without the projects that the user may use no longer: codes, refresh tokens and subject tokens live on when a
- * grant of a project is taken back, and what is issued by them is for whom it could be asked today (J8).
+ * grant of a project is taken back, and what is issued by them is for whom it could be asked today (J8). Without a session it
+ * was asked for just now.
  */
 export async function stillAddressed(
   { users }: Pick<Ports, "users">,
@@ -80,11 +82,10 @@ export async function stillAddressed(
     user: User;
     client: Pick<Client, "projectId"> | undefined;
     audience: readonly AudienceRef[];
-    session: { open: Scoped } | { renew: Scoped } | undefined;
+    session: { open: Scoped } | { renew: Scoped };
   },
 ): Promise<AudienceRef[]> {
   const { user, client, audience, session } = wanted;
-  if (session === undefined) return [...audience];
   const { scope } = "renew" in session ? session.renew : session.open;
   const lost = new Set<string>();
   for (const id of projectsIn(scope)) {

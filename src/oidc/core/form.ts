@@ -46,14 +46,16 @@ function formOf(request: OidcRequest, body: string): string {
 /** Parameters of query strings and form bodies, and the names of those that came more than once. */
 export function collect(...encoded: string[]): { parameters: Parameters; repeated: Set<string> } {
   const parameters = new Map<string, string>();
-  const seen = new Set<string>();
+  const empty = new Set<string>();
   const repeated = new Set<string>();
   for (const text of encoded) {
-    for (const [name, value] of new URLSearchParams(text)) {
-      if (seen.has(name)) repeated.add(name);
-      seen.add(name);
-      if (value !== "" && !parameters.has(name)) parameters.set(name, value);
-    }
+    // Several times as quick as its iterator, which makes a pair of each.
+    new URLSearchParams(text).forEach((value, name) => {
+      const isAgain = parameters.has(name);
+      if (isAgain || empty.has(name)) repeated.add(name);
+      if (value === "") empty.add(name);
+      else if (!isAgain) parameters.set(name, value);
+    });
   }
   return { parameters, repeated };
 }

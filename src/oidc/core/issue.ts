@@ -70,11 +70,14 @@ export const mayRefresh = ({ grantTypes }: Client): boolean => grantTypes.includ
 /** Makes tokens and stores them; the answer is worth nothing unless it was stored. */
 export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Promise<Outcome> {
   const { tokens, settings, now, newId, newSecret } = parts;
-  const wanted = { ...asked, audience: await stillAddressed(parts, at, asked) };
+  const { session } = asked;
+  const wanted =
+    session === undefined
+      ? asked
+      : { ...asked, audience: await stillAddressed(parts, at, { ...asked, session }) };
   const lifetimes = await settings.lifetimes(at);
   const issuedAt = now();
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
-  const { session } = wanted;
   const of: OidcSession | undefined =
     session === undefined || "renew" in session ? session?.renew : { id: newId(), ...session.open };
   const accessToken =

@@ -143,7 +143,7 @@ export interface Users {
    * Whether the user may ask for tokens to the project: it is active, and it is the service's own, their
    * organization's, granted to that, or they have a role in it.
    */
-  mayAddress(at: At, user: User, projectId: string): Promise<boolean>;
+  mayAddress(at: At, user: User, projectId: string): Awaitable<boolean>;
   /** Whether the actor holds the permission to act for the subject, and for administrators where the subject is one. */
   mayActFor(at: At, actor: User, subject: User): Promise<boolean>;
 }

@@ -73,8 +73,18 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
       const digest = await accessTokenKey(secrets, instanceId, value, isJwt ? id : "");
       tx.write(
         insertRow(accessTokens, {
-          ...{ instanceId, digest, part: onlyPart, id, ...about },
-          ...{ scope: [...scope], audience: [...audience], isJwt, issuedAt, expiresAt },
+          instanceId,
+          digest,
+          part: onlyPart,
+          id,
+          userId: user.id,
+          clientId,
+          oidcSessionId,
+          scope: [...scope],
+          audience: [...audience],
+          isJwt,
+          issuedAt,
+          expiresAt,
         }),
       );
       const added = tokenEvents["token.added"]({

@@ -16,7 +16,7 @@ import {
   profileReader,
   type UserProfile,
 } from "../../resources/user/index.ts";
-import type { Machine, RolesByProject, User, Users } from "../core/ports.ts";
+import type { At, Machine, RolesByProject, User, Users } from "../core/ports.ts";
 import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 
@@ -45,6 +45,15 @@ export function userStore(parts: Parts): Users {
     );
   const hasRoleIn = async (instanceId: string, userId: string, projectId: string) =>
     (await grantsOf(instanceId, userId)).some((grant) => grant.projectId === projectId);
+
+  const mayAddressForeign = async (
+    at: At,
+    { id, organizationId }: Pick<User, "id" | "organizationId">,
+    projectId: string,
+  ): Promise<boolean> =>
+    projectId === (await settings.ownProjectId(at)) ||
+    (await isGrantedTo(at.instanceId, projectId, organizationId)) ||
+    (await hasRoleIn(at.instanceId, id, projectId));
 
   const nameOf = (instanceId: string, { username, organizationId }: UserProfile) =>
     whenKnown(names(instanceId, organizationId), ({ primaryDomain }) =>
@@ -138,17 +147,12 @@ export function userStore(parts: Parts): Users {
         );
       }),
 
-    async mayAddress(at, { id, organizationId }: User, projectId) {
-      const { instanceId } = at;
-      const project = await projects.byId(instanceId, projectId);
-      if (project?.state !== "active") return false;
-      return (
-        projectId === (await settings.ownProjectId(at)) ||
-        project.organizationId === organizationId ||
-        (await isGrantedTo(instanceId, projectId, organizationId)) ||
-        (await hasRoleIn(instanceId, id, projectId))
-      );
-    },
+    mayAddress: (at, { id, organizationId }: User, projectId) =>
+      whenKnown(projects.byId(at.instanceId, projectId), (project) => {
+        if (project?.state !== "active") return false;
+        if (project.organizationId === organizationId) return true;
+        return mayAddressForeign(at, { id, organizationId }, projectId);
+      }),
 
     async mayActFor({ instanceId }, actor, subject) {
       const of = await memberships.ofUser(instanceId, subject.id);
