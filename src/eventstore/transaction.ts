@@ -169,7 +169,7 @@ export function createTransact(parts: Parts): Transact {
     try {
       for (let attempt = 1; ; attempt++) {
         const unit = createTransaction(parts, at);
-        await at.guard?.(unit.transaction);
+        if (at.guard !== undefined) await at.guard(unit.transaction);
         const result = await decide(unit.transaction);
         const settling = unit.settle();
         if (settling instanceof Promise) await settling;

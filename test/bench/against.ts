@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { median } from "./judge.ts";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
-import { type BenchCase, sampleOf } from "./measure.ts";
+import { type BenchCase, type Sample, sampleOf } from "./measure.ts";
 import { formSpec, servicePaths } from "./oidc-requests.ts";
 import { type Child, freePort, spawnServer, untilOk } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
@@ -17,13 +17,20 @@ const { values: flags } = parseArgs({
     /** The folder of the other checkout, with its packages installed and `gen/` made. */
     baseline: { type: "string" },
     rounds: { type: "string", default: "20" },
-    seconds: { type: "string", default: "1" },
+    /** How often both builds have a turn in a round, of so many seconds: machines change their speed within seconds. */
+    turns: { type: "string", default: "4" },
+    seconds: { type: "string", default: "0.5" },
     /** A regular expression of row names. */
     only: { type: "string", default: "" },
   },
 });
 if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing");
-const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
+const [rounds, turns, seconds] = [flags.rounds, flags.turns, flags.seconds].map(Number) as [
+  number,
+  number,
+  number,
+];
+const warmSeconds = 5;
 const base = "/resources/v3alpha";
 const password = "correct horse battery staple";
 
@@ -136,6 +143,18 @@ function interval(ratios: readonly number[]): { mean: number; low: number; high:
 }
 
 type Rates = { before: number[]; after: number[] };
+const sideNames = ["before", "after"] as const;
+
+/** Requests a second of all samples together, and a second of the server's processor time. */
+function pooled(samples: readonly Sample[]): Pick<Sample, "rate" | "cpuRate"> {
+  const sum = (of: (sample: Sample) => number) =>
+    samples.reduce((all, sample) => all + of(sample), 0);
+  const requests = sum((sample) => sample.requests);
+  return {
+    rate: requests / sum((sample) => sample.seconds),
+    cpuRate: requests / sum((sample) => sample.requests / sample.cpuRate),
+  };
+}
 
 /** How much more the build needs than the baseline, round by round. */
 function costOf({ before, after }: Rates): string {
@@ -165,18 +184,19 @@ for (const [at, row] of own.rows.entries()) {
   if (other === undefined) throw new Error(`the baseline has no ${row.name}`);
   const rates: Rates = { before: [], after: [] };
   const cpu: Rates = { before: [], after: [] };
-  for (let round = 0; round <= rounds; round++) {
-    const measured = {
-      before: async () => sampleOf(caseOf(old.child, other), seconds),
-      after: async () => sampleOf(caseOf(own.child, row), seconds),
-    };
-    // Each goes first in every other round.
-    const order = round % 2 === 0 ? (["before", "after"] as const) : (["after", "before"] as const);
-    for (const side of order) {
-      const sample = await measured[side]();
-      if (round === 0) continue;
-      rates[side].push(row.waits ? sample.rate : sample.cpuRate);
-      cpu[side].push(sample.cpuRate);
+  const cases = { before: caseOf(old.child, other), after: caseOf(own.child, row) };
+  for (const each of Object.values(cases)) await sampleOf(each, warmSeconds);
+  for (let round = 0; round < rounds; round++) {
+    const samples: Record<keyof Rates, Sample[]> = { before: [], after: [] };
+    for (let turn = 0; turn < turns; turn++) {
+      // Each goes first in every other turn.
+      const order = (round * turns + turn) % 2 === 0 ? sideNames : sideNames.toReversed();
+      for (const side of order) samples[side].push(await sampleOf(cases[side], seconds));
+    }
+    for (const side of sideNames) {
+      const { rate, cpuRate } = pooled(samples[side]);
+      rates[side].push(row.waits ? rate : cpuRate);
+      cpu[side].push(cpuRate);
     }
   }
   const cells = [median(rates.before), median(rates.after)].map((rate) =>

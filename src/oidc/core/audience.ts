@@ -1,6 +1,6 @@
 import type { ApiPower, AudienceRef } from "./api-ports.ts";
 import type { At, Client, Ports, User } from "./ports.ts";
-import { projectsIn } from "./scope.ts";
+import { projectIn, projectsIn } from "./scope.ts";
 
 const ownProjectName = "idsvc";
 
@@ -37,7 +37,7 @@ export async function targetsOf(
   const isAsked = asked.scope.some((word) => isOwnApi(word, own));
   const access = isAsked ? asked.access : undefined;
   const scope = asked.scope.filter((word) => access !== undefined || !isOwnApi(word, own));
-  await addProjects(parts, at, user, { scope, own }, audience);
+  await withProjects(parts, at, user, { scope, own }, audience);
   return { scope, audience, access };
 }
 
@@ -48,19 +48,18 @@ export async function targetsOfMachine(
   user: User,
   scope: readonly string[],
 ): Promise<AudienceRef[]> {
-  const audience: AudienceRef[] = [];
   const own = await parts.settings.ownProjectId(at);
-  await addProjects(parts, at, user, { scope, own }, audience);
-  return audience;
+  return withProjects(parts, at, user, { scope, own }, []);
 }
 
-async function addProjects(
+/** Adds the projects that the scope asks for. */
+async function withProjects(
   { users }: Parts,
   at: At,
   user: User,
   { scope, own }: { scope: readonly string[]; own: string },
   audience: AudienceRef[],
-): Promise<void> {
+): Promise<AudienceRef[]> {
   for (const asked of projectsIn(scope)) {
     const id = asked === ownProjectName ? own : asked;
     const kind = id === own ? "api" : "project";
@@ -68,6 +67,7 @@ async function addProjects(
     const mayAddress = kind === "api" || users.mayAddress(at, user, id);
     if (mayAddress instanceof Promise ? await mayAddress : mayAddress) audience.push({ kind, id });
   }
+  return audience;
 }
 
 /**
@@ -98,8 +98,10 @@ export async function stillAddressed(
 type Scoped = { scope: readonly string[] };
 
 /** Whether a scope asks for the service's own APIs, by whichever name. */
-export const isOwnApi = (word: string, ownProjectId: string): boolean =>
-  projectsIn([word]).some((id) => id === ownProjectName || id === ownProjectId);
+export function isOwnApi(word: string, ownProjectId: string): boolean {
+  const id = projectIn(word);
+  return id !== "" && (id === ownProjectName || id === ownProjectId);
+}
 
 export const has = (audience: readonly AudienceRef[], { kind, id }: AudienceRef): boolean =>
   audience.some((each) => each.kind === kind && each.id === id);

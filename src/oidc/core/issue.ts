@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../awaitable.ts";
 import { audOf, projectIdsOf, stillAddressed } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
 import { withFunction } from "./functions.ts";
@@ -80,10 +81,11 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
   const of: OidcSession | undefined =
     session === undefined || "renew" in session ? session?.renew : { id: newId(), ...session.open };
-  const accessToken =
+  const making =
     wanted.accessToken === undefined
       ? undefined
-      : await makeAccessToken(parts, at, wanted, of, issuedAt, after(lifetimes.accessTokenMs));
+      : makeAccessToken(parts, at, wanted, of, issuedAt, after(lifetimes.accessTokenMs));
+  const accessToken = making instanceof Promise ? await making : making;
   const refreshEnd =
     session !== undefined && "renew" in session
       ? session.refreshEnd
@@ -147,15 +149,15 @@ function sessionOf(
   return { open: of, expiresAt: new Date(from.getTime() + Math.max(accessTokenMs, idTokenMs)) };
 }
 
-async function makeAccessToken(
+function makeAccessToken(
   parts: IssueParts,
   at: At,
   wanted: Wanted,
   session: OidcSession | undefined,
   issuedAt: Date,
   expiresAt: Date,
-): Promise<NonNullable<Issue["accessToken"]>> {
-  const { user, clientId, client, scope, audience, access } = wanted;
+): Awaitable<NonNullable<Issue["accessToken"]>> {
+  const { user, clientId, scope, audience, access } = wanted;
   const isJwt = wanted.accessToken === "jwt";
   const token: AccessToken = {
     id: parts.newId(),
@@ -172,6 +174,16 @@ async function makeAccessToken(
     parents: session?.parents ?? [],
   };
   if (!isJwt) return { value: parts.newSecret("access_token"), token };
+  return makeJwtAccessToken(parts, at, wanted, token);
+}
+
+async function makeJwtAccessToken(
+  parts: IssueParts,
+  at: At,
+  { user, clientId, client, scope, audience }: Wanted,
+  token: AccessToken,
+): Promise<NonNullable<Issue["accessToken"]>> {
+  const { issuedAt, expiresAt } = token;
   const from = seconds(issuedAt) - seconds(new Date(client?.clockSkewMs ?? 0));
   const asserted = client?.accessTokenRoleAssertion ?? false;
   const aud = audOf(at, audience);
@@ -185,7 +197,7 @@ async function makeAccessToken(
     ...{ iss: at.issuer, sub: user.id, aud, exp: seconds(expiresAt) },
     ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
     // RFC 9068 section 2.2.1: what RFC 9470 lets resource servers ask for.
-    ...{ auth_time: authTimeOf(session), acr: token.acr },
+    ...{ auth_time: authTimeOf(token), acr: token.acr },
     act: token.actor,
   };
   // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
@@ -195,7 +207,7 @@ async function makeAccessToken(
   return { value: await signJwt(signer, "at+jwt", whole), token };
 }
 
-const authTimeOf = (session: Pick<OidcSession, "authTime"> | undefined): number | undefined =>
+const authTimeOf = (session: { authTime?: Date | undefined } | undefined): number | undefined =>
   session?.authTime === undefined ? undefined : seconds(session.authTime);
 
 async function makeIdToken(

@@ -113,7 +113,7 @@ export type Machine = User & Pick<Client, "accessTokenType">;
 export interface Users {
   byId(at: At, userId: string): Awaitable<User | undefined>;
   /** The machine user whose client id and client secret these are. */
-  byClientSecret(at: At, clientId: string, secret: string): Promise<Machine | undefined>;
+  byClientSecret(at: At, clientId: string, secret: string): Awaitable<Machine | undefined>;
   /** The key with which a machine user signs assertions, and whose it is; unless it has ended. */
   byKeyId(at: At, kid: string): Promise<(Machine & { publicKey: string }) | undefined>;
   /** Takes note that an assertion was verified by the key. */

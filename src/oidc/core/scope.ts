@@ -51,15 +51,18 @@ export const valuesOf = (scope: readonly string[], prefix: (typeof withValue)[nu
 
 /** The projects that the scope asks tokens for: their ids, or `idsvc` for the service's own. */
 export const projectsIn = (scope: readonly string[]): string[] =>
-  scope
-    .filter((each) => each.startsWith(audiencePrefix) && each.endsWith(audienceEnd))
-    .map((each) => each.slice(audiencePrefix.length, -audienceEnd.length))
-    .filter((id) => id !== "");
+  scope.map(projectIn).filter((id) => id !== "");
+
+/** The project that one word of a scope asks tokens for; empty where it asks for none. */
+export const projectIn = (word: string): string =>
+  word.startsWith(audiencePrefix) && word.endsWith(audienceEnd)
+    ? word.slice(audiencePrefix.length, -audienceEnd.length)
+    : "";
 
 export const isKnownScope = (scope: string): boolean =>
   withoutValue.has(scope) ||
   withValue.some((prefix) => scope.length > prefix.length && scope.startsWith(prefix)) ||
-  projectsIn([scope]).length > 0;
+  projectIn(scope) !== "";
 
 /**
  * Reads a scope parameter of the token endpoint.

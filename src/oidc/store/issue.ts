@@ -42,11 +42,14 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     tx.expectRows<typeof table>(table, row, 1);
   }
 
-  async function stand(tx: Transaction, at: At, wanted: Issue, isAgain: boolean) {
+  async function stand(
+    tx: Transaction,
+    at: At,
+    user: User,
+    session: NonNullable<Issue["session"]>,
+    isAgain: boolean,
+  ): Promise<void> {
     const { instanceId } = at;
-    const { user, session } = wanted;
-    // What stands for itself is checked whenever it is used.
-    if (session === undefined) return;
     await require(tx, users, { instanceId, id: user.id, state: "active" }, isAgain);
     if (!("open" in session)) {
       return require(tx, oidcSessions, { instanceId, id: session.id }, isAgain);
@@ -134,7 +137,9 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
         await events.transact(by, async (tx) => {
           const unit = { sessionId: idOf(wanted), isAgain };
           for (const each of wanted.spend) await spendIn(db, tx, at, each, unit);
-          await stand(tx, at, wanted, isAgain);
+          // What stands for itself is checked whenever it is used.
+          if (wanted.session !== undefined)
+            await stand(tx, at, wanted.user, wanted.session, isAgain);
           await store(tx, at, wanted);
           isAgain = true;
         });

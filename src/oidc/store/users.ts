@@ -82,18 +82,20 @@ export function userStore(parts: Parts): Users {
     }));
   }
 
-  async function asMachine<U extends User>(instanceId: string, user: U): Promise<U & Machine> {
-    const wanted = (await profile(instanceId, user.id))?.data["access_token_type"];
-    return { ...user, accessTokenType: wanted === "jwt" ? "jwt" : "bearer" };
-  }
+  const asMachine = <U extends User>(instanceId: string, user: U): Awaitable<U & Machine> =>
+    whenKnown(profile(instanceId, user.id), (found) => {
+      const isJwt = found?.data["access_token_type"] === "jwt";
+      return { ...user, accessTokenType: isJwt ? "jwt" : "bearer" };
+    });
 
   return {
     byId: ({ instanceId }, userId) => activeUser(instanceId, userId),
-    async byClientSecret({ instanceId }, clientId, secret) {
-      const user = await machines.byClientSecret(instanceId, clientId, secret);
-      if (user !== undefined) noteUse({ instanceId, ownerId: user.id, ...onlySecret });
-      return user && asMachine(instanceId, user);
-    },
+    byClientSecret: ({ instanceId }, clientId, secret) =>
+      whenKnown(machines.byClientSecret(instanceId, clientId, secret), (user) => {
+        if (user === undefined) return undefined;
+        noteUse({ instanceId, ownerId: user.id, ...onlySecret });
+        return asMachine(instanceId, user);
+      }),
     async byKeyId({ instanceId }, kid) {
       const user = await machines.byKeyId(instanceId, kid);
       return user && asMachine(instanceId, user);

@@ -1,3 +1,4 @@
+import { type Awaitable, whenKnown } from "../../../awaitable.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import { type ActiveUser, activeUserReader } from "../active-user.ts";
@@ -12,7 +13,7 @@ export type MachineCredentials = {
     instanceId: string,
     clientId: string,
     clientSecret: string,
-  ): Promise<ActiveUser | undefined>;
+  ): Awaitable<ActiveUser | undefined>;
   /** The public key (SPKI in PEM form) with this `kid`, unless it has expired, and whose it is. */
   byKeyId(
     instanceId: string,
@@ -34,12 +35,14 @@ export function machineCredentials(
   const keyOf = byLookup("key");
 
   return {
-    async byClientSecret(instanceId, clientId, clientSecret) {
-      const found = await secrets.find(instanceId, machineSecretKind, clientSecret);
-      if (found === undefined) return undefined;
-      const client = await secretOf(instanceId, clientId);
-      return client?.userId === found.ownerId ? activeUser(instanceId, found.ownerId) : undefined;
-    },
+    byClientSecret: (instanceId, clientId, clientSecret) =>
+      whenKnown(secrets.find(instanceId, machineSecretKind, clientSecret), (found) =>
+        found === undefined
+          ? undefined
+          : whenKnown(secretOf(instanceId, clientId), (client) =>
+              client?.userId === found.ownerId ? activeUser(instanceId, found.ownerId) : undefined,
+            ),
+      ),
 
     async byKeyId(instanceId, keyId) {
       const key = await keyOf(instanceId, keyId);
