@@ -1,26 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted, callerGone } from "../errors.ts";
-import {
-  ClaimTaken,
-  type ClaimChange,
-  Conflict,
-  type Database,
-  type Expectation,
-} from "../storage/database.ts";
-import { joined, type RowChange } from "../storage/row-change.ts";
+import { ClaimTaken, type ClaimChange, Conflict, type Database } from "../storage/database.ts";
+import type { RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
-import { assemble, type Recognised, type Recording } from "./assemble.ts";
+import type { Recognised } from "./assemble.ts";
 import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Catalog, EventStore, Loaded } from "./eventstore.ts";
-import { requireSequence } from "./expected-sequence.ts";
-import { createAttempts } from "./attempts.ts";
 import { createKeyedMutex } from "./keyed-mutex.ts";
 import type { Origins } from "./origins.ts";
 import type { PayloadCodec } from "./payload-codec.ts";
 import type { Presence } from "./presence.ts";
 import type { Rules } from "./settle.ts";
-import { createUsedIds } from "./used-ids.ts";
+import { refusalOf, Unit } from "./unit.ts";
 
 export { execute } from "./execute.ts";
 
@@ -151,9 +143,9 @@ export type Parts = {
 export const createRehearse =
   (parts: Parts): Transact =>
   async (at, decide) => {
-    const unit = createTransaction(parts, at);
-    await at.guard?.(unit.transaction);
-    const result = await decide(unit.transaction);
+    const unit = new Unit(parts, at);
+    if (at.guard !== undefined) await at.guard(unit);
+    const result = await decide(unit);
     await unit.settle();
     return result;
   };
@@ -168,9 +160,9 @@ export function createTransact(parts: Parts): Transact {
     let release: (() => void) | undefined;
     try {
       for (let attempt = 1; ; attempt++) {
-        const unit = createTransaction(parts, at);
-        if (at.guard !== undefined) await at.guard(unit.transaction);
-        const result = await decide(unit.transaction);
+        const unit = new Unit(parts, at);
+        if (at.guard !== undefined) await at.guard(unit);
+        const result = await decide(unit);
         const settling = unit.settle();
         if (settling instanceof Promise) await settling;
         if (at.signal?.aborted) throw callerGone();
@@ -194,175 +186,4 @@ export function createTransact(parts: Parts): Transact {
       release?.();
     }
   };
-}
-
-const refusalOf = ({ catalog }: Parts, error: ClaimTaken): Error =>
-  catalog.claimErrors.get(error.kind)?.() ?? error;
-
-type Loads = Map<string, { aggregateType: string; loaded: Loaded<unknown> }>;
-
-/** What was only read stays as it is; a stream that is written is guarded by the uniqueness of its versions. */
-function expectUnchanged(
-  expect: Expectation[],
-  loads: Loads,
-  recordings: ReadonlyMap<string, unknown>,
-): void {
-  for (const [key, { aggregateType, loaded }] of loads) {
-    if (recordings.has(key)) continue;
-    const { id: aggregateId, version } = loaded;
-    expect.push({ kind: "stream", aggregateType, aggregateId, version });
-  }
-}
-
-/** The last event of an object that the unit leaves as it is. */
-function before({ id, last }: Loaded<unknown>): Written {
-  if (last === undefined) throw new Error(`nothing ever happened to ${id}`);
-  const { sequence, createdAt: changeDate, owner } = last;
-  return { id, sequence, changeDate, owner };
-}
-
-function createTransaction(parts: Parts, at: WriteContext) {
-  const createdAt = parts.now();
-  const loads: Loads = new Map();
-  const recordings = new Map<string, Recording>();
-  const expect: Expectation[] = [];
-  const changes: RowChange[] = [];
-  const last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
-  // Most units have no parts that may be refused alone, and choose no ids.
-  let refusable: ReturnType<typeof createAttempts> | undefined;
-  let usedIds: ReturnType<typeof createUsedIds> | undefined;
-  let firstSequence = 0n;
-  let recognised: Recognised | undefined;
-  let isJudged = at.expectedSequence === undefined;
-
-  function remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>) {
-    loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
-    return loaded;
-  }
-
-  const transaction: Transaction = {
-    now: createdAt,
-    at,
-    async load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string) {
-      const known = loads.get(`${aggregate.type}/${id}`);
-      // One aggregate type has one state type: what was loaded or begun under it before is of the type asked for.
-      if (known !== undefined) return known.loaded as Loaded<S>;
-      return remember(aggregate, await parts.load(aggregate, at.instanceId, id));
-    },
-    async loadAll(aggregate, ids) {
-      const missing = new Set(ids.filter((id) => !loads.has(`${aggregate.type}/${id}`)));
-      if (missing.size === 0) return;
-      for (const loaded of await parts.loadAll(aggregate, at.instanceId, [...missing])) {
-        remember(aggregate, loaded);
-      }
-    },
-    usedIds(types, ids) {
-      usedIds ??= createUsedIds(parts.db, at.instanceId);
-      return usedIds.among(types, ids, recordings);
-    },
-    begin: (aggregate, id) =>
-      remember(aggregate, { id, state: aggregate.initial, version: 0n, last: undefined }),
-    record(aggregate, loaded, happened, owner) {
-      if (happened.length === 0) return;
-      const key = `${aggregate.type}/${loaded.id}`;
-      const recording = recordings.get(key);
-      const { state } = loaded;
-      refusable?.note(aggregate.type, loaded.id, happened, () => {
-        loaded.state = state;
-        if (recording === undefined) recordings.delete(key);
-        else recording.events.length -= happened.length;
-      });
-      loaded.state = happened.reduce(aggregate.evolve, loaded.state);
-      const owned = loaded.last?.owner ?? recording?.owner ?? owner;
-      if (owned === undefined)
-        throw new Error(`the first event of a ${aggregate.type} needs an owner`);
-      if (recording !== undefined) recording.events.push(...happened);
-      else {
-        recordings.set(key, {
-          loaded,
-          aggregateType: aggregate.type,
-          owner: owned,
-          events: [...happened],
-        });
-      }
-    },
-    async attempt(part, judge, isHasty) {
-      const [expected, written] = [expect.length, changes.length];
-      try {
-        refusable ??= createAttempts(parts, at.instanceId);
-        return await refusable.make(part, judge, isHasty);
-      } catch (error) {
-        expect.length = expected;
-        changes.length = written;
-        throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
-      }
-    },
-    async requireClaims() {
-      try {
-        await refusable?.requireAllFree();
-      } catch (error) {
-        throw error instanceof ClaimTaken ? refusalOf(parts, error) : error;
-      }
-    },
-    expectAll(table, where, column, values) {
-      const all = { kind: "rows", table, where, count: values.length } as const;
-      expect.push(all);
-      if (values.length > 0) expect.push({ ...all, where: { ...where, [column]: values } });
-    },
-    expectRows(table, where, count) {
-      expect.push({ kind: "rows", table, where, count });
-    },
-    write(...more) {
-      changes.push(...more);
-    },
-    recognise(who) {
-      recognised = { ...recognised, ...who };
-    },
-    requireSequence(present) {
-      if (isJudged) return;
-      requireSequence(at, present);
-      isJudged = true;
-    },
-    written(loaded) {
-      transaction.requireSequence(loaded.last?.sequence ?? 0n);
-      return () => {
-        const recorded = last.get(loaded);
-        const { id } = loaded;
-        if (recorded !== undefined) {
-          const sequence = firstSequence + BigInt(recorded.index);
-          return { id, sequence, changeDate: createdAt, owner: recorded.owner };
-        }
-        return before(loaded);
-      };
-    },
-  };
-
-  const settle = () => parts.rules.settle(transaction, at, recordings);
-
-  async function commit(): Promise<void> {
-    if (!isJudged) throw new Error("the unit does not judge the sequence that the call expects");
-    if (recordings.size === 0 && changes.length === 0) return;
-    expectUnchanged(expect, loads, recordings);
-    const isKept = (key: string) => recordings.has(key) || loads.has(key);
-    if (usedIds !== undefined) expect.push(...usedIds.expected(isKept));
-    const { stored, claims, rows, origin } = await assemble(parts, {
-      ...{ at, createdAt, transaction, recognised },
-      recordings: recordings.values(),
-      onLast: (loaded, index, owner) => last.set(loaded, { index, owner }),
-    });
-    // Claims that are let go come first, so that a value can pass from one object to another in one unit.
-    claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
-    const unit = {
-      instanceId: at.instanceId,
-      expect,
-      claims,
-      events: stored,
-      changes: joined([...rows, ...changes]),
-    };
-    ({ firstSequence } = await parts.db.commit(unit));
-    origin?.keep();
-    parts.onAppended?.(stored.map(({ type }) => type));
-  }
-
-  return { transaction, settle, commit };
 }

@@ -1,0 +1,219 @@
+import type { Awaitable } from "../awaitable.ts";
+import { ClaimTaken, type ClaimChange, type Expectation } from "../storage/database.ts";
+import { joined, type RowChange } from "../storage/row-change.ts";
+import type { Row, Table } from "../storage/table.ts";
+import type { Aggregate } from "./aggregate.ts";
+import { assemble, type Recognised, type Recording } from "./assemble.ts";
+import { createAttempts } from "./attempts.ts";
+import type { NewEvent, OwnerRef } from "./event.ts";
+import type { Loaded } from "./eventstore.ts";
+import { requireSequence } from "./expected-sequence.ts";
+import type { Parts, Transaction, WriteContext, Written } from "./transaction.ts";
+import { createUsedIds } from "./used-ids.ts";
+
+type Loads = Map<string, { aggregateType: string; loaded: Loaded<unknown> }>;
+
+/** What a claim that is taken is refused with. */
+export const refusalOf = ({ catalog }: Pick<Parts, "catalog">, error: ClaimTaken): Error =>
+  catalog.claimErrors.get(error.kind)?.() ?? error;
+
+/** One attempt at a decision: what it loads, expects and records, until it is committed as a whole. */
+export class Unit implements Transaction {
+  readonly now: Date;
+  readonly at: WriteContext;
+  readonly #parts: Parts;
+  readonly #loads: Loads = new Map();
+  readonly #recordings = new Map<string, Recording>();
+  readonly #expect: Expectation[] = [];
+  readonly #changes: RowChange[] = [];
+  // Where in the unit the last event of each object stands.
+  readonly #last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
+  // Most units have no parts that may be refused alone, and choose no ids.
+  #refusable: ReturnType<typeof createAttempts> | undefined;
+  #usedIds: ReturnType<typeof createUsedIds> | undefined;
+  #recognised: Recognised | undefined;
+  #firstSequence = 0n;
+  #isJudged: boolean;
+
+  constructor(parts: Parts, at: WriteContext) {
+    this.now = parts.now();
+    this.at = at;
+    this.#parts = parts;
+    this.#isJudged = at.expectedSequence === undefined;
+  }
+
+  async load<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
+    const known = this.#loads.get(`${aggregate.type}/${id}`);
+    // One aggregate type has one state type: what was loaded or begun under it before is of the type asked for.
+    if (known !== undefined) return known.loaded as Loaded<S>;
+    return this.#remember(aggregate, await this.#parts.load(aggregate, this.at.instanceId, id));
+  }
+
+  async loadAll<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    ids: readonly string[],
+  ): Promise<void> {
+    const missing = new Set(ids.filter((id) => !this.#loads.has(`${aggregate.type}/${id}`)));
+    if (missing.size === 0) return;
+    const { instanceId } = this.at;
+    for (const loaded of await this.#parts.loadAll(aggregate, instanceId, [...missing])) {
+      this.#remember(aggregate, loaded);
+    }
+  }
+
+  usedIds(types: readonly string[], ids: readonly string[]): Promise<ReadonlySet<string>> {
+    this.#usedIds ??= createUsedIds(this.#parts.db, this.at.instanceId);
+    return this.#usedIds.among(types, ids, this.#recordings);
+  }
+
+  begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S> {
+    const { initial: state } = aggregate;
+    return this.#remember(aggregate, { id, state, version: 0n, last: undefined });
+  }
+
+  record<S, E extends NewEvent>(
+    aggregate: Aggregate<S, E>,
+    loaded: Loaded<S>,
+    happened: E[],
+    owner?: OwnerRef,
+  ): void {
+    if (happened.length === 0) return;
+    const key = `${aggregate.type}/${loaded.id}`;
+    const recording = this.#recordings.get(key);
+    const { state } = loaded;
+    this.#refusable?.note(aggregate.type, loaded.id, happened, () => {
+      loaded.state = state;
+      if (recording === undefined) this.#recordings.delete(key);
+      else recording.events.length -= happened.length;
+    });
+    loaded.state = happened.reduce(aggregate.evolve, loaded.state);
+    const owned = loaded.last?.owner ?? recording?.owner ?? owner;
+    if (owned === undefined) {
+      throw new Error(`the first event of a ${aggregate.type} needs an owner`);
+    }
+    if (recording !== undefined) recording.events.push(...happened);
+    else {
+      const aggregateType = aggregate.type;
+      this.#recordings.set(key, { loaded, aggregateType, owner: owned, events: [...happened] });
+    }
+  }
+
+  async attempt<T>(
+    part: () => Promise<T>,
+    judge?: (claims: readonly ClaimChange[]) => Promise<void>,
+    isHasty?: boolean,
+  ): Promise<T> {
+    const [expected, written] = [this.#expect.length, this.#changes.length];
+    try {
+      this.#refusable ??= createAttempts(this.#parts, this.at.instanceId);
+      return await this.#refusable.make(part, judge, isHasty);
+    } catch (error) {
+      this.#expect.length = expected;
+      this.#changes.length = written;
+      throw error instanceof ClaimTaken ? refusalOf(this.#parts, error) : error;
+    }
+  }
+
+  async requireClaims(): Promise<void> {
+    try {
+      await this.#refusable?.requireAllFree();
+    } catch (error) {
+      throw error instanceof ClaimTaken ? refusalOf(this.#parts, error) : error;
+    }
+  }
+
+  expectAll<T extends Table>(
+    table: T,
+    where: Partial<Row<T>>,
+    column: string,
+    values: readonly string[],
+  ): void {
+    const all = { kind: "rows", table, where, count: values.length } as const;
+    this.#expect.push(all);
+    if (values.length > 0) this.#expect.push({ ...all, where: { ...where, [column]: values } });
+  }
+
+  expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void {
+    this.#expect.push({ kind: "rows", table, where, count });
+  }
+
+  write(...changes: RowChange[]): void {
+    this.#changes.push(...changes);
+  }
+
+  recognise(who: Recognised): void {
+    this.#recognised = { ...this.#recognised, ...who };
+  }
+
+  requireSequence(present: bigint): void {
+    if (this.#isJudged) return;
+    requireSequence(this.at, present);
+    this.#isJudged = true;
+  }
+
+  written(loaded: Loaded<unknown>): () => Written {
+    this.requireSequence(loaded.last?.sequence ?? 0n);
+    return () => {
+      const recorded = this.#last.get(loaded);
+      const { id } = loaded;
+      if (recorded === undefined) return before(loaded);
+      const sequence = this.#firstSequence + BigInt(recorded.index);
+      return { id, sequence, changeDate: this.now, owner: recorded.owner };
+    };
+  }
+
+  /** What follows from the decision, and what must hold after it (settle.ts). */
+  settle(): Awaitable<void> {
+    return this.#parts.rules.settle(this, this.at, this.#recordings);
+  }
+
+  /** @throws Conflict, ClaimTaken where the store has moved on */
+  async commit(): Promise<void> {
+    if (!this.#isJudged) {
+      throw new Error("the unit does not judge the sequence that the call expects");
+    }
+    if (this.#recordings.size === 0 && this.#changes.length === 0) return;
+    this.#expectUnchanged();
+    const { stored, claims, rows, origin } = await assemble(this.#parts, {
+      ...{ at: this.at, createdAt: this.now, transaction: this, recognised: this.#recognised },
+      recordings: this.#recordings.values(),
+      onLast: (loaded, index, owner) => this.#last.set(loaded, { index, owner }),
+    });
+    // Claims that are let go come first, so that a value can pass from one object to another in one unit.
+    claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
+    const { firstSequence } = await this.#parts.db.commit({
+      instanceId: this.at.instanceId,
+      expect: this.#expect,
+      claims,
+      events: stored,
+      changes: joined([...rows, ...this.#changes]),
+    });
+    this.#firstSequence = firstSequence;
+    origin?.keep();
+    this.#parts.onAppended?.(stored.map(({ type }) => type));
+  }
+
+  #remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>): Loaded<S> {
+    this.#loads.set(`${aggregate.type}/${loaded.id}`, { aggregateType: aggregate.type, loaded });
+    return loaded;
+  }
+
+  /** What was only read stays as it is; a stream that is written is guarded by the uniqueness of its versions. */
+  #expectUnchanged(): void {
+    for (const [key, { aggregateType, loaded }] of this.#loads) {
+      if (this.#recordings.has(key)) continue;
+      const { id: aggregateId, version } = loaded;
+      this.#expect.push({ kind: "stream", aggregateType, aggregateId, version });
+    }
+    if (this.#usedIds === undefined) return;
+    const isKept = (key: string) => this.#recordings.has(key) || this.#loads.has(key);
+    this.#expect.push(...this.#usedIds.expected(isKept));
+  }
+}
+
+/** The last event of an object that the unit leaves as it is. */
+function before({ id, last }: Loaded<unknown>): Written {
+  if (last === undefined) throw new Error(`nothing ever happened to ${id}`);
+  const { sequence, createdAt: changeDate, owner } = last;
+  return { id, sequence, changeDate, owner };
+}
