@@ -6,6 +6,7 @@ import { sql } from "../storage/drizzle.ts";
 import { cursors } from "../storage/kernel-tables.ts";
 import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
+import { externalUrlConcern } from "./external-url.ts";
 import type { Kernel } from "./kernel.ts";
 import { proxyConcern } from "./unknown-proxies.ts";
 import { storeDamaged } from "../storage/refusals.ts";
@@ -50,7 +51,7 @@ export async function examine(kernel: Kernel): Promise<Findings> {
 }
 
 async function concernsOf(kernel: Kernel): Promise<Concern[]> {
-  const found: Concern[] = [await proxyConcern(kernel)];
+  const found: Concern[] = [await proxyConcern(kernel), await externalUrlConcern(kernel)];
   for (const { concerns } of kernel.modules) {
     if (concerns !== undefined) found.push(...(await concerns(kernel)));
   }

@@ -39,7 +39,7 @@ export const options = {
     env: "IDSVC_EXTERNAL_URL",
     type: type.origin,
     derived: "http://localhost:<port>, https with TLS",
-    why: "Where users and clients reach the service. Host of the first instance, base of its issuer.",
+    why: "Where users and clients reach the service: scheme and port of every issuer, and a domain of the first instance, also where it is changed later.",
   },
   dataDir: {
     env: "IDSVC_DATA_DIR",

@@ -395,4 +395,6 @@ export interface Keys {
   signer(at: At, alg: string | undefined): Promise<Signer>;
   /** Every key that may have signed something that still counts, and the next one. */
   publicKeys(at: At): Promise<readonly PublicKey[]>;
+  /** Whether an issuer is, or may have been, one of the instance: tokens hold on all its domains, whatever the port (B1). */
+  isIssuer(at: At, issuer: string): Awaitable<boolean>;
 }
