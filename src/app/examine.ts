@@ -31,7 +31,7 @@ export type Findings = {
 /** Reads the whole store: it takes time in proportion to what it holds. */
 export async function examine(kernel: Kernel): Promise<Findings> {
   const { db, projectionTables, now } = kernel;
-  const { format } = await db.health();
+  const { format, risks } = await db.health();
   const heads = await db.heads();
   const differences = await verifyProjections(kernel, projectionTables);
   const projections: Findings["projections"] = {};
@@ -46,12 +46,17 @@ export async function examine(kernel: Kernel): Promise<Findings> {
     subscriptions: await lags(kernel, heads),
     jobs: { ...(await countJobs(kernel, now())), heldSince: await jobsHeldSince(db) },
     projections,
-    concerns: await concernsOf(kernel),
+    concerns: await concernsOf(kernel, risks),
   };
 }
 
-async function concernsOf(kernel: Kernel): Promise<Concern[]> {
-  const found: Concern[] = [await proxyConcern(kernel), await externalUrlConcern(kernel)];
+async function concernsOf(kernel: Kernel, risks: readonly string[]): Promise<Concern[]> {
+  const text = "settings of the database put the store at risk";
+  const found: Concern[] = [
+    { name: "database_settings", text, count: risks.length, some: risks },
+    await proxyConcern(kernel),
+    await externalUrlConcern(kernel),
+  ];
   for (const { concerns } of kernel.modules) {
     if (concerns !== undefined) found.push(...(await concerns(kernel)));
   }

@@ -119,8 +119,8 @@ export const options = {
   bootstrapToken: {
     env: "IDSVC_BOOTSTRAP_TOKEN",
     type: type.secretText(
-      /^[A-Za-z0-9._~+/-]{1,200}=*$/,
-      "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /)",
+      /^(?!idsvc_[a-z]+[0-9])[A-Za-z0-9._~+/-]{1,200}=*$/,
+      "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /), which is none of a newer build (idsvc_pat2_...)",
     ),
     absent: "generated and printed once",
     why: "Personal access token of the first machine user; read at the first start only.",

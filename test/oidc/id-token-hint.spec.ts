@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose";
 import { isJwt, readIdTokenHint } from "../../src/oidc/core/authorize/id-token-hint.ts";
-import type { At, Keys, PublicKey } from "../../src/oidc/core/ports.ts";
+import type { Keys, PublicKey } from "../../src/oidc/core/key-ports.ts";
+import type { At } from "../../src/oidc/core/ports.ts";
 
 const issuer = "https://id.example.test";
 const formerIssuer = "http://localhost:8080";

@@ -4,7 +4,8 @@ import { type SigningAlgorithm, signingAlgorithms } from "../../crypto/signing-k
 import type { Deps } from "../../projection/module.ts";
 import { instanceReader } from "../../resources/instance/index.ts";
 import { requireKeyOf, webKeyReader, webKeyMissing } from "../../resources/webkey/index.ts";
-import type { At, Keys } from "../core/ports.ts";
+import type { Keys } from "../core/key-ports.ts";
+import type { At } from "../core/ports.ts";
 import { writtenBy } from "./write.ts";
 
 const origin = "system:keys";

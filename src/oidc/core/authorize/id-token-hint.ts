@@ -1,6 +1,7 @@
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { isCanonical } from "../jwt.ts";
-import type { At, Keys } from "../ports.ts";
+import type { Keys } from "../key-ports.ts";
+import type { At } from "../ports.ts";
 
 /** What an ID token says that was sent back to us: its user, their session, and whom it was made for. */
 export type Hint = { userId: string; sessionId: string | undefined; clientId: string | undefined };
