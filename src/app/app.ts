@@ -25,6 +25,7 @@ import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
+import { refuseNewerTokens } from "../resources/object/newer-token.ts";
 import { createFederation } from "../federation/index.ts";
 import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
@@ -200,6 +201,12 @@ export async function startApp(
       [],
   );
   const reserve = watchDisk(kernel, readiness);
+  db.onOvertaken(() => {
+    const why =
+      "a newer build has changed the store, and every call is refused until this one is replaced";
+    logger.error(why);
+    readiness.impede(why);
+  });
   readiness.set(true);
   return {
     port: listening.port,
@@ -346,6 +353,7 @@ function portsOf(
       accessTokens,
       personalAccessTokens({ db, secrets, organizations, now, noteUse }),
       systemCallers(config.systemCallers, now),
+      refuseNewerTokens,
     ],
     executions,
     validator,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hostName, issuerOf } from "../authz/host.ts";
+import { issuerOf } from "../authz/host.ts";
 import { hasInstance } from "../resources/instance/index.ts";
 import {
   addHumanOwner,
@@ -13,6 +13,7 @@ import {
 } from "../setup/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
+import { domainsOfHost, externalHost, followExternalUrl, startedBy } from "./external-url.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** What the first start made; the only place where its secrets stand in clear (H1). */
@@ -31,7 +32,7 @@ const machineName = "machine";
 /**
  * Makes the first instance of an empty store: organization, the service's own project, administrator, a machine user
  * with a token, and the login client. One unit: all of it or nothing. Undefined when the store holds an instance,
- * also one that another replica has made at the same time.
+ * also one that another replica has made at the same time; then the first instance gets the host of the external URL.
  * @throws MASTER_KEY_WRONG when that was made with another key
  */
 export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> {
@@ -45,15 +46,16 @@ export async function bootstrap(kernel: Kernel): Promise<Bootstrap | undefined> 
 }
 
 /** The store may have been empty when it was opened: only now is there something that the key must open. */
-async function alreadyMade({ db, masterKeys }: Kernel): Promise<undefined> {
-  await checkMasterKeys(db, masterKeys);
+async function alreadyMade(kernel: Kernel): Promise<undefined> {
+  await checkMasterKeys(kernel.db, kernel.masterKeys);
+  await followExternalUrl(kernel);
 }
 
 async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
   const { config, events, newId } = kernel;
   const externalUrl = new URL(config.externalUrl);
-  const host = hostName(externalUrl.host);
-  const domains = host === "localhost" ? [host, "127.0.0.1", "[::1]"] : [host];
+  const host = externalHost(config);
+  const domains = domainsOfHost(host);
   const name = config.bootstrapOrganization;
   const organizationDomain = firstDomain(name, domains);
   const ids = newInstanceIds(newId);
@@ -80,10 +82,10 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
   await requireFirstPassword(host, { ...admin, password }, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
   const by = {
     instanceId: ids.instance,
-    editorId: "bootstrap",
-    service: "bootstrap",
+    editorId: startedBy,
+    service: startedBy,
     clientId: "",
-    requestId: "bootstrap",
+    requestId: startedBy,
   };
   const webKey = await newDefaultWebKey();
   await events

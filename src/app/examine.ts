@@ -6,6 +6,7 @@ import { sql } from "../storage/drizzle.ts";
 import { cursors } from "../storage/kernel-tables.ts";
 import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
+import { externalUrlConcern } from "./external-url.ts";
 import type { Kernel } from "./kernel.ts";
 import { proxyConcern } from "./unknown-proxies.ts";
 import { storeDamaged } from "../storage/refusals.ts";
@@ -30,7 +31,7 @@ export type Findings = {
 /** Reads the whole store: it takes time in proportion to what it holds. */
 export async function examine(kernel: Kernel): Promise<Findings> {
   const { db, projectionTables, now } = kernel;
-  const { format } = await db.health();
+  const { format, risks } = await db.health();
   const heads = await db.heads();
   const differences = await verifyProjections(kernel, projectionTables);
   const projections: Findings["projections"] = {};
@@ -45,12 +46,17 @@ export async function examine(kernel: Kernel): Promise<Findings> {
     subscriptions: await lags(kernel, heads),
     jobs: { ...(await countJobs(kernel, now())), heldSince: await jobsHeldSince(db) },
     projections,
-    concerns: await concernsOf(kernel),
+    concerns: await concernsOf(kernel, risks),
   };
 }
 
-async function concernsOf(kernel: Kernel): Promise<Concern[]> {
-  const found: Concern[] = [await proxyConcern(kernel)];
+async function concernsOf(kernel: Kernel, risks: readonly string[]): Promise<Concern[]> {
+  const text = "settings of the database put the store at risk";
+  const found: Concern[] = [
+    { name: "database_settings", text, count: risks.length, some: risks },
+    await proxyConcern(kernel),
+    await externalUrlConcern(kernel),
+  ];
   for (const { concerns } of kernel.modules) {
     if (concerns !== undefined) found.push(...(await concerns(kernel)));
   }

@@ -39,7 +39,7 @@ export const options = {
     env: "IDSVC_EXTERNAL_URL",
     type: type.origin,
     derived: "http://localhost:<port>, https with TLS",
-    why: "Where users and clients reach the service. Host of the first instance, base of its issuer.",
+    why: "Where users and clients reach the service: scheme and port of every issuer, and a domain of the first instance, also where it is changed later.",
   },
   dataDir: {
     env: "IDSVC_DATA_DIR",
@@ -119,8 +119,8 @@ export const options = {
   bootstrapToken: {
     env: "IDSVC_BOOTSTRAP_TOKEN",
     type: type.secretText(
-      /^[A-Za-z0-9._~+/-]{1,200}=*$/,
-      "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /)",
+      /^(?!idsvc_[a-z]+[0-9])[A-Za-z0-9._~+/-]{1,200}=*$/,
+      "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /), which is none of a newer build (idsvc_pat2_...)",
     ),
     absent: "generated and printed once",
     why: "Personal access token of the first machine user; read at the first start only.",

@@ -37,7 +37,8 @@ export async function serveCommand(context: Context): Promise<number> {
   });
   const made = await bootstrap(kernel);
   // Nothing that may fail comes after the first caller.
-  const store = await kernel.db.health();
+  const { risks, ...store } = await kernel.db.health();
+  for (const risk of risks) logger.warn(`the database: ${risk}`);
   const app = await startApp(kernel);
   logger.info(
     {

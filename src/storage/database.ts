@@ -83,9 +83,15 @@ type Results<Q extends readonly PromiseLike<unknown>[]> = {
 
 /**
  * `sound`: the engine's own check of its file or cluster finds nothing. `format` is the store's, once it has been
- * migrated (schema.ts).
+ * migrated (schema.ts). `risks`: what settings of the database put at risk and may be right where it runs.
  */
-export type StoreHealth = { engine: string; version: string; format: number; sound: boolean };
+export type StoreHealth = {
+  engine: string;
+  version: string;
+  format: number;
+  sound: boolean;
+  risks: readonly string[];
+};
 
 /** The port to the database. Nothing above it knows the dialect. */
 export interface Database extends AsyncDisposable {
@@ -171,6 +177,11 @@ export interface MigratableDatabase extends Database {
   /** Creates and widens tables; gives the projection tables that must be rebuilt from events before serving. */
   migrate(): Promise<AnyTable[]>;
   heads(): Promise<Heads>;
+  /**
+   * Called once when a newer build has changed what this one reads: from then on everything is refused with UNAVAILABLE
+   * STORE_NEWER. Only where several processes serve a store.
+   */
+  onOvertaken(listener: () => void): void;
   /**
    * Writes the store anew, so that no page of its files holds anything of what was deleted. Writers wait meanwhile, on
    * PostgreSQL readers as well, a table at a time.

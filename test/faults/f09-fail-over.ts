@@ -41,13 +41,13 @@ export const failedOver: Fault = {
 };
 
 async function failOver(isSynchronous: boolean) {
-  await using primary = await startCluster({ durable: true });
+  await using primary = await startCluster();
   await using store = await newStore(primary);
   const direct = databaseUrl(store.place);
   const database = new URL(direct).pathname.slice(1);
   await using proxy = await startProxy(direct);
   const env = { ...store.place.env, IDSVC_DATABASE_URL: proxy.url };
-  await using standby = await startCluster({ durable: true, standbyOf: primary });
+  await using standby = await startCluster({ standbyOf: primary });
   if (isSynchronous) await waitForStandby(primary);
   const writers = createWriters(16, token);
   const server = await startServer({ ...store.place, env });

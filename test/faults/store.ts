@@ -27,8 +27,7 @@ export type Arena = AsyncDisposable & {
 };
 
 export async function openArena(engine: Engine, options: ClusterOptions = {}): Promise<Arena> {
-  const cluster =
-    engine === "postgres" ? await startCluster({ ...options, durable: true }) : undefined;
+  const cluster = engine === "postgres" ? await startCluster(options) : undefined;
   return {
     engine,
     newStore: (folder) => newStore(cluster, folder),

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose";
 import { isJwt, readIdTokenHint } from "../../src/oidc/core/authorize/id-token-hint.ts";
-import type { At, Keys, PublicKey } from "../../src/oidc/core/ports.ts";
+import type { Keys, PublicKey } from "../../src/oidc/core/key-ports.ts";
+import type { At } from "../../src/oidc/core/ports.ts";
 
 const issuer = "https://id.example.test";
+const formerIssuer = "http://localhost:8080";
 const at = { instanceId: "one", issuer } as At;
 const right = { iss: issuer, sub: "alice", sid: "s1", azp: "web", aud: ["api", "web"] };
 let keys: Keys;
@@ -18,7 +20,8 @@ before(async () => {
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const known = { ...(await exportJWK(publicKey)), kid: "k1", alg: "ES256" } as PublicKey;
   const signer = () => assert.fail("a hint is signed by nobody");
-  keys = { publicKeys: async () => [known], signer };
+  const isIssuer = (_: At, issued: string) => [issuer, formerIssuer].includes(issued);
+  keys = { publicKeys: async () => [known], signer, isIssuer };
   sign = (claims, header = {}) =>
     new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "k1", ...header }).sign(privateKey);
 });
@@ -31,11 +34,13 @@ describe("an id_token_hint (OpenID Connect Core 1.0 section 3.1.2.2)", () => {
     assert.deepEqual(await read(await sign({ ...right, exp: 1 })), hint);
     const { azp: _, ...plain } = right;
     assert.deepEqual(await read(await sign(plain)), { ...hint, clientId: "api" });
+    assert.deepEqual(await read(await sign({ ...right, iss: formerIssuer })), hint);
   });
 
   it("is nothing when it is of another issuer, kind or key, or was changed (D31)", async () => {
     const wrong = [
       await sign({ ...right, iss: "https://other.example.test" }),
+      await sign({ ...right, iss: 1 }),
       await sign({ ...right, events: {} }),
       await sign({ ...right, sub: 1 }),
       await sign(right, { typ: "at+jwt" }),

@@ -5,6 +5,7 @@ import { DomainError } from "../../src/errors.ts";
 import { judgeServer, type ServerFacts } from "../../src/storage/postgres/connect.ts";
 import { openPostgres } from "../../src/storage/postgres/driver.ts";
 import { storeFormat } from "../../src/storage/schema.ts";
+import { startCluster } from "../support/postgres-cluster.ts";
 import { storageContract } from "./contract.ts";
 import { happened, schema, unit } from "./place.ts";
 import { databasePlace } from "./postgres-place.ts";
@@ -23,6 +24,7 @@ describe("opening a PostgreSQL database", () => {
     version: 140_000,
     encoding: "UTF8",
     flushes: "on",
+    fsync: "on",
     recovering: false,
     readOnly: "off",
   };
@@ -34,6 +36,7 @@ describe("opening a PostgreSQL database", () => {
   for (const [what, fact, reason, says] of [
     ["an older server", { version: 130_022 }, "POSTGRES_TOO_OLD", /13 is older than 14/],
     ["a server that does not flush", { flushes: "off" }, "STORE_NOT_DURABLE", /synchronous_commit/],
+    ["a server that flushes nothing", { fsync: "off" }, "STORE_NOT_DURABLE", /fsync is off/],
     ["another encoding", { encoding: "SQL_ASCII" }, "STORE_ENCODING", /SQL_ASCII.*UTF8/],
     ["a standby", { recovering: true }, "STORE_READ_ONLY", /primary/],
   ] as const)
@@ -50,6 +53,21 @@ describe("opening a PostgreSQL database", () => {
       await place.execute(`ALTER DATABASE ${name} SET ${setting}`);
       await assert.rejects(openPostgres({ url: place.url, schema }), refused(reason, says));
     });
+  it("refuses a server that runs without fsync, and warns of one that may tear pages", async () => {
+    await using unflushed = await startCluster({ settings: { fsync: "off" } });
+    const opening = openPostgres({ url: unflushed.url("postgres"), schema });
+    await assert.rejects(opening, refused("STORE_NOT_DURABLE", /fsync is off/));
+    await using torn = await startCluster({ settings: { full_page_writes: "off" } });
+    await using db = await openPostgres({ url: torn.url("postgres"), schema });
+    await db.migrate();
+    const { risks } = await db.health();
+    assert.equal(risks.length, 1);
+    assert.match(String(risks[0]), /full_page_writes is off/);
+    await using place = await databasePlace();
+    await using usual = await place.open(schema);
+    await usual.migrate();
+    assert.deepEqual((await usual.health()).risks, []);
+  });
   for (const [what, change] of [
     ["no server", (url: URL) => void (url.host = "127.0.0.1:1")],
     ["no such database", (url: URL) => void (url.pathname = "/secretname")],

@@ -34,8 +34,6 @@ export type Cluster = AsyncDisposable & {
 };
 
 export type ClusterOptions = {
-  /** Flushes as a real server does; ordinary tests go without, which is much quicker. */
-  durable?: boolean;
   /** Listens on loopback too, for tests that put something between. */
   tcp?: boolean;
   settings?: Record<string, string>;
@@ -72,7 +70,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     max_connections: "1000",
     shared_buffers: "64MB",
     log_min_messages: "warning",
-    ...(options.durable === true ? {} : { fsync: "off", full_page_writes: "off" }),
     ...options.settings,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);

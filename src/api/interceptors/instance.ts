@@ -34,7 +34,7 @@ export function unknownHost(host: string, externalUrl: URL) {
   return notFound(
     "INSTANCE_UNKNOWN_HOST",
     `no instance is served at host "${host}" (taken from the Host header): call ${externalUrl.origin}, ` +
-      "or set IDSVC_EXTERNAL_URL before the first start, or add the domain to the instance",
+      "or set IDSVC_EXTERNAL_URL to where it is reached and start again, or add the domain to an instance",
     { metadata: { host } },
   );
 }

@@ -44,10 +44,12 @@ export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
       throw invalidClient(byHeader, { client, clientId, detail: assertionUsed });
     }
     return asClient({ clientId, hasProven }, async () => {
-      const token = await parts.tokens.accessToken(at, required(form, "token"));
-      return token !== undefined && isFor(client, token.audience)
-        ? describe(parts, at, client, token)
-        : inactive;
+      const value = required(form, "token");
+      const token = await parts.tokens.accessToken(at, value);
+      if (token === undefined) {
+        return { ...inactive, note: { clientId, reason: parts.tokens.newerFormat(value) } };
+      }
+      return isFor(client, token.audience) ? describe(parts, at, client, token) : inactive;
     });
   },
 });

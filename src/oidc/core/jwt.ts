@@ -2,7 +2,7 @@ import { hash, type KeyObject, sign } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Awaitable } from "../../awaitable.ts";
-import type { Signer } from "./ports.ts";
+import type { Signer } from "./key-ports.ts";
 
 export const seconds = (at: Date): number => Math.floor(at.getTime() / 1000);
 

@@ -1,7 +1,8 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { OidcAnswer } from "./http.ts";
 import { keysPath } from "./paths.ts";
-import type { Ports, PublicKey } from "./ports.ts";
+import type { PublicKey } from "./key-ports.ts";
+import type { Ports } from "./ports.ts";
 
 // How long the next key is published before it signs is counted on this.
 const cached = "max-age=300, must-revalidate";

@@ -1,8 +1,8 @@
-import type { KeyObject } from "node:crypto";
 import type { Awaitable } from "../../awaitable.ts";
 import type { ApiPower, ApiReach, AudienceRef, Consents } from "./api-ports.ts";
 import type { AuthorizationRequest, Missing } from "./authorize-ports.ts";
 import type { Devices } from "./device-ports.ts";
+import type { Keys } from "./key-ports.ts";
 import type { Functions } from "./functions.ts";
 import type { Settings } from "./settings-ports.ts";
 
@@ -286,6 +286,8 @@ export interface Tokens {
   issue(at: At, wanted: Issue): Promise<Issued>;
   /** Uses up an assertion for which nothing is issued. False when it was used before. */
   spend(at: At, assertion: Extract<Spend, { kind: "assertion" }>): Promise<boolean>;
+  /** Why a token or code is refused that a newer build has made, for the log; undefined for all others. */
+  newerFormat(value: string): string | undefined;
   /** A living access token by the exact string; nothing for everything else. */
   accessToken(at: At, value: string): Awaitable<AccessToken | undefined>;
   /** Keeps a code until it expires, and a while beyond to notice when it is used twice. */
@@ -385,14 +387,3 @@ export interface Interactions {
 
 /** A logout that the user must confirm; the URI is one of the client, proven. */
 export type LogoutRequest = { redirectUri: string | undefined; state: string | undefined };
-
-/** What signs: `kid` and `alg` go into the header. */
-export type Signer = { kid: string; alg: string; key: KeyObject };
-export type PublicKey = { kid: string; alg: string; kty: string; use: "sig" };
-
-export interface Keys {
-  /** The key of the algorithm, made where there is none; the active key where none is asked for. */
-  signer(at: At, alg: string | undefined): Promise<Signer>;
-  /** Every key that may have signed something that still counts, and the next one. */
-  publicKeys(at: At): Promise<readonly PublicKey[]>;
-}

@@ -22,7 +22,9 @@ export const userinfoEndpoint = (parts: TokenParts): Endpoint => ({
     const value = await bearerOf(request);
     const token = await parts.tokens.accessToken(at, value);
     const user = token && (await parts.users.byId(at, token.userId));
-    if (token === undefined || user === undefined) throw invalidToken();
+    if (token === undefined || user === undefined) {
+      throw invalidToken(parts.tokens.newerFormat(value));
+    }
     const { scope, audience, oidcSessionId, clientId, claims, actor } = token;
     if (!scope.includes("openid")) throw insufficientScope();
     const client = oidcSessionId === "" ? undefined : await parts.clients.byId(at, clientId);
@@ -64,8 +66,8 @@ async function bearerOf(request: OidcRequest): Promise<string> {
 const challenged = (code: string) => ({
   "www-authenticate": `Bearer realm="idsvc", error="${code}"`,
 });
-const withChallenge = ({ code, message, status }: OAuthError) =>
-  new OAuthError(code, message, { status, headers: challenged(code) });
+const withChallenge = ({ code, message, status, detail }: OAuthError) =>
+  new OAuthError(code, message, { status, detail, headers: challenged(code) });
 
 /** Who sends nothing is told how, and of no error (RFC 6750 section 3.1). */
 const tokenMissing = () =>
@@ -74,10 +76,11 @@ const tokenMissing = () =>
     headers: { "www-authenticate": 'Bearer realm="idsvc"' },
   });
 
-const invalidToken = () =>
+const invalidToken = (detail?: string) =>
   withChallenge(
     new OAuthError("invalid_token", "the access token is unknown, expired or revoked", {
       status: 401,
+      detail,
     }),
   );
 

@@ -2,6 +2,7 @@ import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
 import { hash } from "node:crypto";
 import { tokenPrefixes } from "../../crypto/digests.ts";
+import { newerFormatOf } from "../../crypto/token-format.ts";
 import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -32,6 +33,7 @@ export function accessTokenReader(
     db,
     ends,
     async (instanceId, _, value) => {
+      if (newerFormatOf(value) !== undefined) return undefined;
       const digest = await accessTokenKey(secrets, instanceId, value);
       const row = await byDigest(instanceId, digest);
       if (row === undefined) return undefined;

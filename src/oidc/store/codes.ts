@@ -1,3 +1,4 @@
+import { newerFormatOf } from "../../crypto/token-format.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { insertRow } from "../../storage/row-change.ts";
@@ -38,6 +39,7 @@ export function authorizationCodeStore({
     },
 
     async code({ instanceId }, value) {
+      if (newerFormatOf(value) !== undefined) return undefined;
       const digest = await secrets.digest(instanceId, value);
       const entry = fresh.get(`${instanceId} ${digest}`);
       if (entry !== undefined && fresh.delete(`${instanceId} ${digest}`)) return entry;

@@ -1,3 +1,4 @@
+import { newerFormatOf } from "../../crypto/token-format.ts";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
@@ -121,6 +122,7 @@ export function deviceStore(parts: Parts): Devices {
 
     async poll(at, deviceCode) {
       const { instanceId } = at;
+      if (newerFormatOf(deviceCode) !== undefined) return undefined;
       const row = await find(at, "digest", await secrets.digest(instanceId, deviceCode));
       if (row === undefined) return undefined;
       const { digest, intervalMs, polledAt, grant } = row;

@@ -1,7 +1,11 @@
+import { whenKnown } from "../../awaitable.ts";
+import { hostName } from "../../authz/host.ts";
 import { type SigningAlgorithm, signingAlgorithms } from "../../crypto/signing-key.ts";
 import type { Deps } from "../../projection/module.ts";
+import { instanceReader } from "../../resources/instance/index.ts";
 import { requireKeyOf, webKeyReader, webKeyMissing } from "../../resources/webkey/index.ts";
-import type { At, Keys } from "../core/ports.ts";
+import type { Keys } from "../core/key-ports.ts";
+import type { At } from "../core/ports.ts";
 import { writtenBy } from "./write.ts";
 
 const origin = "system:keys";
@@ -9,6 +13,7 @@ const origin = "system:keys";
 /** What an instance signs with: its web keys. */
 export function keyStore(deps: Pick<Deps, "db" | "events" | "newId" | "secrets">): Keys {
   const reader = webKeyReader(deps);
+  const domains = instanceReader(deps.db);
 
   // Keys come with the apps that ask for them; of apps of earlier releases, and where somebody removed one, with the token.
   async function makeKey(at: At, algorithm: SigningAlgorithm): Promise<void> {
@@ -30,5 +35,11 @@ export function keyStore(deps: Pick<Deps, "db" | "events" | "newId" | "secrets">
       throw webKeyMissing(`instance ${instanceId} has no key of ${known}`);
     },
     publicKeys: ({ instanceId }) => reader.publicKeys(instanceId),
+    isIssuer(at, issuer) {
+      if (issuer === at.issuer) return true;
+      if (!URL.canParse(issuer)) return false;
+      const owner = domains.byDomain(hostName(new URL(issuer).host));
+      return whenKnown(owner, (found) => found?.id === at.instanceId);
+    },
   };
 }

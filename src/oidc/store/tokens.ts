@@ -1,5 +1,6 @@
 import { whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
+import { newerFormat, newerFormatOf } from "../../crypto/token-format.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -44,6 +45,7 @@ export function tokenStore(
 
   async function refreshTokenOf(at: At, value: string) {
     const { instanceId } = at;
+    if (newerFormatOf(value) !== undefined) return undefined;
     const digest = await secrets.digest(instanceId, value);
     const row = await byDigest(instanceId, digest);
     if (row === undefined) return undefined;
@@ -69,6 +71,7 @@ export function tokenStore(
     ...authorizationCodeStore(parts),
     ...issueIn(parts),
     accessToken: accessTokenOf,
+    newerFormat,
 
     async refreshToken(at, value) {
       const token = await refreshTokenOf(at, value);

@@ -1,13 +1,19 @@
 import { createHash } from "node:crypto";
-import { claims, events, sequences } from "../kernel-tables.ts";
+import { claims, events, sequences, storeFacts } from "../kernel-tables.ts";
 import { appendBatches, commitCounters, commitParts, toldBatches } from "./ddl.ts";
+
+/** The fact that changes whenever a projection gets another shape, or is new. */
+export const projectionsName = "projections";
+/** What is raised where projections are not those that the caller writes. */
+export const overtakenState = "IDC03";
 
 /**
  * Appends a batch of units in one round trip and one transaction.
  *
  * `batch` is the key under which the outcome is kept. `shapes` are the statements of the row changes. `work` is
  * `[[instance, [unit, ...], parts], ...]`, ordered by instance; `parts` are what they change, for other replicas; a unit is `{x: expectations, c: claims, e: events, t: time,
- * r: changes}`. The answer is `[[commits before, [result, ...]], ...]`: a first sequence, or what stood in the way.
+ * r: changes}`. `projections` is the version of the projections that the caller writes, or null: at another one nothing is
+ * written. The answer is `[[commits before, [result, ...]], ...]`: a first sequence, or what stood in the way.
  *
  * The counter row of an instance is its lock: it is taken before anything of the instance is read, so units of an
  * instance follow one another over all replicas, and sequence order is commit order. Instances are locked in order.
@@ -17,7 +23,7 @@ const body = `
 DECLARE
   part jsonb; unit jsonb; item jsonb; results jsonb; answer jsonb := '[]';
   instance text; counter bigint; head bigint; first bigint; moment bigint; units int; found_rows bigint; place bigint;
-  failed_state text; failed_message text; failed_table text;
+  failed_state text; failed_message text; failed_table text; is_current boolean := projections IS NULL;
 BEGIN
   FOR part IN SELECT value FROM jsonb_array_elements(work) LOOP
     instance := part->>0;
@@ -25,6 +31,14 @@ BEGIN
     INSERT INTO ${commitCounters} AS c VALUES (instance, units)
       ON CONFLICT (instance_id) DO UPDATE SET commits = c.commits + excluded.commits
       RETURNING commits INTO counter;
+    -- From here on nobody swaps projections before this transaction ends.
+    IF NOT is_current THEN
+      SELECT encode(value, 'escape') INTO failed_message FROM ${storeFacts.name} WHERE name = '${projectionsName}';
+      IF coalesce(failed_message, '') <> projections THEN
+        RAISE EXCEPTION USING ERRCODE = '${overtakenState}', MESSAGE = 'projections have changed';
+      END IF;
+      is_current := true;
+    END IF;
     SELECT last, changed_at INTO head, moment FROM ${sequences.name} WHERE instance_id = instance;
     head := coalesce(head, 0);
     first := head;
@@ -120,7 +134,7 @@ const planning = "SET enable_seqscan = off";
 export const functions: readonly [name: string, create: string][] = [
   [
     appendFunction,
-    `CREATE OR REPLACE FUNCTION ${appendFunction}(batch uuid, shapes text[], work jsonb)
+    `CREATE OR REPLACE FUNCTION ${appendFunction}(batch uuid, shapes text[], work jsonb, projections text)
        RETURNS jsonb LANGUAGE plpgsql ${planning} AS $function$${body}$function$`,
   ],
   [

@@ -164,6 +164,7 @@ export type ServerFacts = {
   version: number;
   encoding: string;
   flushes: string;
+  fsync: string;
   recovering: boolean;
   readOnly: string;
 };
@@ -182,6 +183,7 @@ export async function checkServer(url: string): Promise<void> {
       `SELECT current_setting('server_version_num')::int AS version,
          current_setting('server_encoding') AS encoding,
          current_setting('synchronous_commit') AS flushes,
+         current_setting('fsync') AS fsync,
          pg_is_in_recovery() AS recovering,
          current_setting('transaction_read_only') AS "readOnly"`,
     );
@@ -217,10 +219,28 @@ export function judgeServer(facts: ServerFacts | undefined): void {
       "synchronous_commit is off, so the database acknowledges what a crash would lose: set it to on",
     );
   }
+  if (facts.fsync === "off") {
+    throw failedPrecondition(
+      "STORE_NOT_DURABLE",
+      "fsync is off, so a crash of the database's machine would lose what was acknowledged, or all of it: set it to on",
+    );
+  }
   if (facts.recovering || facts.readOnly === "on") {
     throw failedPrecondition(
       "STORE_READ_ONLY",
       "the database takes no writes (a standby, or default_transaction_read_only): IDSVC_DATABASE_URL must lead to the primary",
     );
   }
+}
+
+/** What settings of the server put at risk that may be right where it runs; in words for whoever operates it. */
+export async function risksOf(connection: Pick<pg.Pool, "query">): Promise<string[]> {
+  const { rows } = await connection.query<{ pages: string }>(
+    "SELECT current_setting('full_page_writes') AS pages",
+  );
+  return rows[0]?.pages === "off"
+    ? [
+        "full_page_writes is off: where the file system can tear a page, a crash of the database's machine damages the store; set it to on unless the file system never does",
+      ]
+    : [];
 }

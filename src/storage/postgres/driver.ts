@@ -4,7 +4,7 @@ import type { Schema } from "../schema.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
-import { checkServer, createPool } from "./connect.ts";
+import { checkServer, createPool, risksOf } from "./connect.ts";
 import { storeError } from "./errors.ts";
 import { rewriteTables } from "./rewrite.ts";
 import { formatOf, isNew, migrate } from "./migrate.ts";
@@ -12,6 +12,7 @@ import { createMonitor, type Monitor } from "./monitor.ts";
 import { sweepBatches } from "./outcome.ts";
 import { createProcesses } from "./processes.ts";
 import { createReader, readSnapshot } from "./reader.ts";
+import { createOvertaken } from "./overtaken.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { createWriter } from "./writer.ts";
 
@@ -32,7 +33,8 @@ export async function openPostgres(options: {
   await checkServer(url);
   const reading = createPool(url, "read", connections.read, true);
   const writing = createPool(url, "write", connections.write);
-  const read = createReader(reading);
+  const overtaken = createOvertaken(schema, reading);
+  const read = createReader(reading, overtaken);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const processName = newProcessName();
@@ -48,6 +50,7 @@ export async function openPostgres(options: {
       listeners.committed(unit, firstSequence);
     },
     onCounted: (instanceId, before, ours) => monitor?.counted(instanceId, before, ours),
+    overtaken,
   });
   const sweeper = sweepBatches(writing);
 
@@ -63,14 +66,17 @@ export async function openPostgres(options: {
     read,
     contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
     hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
-    snapshot: async (build) => (await readSnapshot(reading, build)) as never,
+    snapshot: async (build) => (await readSnapshot(reading, build, overtaken)) as never,
     commit: (unit) => writer.commit(unit),
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
     cacheVersion: (instanceId, dependencies) =>
-      monitor?.isFresh() === true ? cacheVersions.read(instanceId, dependencies) : Number.NaN,
+      monitor?.isFresh() === true && !overtaken.isOvertaken()
+        ? cacheVersions.read(instanceId, dependencies)
+        : Number.NaN,
     streamVersion: () => Number.NaN,
     async catchUp() {
       await monitor?.catchUp();
+      overtaken.requireCurrent();
     },
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
@@ -80,22 +86,26 @@ export async function openPostgres(options: {
       asked(async (): Promise<StoreHealth> => {
         const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
         const version = rows[0]?.server_version ?? "";
-        return { engine: "postgres", version, format: await formatOf(reading), sound: true };
+        const [format, risks] = [await formatOf(reading), await risksOf(reading)];
+        return { engine: "postgres", version, format, sound: true, risks };
       }),
     // The server checks what it reads by itself.
     inspect: async () => {},
     isNew: () => asked(() => isNew(reading)),
     async migrate() {
       const stale = await migrate(url, schema);
+      await asked(() => overtaken.look(reading));
       monitor ??= createMonitor({
         url,
         cacheVersions,
         announce: processes.announce,
         onForeign: listeners.tell,
+        look: overtaken.look,
       });
       await monitor.catchUp();
       return stale;
     },
+    onOvertaken: overtaken.onOvertaken,
     heads: () => asked(() => readHeads(reading)),
     rewrite: () => rewriteTables(url, schema),
     shadow: (tables) => createShadow(url, tables),

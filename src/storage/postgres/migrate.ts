@@ -1,10 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { formatNewer } from "../refusals.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { kernelTables, sequences, storeFacts, storeTables } from "../kernel-tables.ts";
 import { allTables, type Schema, shapeOf, storeFormat, type TableRole } from "../schema.ts";
 import { type AnyTable, columnName } from "../table.ts";
-import { functions } from "./append-function.ts";
+import { functions, projectionsName } from "./append-function.ts";
 import { administrator } from "./connect.ts";
 import {
   addColumn,
@@ -21,7 +22,7 @@ type Connection = pg.Client;
 
 // Any number that no other program locks with: "idsvc" in ASCII.
 const migrationLock = 0x69_64_73_76_63;
-const formatName = "format";
+export const formatName = "format";
 
 /**
  * Brings the database to the schema of this build, in one transaction; of several replicas one does it and the others
@@ -171,15 +172,24 @@ async function decorationsOf(connection: Connection): Promise<Map<string, Set<st
   return found;
 }
 
+/** Notes the shape of a table; that of a projection makes another version of them all. */
 export async function record(
   connection: Connection,
   table: AnyTable,
   role: TableRole,
 ): Promise<void> {
-  await connection.query(
-    `INSERT INTO ${storeTables.name} (name, role, shape) VALUES ($1, $2, $3)
-     ON CONFLICT (name) DO UPDATE SET role = excluded.role, shape = excluded.shape`,
+  const { rowCount } = await connection.query(
+    `INSERT INTO ${storeTables.name} AS t (name, role, shape) VALUES ($1, $2, $3)
+     ON CONFLICT (name) DO UPDATE SET role = excluded.role, shape = excluded.shape
+     WHERE (t.role, t.shape) <> (excluded.role, excluded.shape)`,
     [table.name, role, shapeOf(table)],
+  );
+  if (role !== "projection" || rowCount === 0) return;
+  const version = Buffer.from(randomBytes(16).toString("hex"));
+  await connection.query(
+    `INSERT INTO ${storeFacts.name} (name, value) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [projectionsName, version],
   );
 }
 

@@ -13,7 +13,8 @@ const notifyMs = 20;
 const answerMs = 1_000;
 /** A poll is trusted this long from the moment it was sent; with the pause below, under the second of B7. */
 const trustMs = 700;
-const channel = "idsvc_commits";
+/** Where replicas tell each other that it is worth to look now. */
+export const commitChannel = "idsvc_commits";
 
 export type Monitor = AsyncDisposable & {
   /** Whether commits of other replicas have been looked for lately: what is cached may be trusted. */
@@ -43,6 +44,8 @@ export function createMonitor(parts: {
   announce: (client: pg.Client) => Promise<void>;
   /** Another replica has written events of the instance. */
   onForeign: (instanceId: string) => void;
+  /** Looks whether another build has changed the store. */
+  look: (client: pg.Client) => Promise<void>;
 }): Monitor {
   const { cacheVersions } = parts;
   const replica = randomUUID();
@@ -51,6 +54,7 @@ export function createMonitor(parts: {
   let trustedUntil = 0;
   let polls: Poll[] = [];
   let toNotify: NodeJS.Timeout | undefined;
+  let isLookDue = true;
   let closed = false;
 
   async function open(): Promise<pg.Client> {
@@ -59,7 +63,7 @@ export function createMonitor(parts: {
       if (payload !== replica) void poll().catch(() => undefined);
     });
     await parts.announce(client);
-    await client.query(`LISTEN ${channel}`);
+    await client.query(`LISTEN ${commitChannel}`);
     // Nothing is known of what happened meanwhile, not even that it is the same server.
     seen.clear();
     cacheVersions.touchAll();
@@ -109,9 +113,17 @@ export function createMonitor(parts: {
           now: { commits: Number(commits), head: Number(head) },
         }))
         .filter(({ instanceId, now }) => now.commits > seenOf(instanceId).commits);
-      const reported = await within(toldOf(client, changed), late.signal);
-      for (const { instanceId, now } of changed)
-        notice(instanceId, now, reported.get(instanceId) ?? []);
+      const known = changed.filter(({ instanceId }) => seen.has(instanceId));
+      const asked = known.map(({ instanceId, now }) => {
+        return { instanceId, after: seenOf(instanceId).commits, upTo: now.commits };
+      });
+      const reported = await within(toldOf(client, asked), late.signal);
+      const isTold = changed.map(({ instanceId, now }) =>
+        notice(instanceId, now, reported.get(instanceId) ?? []),
+      );
+      // Who swaps tables moves the counters and tells nothing of it.
+      if (isLookDue || isTold.includes(false)) await within(parts.look(client), late.signal);
+      isLookDue = false;
       trustedUntil = sentAt + trustMs;
     } catch (error) {
       connection = undefined;
@@ -123,36 +135,11 @@ export function createMonitor(parts: {
 
   const seenOf = (instanceId: string): Seen => seen.get(instanceId) ?? { commits: 0, head: 0 };
 
-  /** What batches that we have not seen tell of themselves. Of an instance that is new to us nothing is cached. */
-  async function toldOf(
-    client: pg.Client,
-    changed: readonly { instanceId: string; now: Seen }[],
-  ): Promise<Map<string, ToldBatch[]>> {
-    const known = changed.filter(({ instanceId }) => seen.has(instanceId));
-    if (known.length === 0) return new Map();
-    const { rows } = await client.query<[string, string, number, string[] | null]>({
-      name: "poll_parts",
-      text: `SELECT p.instance_id, p.commits, p.units, p.parts FROM ${commitParts} p
-             JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS k(id, after, upto)
-               ON p.instance_id = k.id AND p.commits > k.after AND p.commits <= k.upto`,
-      values: [
-        known.map(({ instanceId }) => instanceId),
-        known.map(({ instanceId }) => seenOf(instanceId).commits),
-        known.map(({ now }) => now.commits),
-      ],
-      rowMode: "array",
-    });
-    const batches = rows.map(([instanceId, commits, units, changes]) => ({
-      ...{ instanceId, units, changes },
-      commits: Number(commits),
-    }));
-    return Map.groupBy(batches, ({ instanceId }) => instanceId);
-  }
-
-  function notice(instanceId: string, now: Seen, reported: readonly ToldBatch[]): void {
+  /** @returns whether everything that has changed was told */
+  function notice(instanceId: string, now: Seen, reported: readonly ToldBatch[]): boolean {
     // Batches of ours may have been answered since it was asked.
     const before = seenOf(instanceId);
-    if (now.commits <= before.commits) return;
+    if (now.commits <= before.commits) return true;
     const missed = reported.filter(({ commits }) => commits > before.commits);
     const units = missed.reduce((sum, each) => sum + each.units, 0);
     const isWhole = units === now.commits - before.commits;
@@ -163,6 +150,7 @@ export function createMonitor(parts: {
       cacheVersions.touchInstance(instanceId);
     }
     if (now.head > before.head) parts.onForeign(instanceId);
+    return isWhole;
   }
 
   function counted(instanceId: string, before: number, ours: number): void {
@@ -176,12 +164,13 @@ export function createMonitor(parts: {
   function notify(): void {
     toNotify = undefined;
     void connection
-      ?.then((client) => client.query("SELECT pg_notify($1, $2)", [channel, replica]))
+      ?.then((client) => client.query("SELECT pg_notify($1, $2)", [commitChannel, replica]))
       .catch(() => undefined);
   }
 
   const keepPolling = async () => {
     while (!closed) {
+      isLookDue = true;
       await poll().catch(() => undefined);
       await delay(pollMs, undefined, { ref: false });
     }
@@ -198,6 +187,31 @@ export function createMonitor(parts: {
       await connection?.then(end).catch(() => undefined);
     },
   };
+}
+
+/** What batches that were not seen yet tell of themselves. Of an instance that is new to us nothing is cached. */
+async function toldOf(
+  client: pg.Client,
+  asked: readonly { instanceId: string; after: number; upTo: number }[],
+): Promise<Map<string, ToldBatch[]>> {
+  if (asked.length === 0) return new Map();
+  const { rows } = await client.query<[string, string, number, string[] | null]>({
+    name: "poll_parts",
+    text: `SELECT p.instance_id, p.commits, p.units, p.parts FROM ${commitParts} p
+           JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS k(id, after, upto)
+             ON p.instance_id = k.id AND p.commits > k.after AND p.commits <= k.upto`,
+    values: [
+      asked.map(({ instanceId }) => instanceId),
+      asked.map(({ after }) => after),
+      asked.map(({ upTo }) => upTo),
+    ],
+    rowMode: "array",
+  });
+  const batches = rows.map(([instanceId, commits, units, changes]) => ({
+    ...{ instanceId, units, changes },
+    commits: Number(commits),
+  }));
+  return Map.groupBy(batches, ({ instanceId }) => instanceId);
 }
 
 function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

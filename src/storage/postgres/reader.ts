@@ -5,6 +5,7 @@ import type pg from "pg";
 import type { Reader } from "../database.ts";
 import { loadDrizzle, pgCore } from "../drizzle.ts";
 import { isRetryable, storeError } from "./errors.ts";
+import type { Overtaken } from "./overtaken.ts";
 
 const { NodePgSession }: typeof Driver = loadDrizzle("drizzle-orm/node-postgres");
 const { PgDatabase, PgDialect } = pgCore;
@@ -12,16 +13,30 @@ const tries = 3;
 
 type Base = Driver.NodePgSession<Record<string, unknown>, Record<string, never>>;
 
+/** Who says before a query whether it may be asked, and after one that failed what the caller hears. */
+type Judge = Pick<Overtaken, "requireCurrent" | "explain">;
+
+const nobody: Judge = {
+  requireCurrent: () => {},
+  explain: async (error) => storeError(error),
+};
+
 class Session extends NodePgSession<Record<string, unknown>, Record<string, never>> {
+  judge = nobody;
   override prepareQuery<T extends PreparedQueryConfig = PreparedQueryConfig>(
     ...given: Parameters<Base["prepareQuery"]>
   ): PgPreparedQuery<T> {
     const prepared = super.prepareQuery<T>(...given);
     const execute = prepared.execute.bind(prepared);
-    prepared.execute = (values) =>
-      execute(values).catch((error: unknown) => {
-        throw storeError(causeOf(error));
-      });
+    const { judge } = this;
+    prepared.execute = async (values) => {
+      judge.requireCurrent();
+      try {
+        return await execute(values);
+      } catch (error) {
+        throw await judge.explain(causeOf(error));
+      }
+    };
     return prepared;
   }
 }
@@ -33,7 +48,7 @@ const sendable = (value: unknown): unknown =>
   typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", nowhere) : value;
 
 /** drizzle over a pool or one connection; what fails is told in the words of the store. */
-export function createReader(client: pg.Pool | pg.ClientBase): Reader {
+export function createReader(client: pg.Pool | pg.ClientBase, judge = nobody): Reader {
   const dialect = new PgDialect();
   const asking = {
     query: (config: pg.QueryConfig, values: unknown[]) =>
@@ -41,6 +56,7 @@ export function createReader(client: pg.Pool | pg.ClientBase): Reader {
   };
   // A session asks its client for nothing else.
   const session = new Session(asking as unknown as Driver.NodePgClient, dialect, undefined);
+  session.judge = judge;
   return new PgDatabase<Driver.NodePgQueryResultHKT>(dialect, session, undefined);
 }
 
@@ -53,12 +69,14 @@ type Queries = readonly PromiseLike<unknown>[];
 export async function readSnapshot(
   pool: pg.Pool,
   build: (read: Reader) => Queries,
+  judge: Judge,
 ): Promise<unknown[]> {
+  judge.requireCurrent();
   for (let attempt = 1; ; attempt++) {
     try {
       return await readOnce(pool, build);
     } catch (error) {
-      if (!isRetryable(error) || attempt === tries) throw storeError(error);
+      if (!isRetryable(error) || attempt === tries) throw await judge.explain(error);
     }
   }
 }

@@ -10,6 +10,7 @@ import { Shapes } from "./batch.ts";
 import { type Administrator, administrator } from "./connect.ts";
 import { commitCounters, createIndex, createTable, indexesOf, keyName, quote } from "./ddl.ts";
 import { isRetryable } from "./errors.ts";
+import { commitChannel } from "./monitor.ts";
 import { decorate, record } from "./migrate.ts";
 
 const tokenName = "shadow";
@@ -76,6 +77,7 @@ export async function createShadow(url: string, tables: AnyTable[]): Promise<Sha
         await swap(connection, tables);
         // Nobody tells what this changed: all that replicas have read counts as changed.
         await connection.query(`UPDATE ${commitCounters} SET commits = commits + 1`);
+        await connection.query("SELECT pg_notify($1, $2)", [commitChannel, token.toString("hex")]);
       }),
     async drop() {
       await admin.transaction(async (connection) => {

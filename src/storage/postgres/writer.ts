@@ -14,14 +14,8 @@ import {
   type UnitResult,
 } from "./batch.ts";
 import { limits } from "./connect.ts";
-import {
-  isDefinite,
-  isRetryable,
-  serverError,
-  isBusy,
-  storeError,
-  cannotBeReached,
-} from "./errors.ts";
+import { isDefinite, isRetryable, serverError, isBusy, cannotBeReached } from "./errors.ts";
+import { isOvertakenError, type Overtaken } from "./overtaken.ts";
 import { resolveOutcome } from "./outcome.ts";
 
 /** Units in one transaction at most: with more, PostgreSQL must look up subtransactions on disk. */
@@ -55,8 +49,9 @@ export function createWriter(parts: {
   connections: number;
   onCommitted: OnCommitted;
   onCounted: OnCounted;
+  overtaken: Overtaken;
 }): Writer {
-  const { pool } = parts;
+  const { pool, overtaken } = parts;
   const queues = new Map<string, Waiting[]>();
   const flying = new Map<string, number>();
   const flights = new Set<Promise<void>>();
@@ -111,7 +106,7 @@ export function createWriter(parts: {
         entries.forEach((entry, index) => settle(entry, each[index]));
       });
     } catch (error) {
-      const failure = storeError(error);
+      const failure = await overtaken.explain(error);
       for (const entries of taken.values()) for (const { reject } of entries) reject(failure);
     }
   }
@@ -128,9 +123,14 @@ export function createWriter(parts: {
     let resent = false;
     for (let attempt = 1; ; attempt++) {
       const key = randomUUID();
-      const call = await callOnce(pool, key, batch);
+      const call = await callOnce(pool, key, batch, overtaken.version);
       if ("results" in call) return call.results;
-      if (call.state === "retry") {
+      if (call.state === "overtaken") {
+        // By another build, or by a swap that left everything as this one knows it.
+        await overtaken.look(pool);
+        overtaken.requireCurrent();
+        if (attempt === tries) throw isBusy(call.error);
+      } else if (call.state === "retry") {
         if (attempt === tries) throw isBusy(call.error);
         await delay(Math.random() * 2 ** attempt);
       } else {
@@ -171,6 +171,7 @@ export function createWriter(parts: {
       closed
         ? Promise.reject(storeClosed())
         : new Promise((resolve, reject) => {
+            overtaken.requireCurrent();
             checkTexts(unit);
             const queue = queues.get(unit.instanceId);
             const entry = { unit, since: Date.now(), resolve, reject };
@@ -189,16 +190,21 @@ export function createWriter(parts: {
   };
 }
 
-type Call = { results: BatchResult } | { state: "retry" | "unknown"; error: unknown };
+type Call = { results: BatchResult } | { state: "retry" | "unknown" | "overtaken"; error: unknown };
 
 /** Calls the append function once. Throws only what surely left nothing behind. */
-async function callOnce(pool: pg.Pool, key: string, { shapes, work }: Batch): Promise<Call> {
+async function callOnce(
+  pool: pg.Pool,
+  key: string,
+  { shapes, work }: Batch,
+  projections: string | null,
+): Promise<Call> {
   const client = await pool.connect();
   try {
     const { rows } = await client.query<[BatchResult]>({
       name: appendFunction,
-      text: `SELECT ${appendFunction}($1, $2, $3)`,
-      values: [key, shapes, work],
+      text: `SELECT ${appendFunction}($1, $2, $3, $4)`,
+      values: [key, shapes, work, projections],
       rowMode: "array",
     });
     client.release();
@@ -210,6 +216,7 @@ async function callOnce(pool: pg.Pool, key: string, { shapes, work }: Batch): Pr
       // A server that may not be written is a standby by now: the next connection looks for the primary.
       client.release(serverError(error)?.code === readOnly);
       if (isRetryable(error)) return { state: "retry", error };
+      if (isOvertakenError(error)) return { state: "overtaken", error };
       throw error;
     }
     client.release(true);

@@ -170,7 +170,7 @@ export function openSqlite(options: {
       const sound =
         !thorough || opening(() => connection.pragma("integrity_check", { simple: true }) === "ok");
       const format = Number(connection.pragma("user_version", { simple: true }));
-      return { engine: "sqlite", version: sqlite, format, sound };
+      return { engine: "sqlite", version: sqlite, format, sound, risks: [] };
     },
     async inspect() {
       let isStarting = true;
@@ -185,6 +185,7 @@ export function openSqlite(options: {
     },
     isNew: async () => opening(() => isNew(connection)),
     migrate: async () => opening(() => migrate(connection, options.schema)),
+    onOvertaken: () => {},
     heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
       await vacuum(connection);

@@ -1,6 +1,7 @@
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
 import { isCanonical } from "../jwt.ts";
-import type { At, Keys } from "../ports.ts";
+import type { Keys } from "../key-ports.ts";
+import type { At } from "../ports.ts";
 
 /** What an ID token says that was sent back to us: its user, their session, and whom it was made for. */
 export type Hint = { userId: string; sessionId: string | undefined; clientId: string | undefined };
@@ -51,15 +52,18 @@ export async function readIdTokenHint(
     const { payload } = await compactVerify(token, await importJWK(key as JWK, key.alg), {
       algorithms: [key.alg],
     });
-    return hintOf(JSON.parse(decoder.decode(payload)), at.issuer);
+    const claims: Record<string, unknown> = JSON.parse(decoder.decode(payload));
+    const { iss } = claims;
+    if (typeof iss !== "string" || !(await keys.isIssuer(at, iss))) return undefined;
+    return hintOf(claims);
   } catch {
     return undefined;
   }
 }
 
-function hintOf(claims: Record<string, unknown>, issuer: string): Hint | undefined {
-  const { iss, sub, sid, azp, aud } = claims;
-  if (iss !== issuer || typeof sub !== "string" || "events" in claims) return undefined;
+function hintOf(claims: Record<string, unknown>): Hint | undefined {
+  const { sub, sid, azp, aud } = claims;
+  if (typeof sub !== "string" || "events" in claims) return undefined;
   const audience = Array.isArray(aud) ? aud[0] : aud;
   const client = azp ?? audience;
   return {

@@ -30,3 +30,9 @@ export type Grant = {
       handle(parts: TokenParts, request: TokenRequest): Promise<TokenAnswer>;
     }
 );
+
+/** For the log, behind what is unknown: that a newer build has made it. */
+export function newer({ tokens }: Pick<TokenParts, "tokens">, value: string): string {
+  const why = tokens.newerFormat(value);
+  return why === undefined ? "" : `: ${why}`;
+}

@@ -6,7 +6,7 @@ import { readIdToken } from "../../id-token.ts";
 import { tokenPath } from "../../paths.ts";
 import type { ApiPower, AudienceRef } from "../../api-ports.ts";
 import type { Actor, At, Client, Parent, Spend, User } from "../../ports.ts";
-import type { TokenParts } from "../grant.ts";
+import { newer, type TokenParts } from "../grant.ts";
 
 export const accessTokenType = "urn:ietf:params:oauth:token-type:access_token";
 export const idTokenType = "urn:ietf:params:oauth:token-type:id_token";
@@ -80,7 +80,7 @@ async function byAccessToken(
   value: string,
 ): ReturnType<Reader> {
   const token = await tokens.accessToken(at, value);
-  if (token === undefined) return "it is no living access token";
+  if (token === undefined) return `it is no living access token${newer({ tokens }, value)}`;
   if (!isFor(client, token.audience)) return notForClient;
   const user = await users.byId(at, token.userId);
   if (user === undefined) return notActive;

@@ -3,7 +3,7 @@ import { required } from "../../form.ts";
 import { formOf, grantedScope, issueTokens } from "../../issue.ts";
 import { provesChallenge } from "../../pkce.ts";
 import type { At } from "../../ports.ts";
-import type { Grant, TokenParts } from "../grant.ts";
+import { type Grant, newer, type TokenParts } from "../grant.ts";
 import { activeUser, fieldsOf } from "../outcome.ts";
 
 /** RFC 6749 section 4.1.3 with PKCE (RFC 7636). A code that comes twice ends what came of it the first time. */
@@ -16,7 +16,9 @@ export const authorizationCode: Grant = {
     const code = await parts.tokens.code(at, value);
     if (code === undefined || code.grant.clientId !== client.clientId) {
       const detail =
-        code === undefined ? "the code is unknown" : "the code was issued to another client";
+        code === undefined
+          ? `the code is unknown${newer(parts, value)}`
+          : "the code was issued to another client";
       throw invalidGrant("the code is unknown, or was issued to another client", detail);
     }
     const { digest, grant, spentBy } = code;

@@ -1,7 +1,7 @@
 import { invalidGrant, OAuthError } from "../../errors.ts";
 import { required } from "../../form.ts";
 import { formOf, issueTokens } from "../../issue.ts";
-import type { Grant } from "../grant.ts";
+import { type Grant, newer } from "../grant.ts";
 import { activeUser, fieldsOf } from "../outcome.ts";
 
 /** RFC 8628 section 3.4: a device asks until somebody has let it in, or not. */
@@ -9,11 +9,12 @@ export const deviceCode: Grant = {
   name: "urn:ietf:params:oauth:grant-type:device_code",
   appGrant: "device_code",
   async handle(parts, { form, at, client, spend }) {
-    const request = await parts.devices.poll(at, required(form, "device_code"));
+    const value = required(form, "device_code");
+    const request = await parts.devices.poll(at, value);
     if (request === undefined || request.clientId !== client.clientId) {
       const detail =
         request === undefined
-          ? "the device code is unknown"
+          ? `the device code is unknown${newer(parts, value)}`
           : "the device code was issued to another client";
       throw invalidGrant("the device code is unknown, or was issued to another client", detail);
     }

@@ -3,7 +3,7 @@ import { required } from "../../form.ts";
 import { formOf, issueTokens } from "../../issue.ts";
 import type { At } from "../../ports.ts";
 import { invalidScope, readScope } from "../../scope.ts";
-import type { Grant, TokenParts } from "../grant.ts";
+import { type Grant, newer, type TokenParts } from "../grant.ts";
 import { activeUser, fieldsOf } from "../outcome.ts";
 
 /**
@@ -14,12 +14,13 @@ export const refreshToken: Grant = {
   name: "refresh_token",
   appGrant: "refresh_token",
   async handle(parts, { form, at, client, spend }) {
-    const found = await parts.tokens.refreshToken(at, required(form, "refresh_token"));
+    const value = required(form, "refresh_token");
+    const found = await parts.tokens.refreshToken(at, value);
     if (found === undefined || found.session.clientId !== client.clientId) {
       throw invalidGrant(
         "the refresh token is unknown or revoked, or was issued to another client",
         found === undefined
-          ? "the refresh token is unknown or revoked, or its provider is off"
+          ? `the refresh token is unknown or revoked, or its provider is off${newer(parts, value)}`
           : "the refresh token was issued to another client",
       );
     }
