@@ -47,7 +47,12 @@ describe("users of two instances who have the same id", () => {
     const options = [{ token: app.token }, other];
     const codes: string[] = [];
     for (const [nth, option] of options.entries()) {
-      const made = await peer.rest("POST", "/resources/v3alpha/users", person(`ada${nth}@person.test`), option);
+      const made = await peer.rest(
+        "POST",
+        "/resources/v3alpha/users",
+        person(`ada${nth}@person.test`),
+        option,
+      );
       codes.push(String(bodyOf(made, 201).email_code));
     }
     for (const [nth, option] of options.entries()) {

@@ -1,6 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { openReturned, sealReturned } from "../../src/login/returned.ts";
 import { addPersonNamed, authorizeUrl, password, signedIn, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
@@ -120,6 +121,22 @@ describe("cookies and forms", () => {
       assert.equal(pathOf(shown), "/ui/login/loginname");
     });
   }
+
+  it("no form comes back with a password, not even sealed", async () => {
+    const { secrets } = peer.app.kernel;
+    const address = { instanceId: peer.at.instanceId, agentId: "a browser", path: "/ui/login/x" };
+    const typed = new Map([
+      ["login_name", "ada"],
+      ["password", "one"],
+      ["new_password", "two"],
+      ["credential", "three"],
+      ["csrf", "four"],
+      ["flow", "five"],
+    ]);
+    const sealed = await sealReturned(secrets, address, {}, typed);
+    const returned = await openReturned(secrets, address, sealed);
+    assert.deepEqual(returned?.values, { login_name: "ada" });
+  });
 
   it("D56: a flow is of one browser", async () => {
     const { loginName } = await addPersonNamed(peer);

@@ -131,6 +131,42 @@ describe("token exchange (RFC 8693)", () => {
     assert.equal(call.status, 401);
   });
 
+  it("refuses an audience of which only a part is the token's", async () => {
+    const other = await addClient();
+    const { access_token } = await tokensFor(web, user);
+    for (const audience of [
+      `${web.projectId} ${other.projectId}`,
+      `${other.clientId} ${web.clientId}`,
+    ]) {
+      assertRefused(await ask({ ...subjectOf(access_token), audience }), 400, "invalid_target");
+    }
+  });
+
+  it("takes a token of which a part of the audience is the client's, and gives no more than that audience", async () => {
+    const asking = await addClient({
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
+    });
+    const third = await addClient();
+    const scope = ["openid", `urn:idsvc:iam:org:project:id:${asking.projectId}:aud`];
+    const { access_token } = await tokensFor(web, user, { scope });
+    const { body, text } = await ask(subjectOf(access_token), asking);
+    const { aud } = await introspect(body.access_token, asking);
+    assert.ok(aud.includes(asking.projectId) && aud.includes(web.projectId), text);
+    const mixed = `${asking.projectId} ${third.projectId}`;
+    const wider = { ...subjectOf(access_token), audience: mixed };
+    assertRefused(await ask(wider, asking), 400, "invalid_target");
+    assertRefused(await ask(subjectOf(access_token), third), 400, "unauthorized_client");
+  });
+
+  it("gives for an ID token no scope that another client was given", async () => {
+    const person = await addPerson();
+    const other = await addClient();
+    await tokensFor(other, person, { scope: ["openid", "profile"] });
+    const { id_token } = await tokensFor(web, person);
+    const wider = { ...subjectOf(id_token, "id_token"), scope: "openid profile" };
+    assertRefused(await ask(wider), 400, "invalid_scope");
+  });
+
   it("takes only tokens that are for the client that asks", async () => {
     const other = await addClient({
       grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
