@@ -39,25 +39,27 @@ describe("an owner of another instance", () => {
 
 describe("users of two instances who have the same id", () => {
   it("have codes of their own each", async () => {
-    const id = "the-same-id";
-    const person = (address: string) => ({
-      ...{ user_id: id, username: id, data: { given_name: "Ada", family_name: "King" } },
-      contact: { email: { address, return_code: {} } },
-    });
-    const options = [{ token: app.token }, other];
-    const codes: string[] = [];
-    for (const [nth, option] of options.entries()) {
-      const made = await peer.rest(
-        "POST",
-        "/resources/v3alpha/users",
-        person(`ada${nth}@person.test`),
-        option,
-      );
-      codes.push(String(bodyOf(made, 201).email_code));
-    }
-    for (const [nth, option] of options.entries()) {
-      const path = `/resources/v3alpha/users/${id}/email/_verify`;
-      bodyOf(await peer.rest("POST", path, codes[nth], option));
+    const instances = [{ token: app.token }, other];
+    const addTo = async (nth: number, id: string) => {
+      const address = `${id}-${nth}@person.test`;
+      const person = {
+        ...{ user_id: id, username: id, data: { given_name: "Ada", family_name: "King" } },
+        contact: { email: { address, return_code: {} } },
+      };
+      const made = await peer.rest("POST", "/resources/v3alpha/users", person, instances[nth]);
+      return String(bodyOf(made, 201).email_code);
+    };
+    // In both orders: of two rows the first one of the table would always be right.
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const id = `the-same-id-${order.join("")}`;
+      const codes = [await addTo(0, id), await addTo(1, id)];
+      for (const nth of order) {
+        const path = `/resources/v3alpha/users/${id}/email/_verify`;
+        bodyOf(await peer.rest("POST", path, codes[nth], instances[nth]));
+      }
     }
   });
 });

@@ -87,6 +87,16 @@ describe("a session that does not satisfy the login settings (J11)", () => {
     assertRefused((await post(`/users/${id}/totp`, undefined, { token })).refusal, mfa);
   });
 
+  it("uses none of the roles of its user on the way", async () => {
+    const id = await personUnder(forced);
+    const ctx = { instance_id: app.made.instance_id };
+    bodyOf(await post("/memberships", { ctx, user_id: id, roles: ["IAM_OWNER"] }), 201);
+    const { token } = await logIn(id);
+    const email = { address: "owner@person.test", is_verified: true };
+    const refused = await post(`/users/${id}/otp_email`, email, { token });
+    assert.equal(refused.status, 403, JSON.stringify(refused.json));
+  });
+
   it("adds what it lacks by itself, and nothing else", async () => {
     const id = await personUnder(forced);
     const { totp_id, secret } = bodyOf(await post(`/users/${id}/totp`));

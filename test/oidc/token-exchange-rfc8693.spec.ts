@@ -271,6 +271,24 @@ describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
     assertRefused(await ask(away), 400, "invalid_request");
   });
 
+  it("calls our APIs with no more than both may do (J2a)", async () => {
+    await allowImpersonation();
+    const [subject, helper] = [await addPerson(), await addImpersonator("ORG_ADMIN_IMPERSONATOR")];
+    const ctx = { instance_id: service.at.instanceId };
+    const given = { ctx, user_id: subject, roles: ["IAM_OWNER"] };
+    assert.equal((await post("/memberships", given)).status, 201);
+    const scope = ["openid", "urn:idsvc:iam:org:project:id:idsvc:aud"];
+    const own = await tokensFor(web, subject, { scope });
+    const actor = await tokensFor(web, helper, { scope });
+    const form = { ...subjectOf(own.access_token), ...actorOf(actor.access_token) };
+    const { body, text } = await ask({ ...form, scope: scope.join(" ") });
+    const reads = async (token: string, id: string) =>
+      (await service.get(`/users/${id}`, { token })).status;
+    assert.equal(await reads(own.access_token, user), 200, text);
+    assert.equal(await reads(body.access_token, subject), 200, text);
+    assert.equal(await reads(body.access_token, user), 404);
+  });
+
   it("keeps the chain of those who acted, takes time and way of login from the actor, and tells the log", async () => {
     const [one, two] = [await addImpersonator(), await addImpersonator()];
     const first = await tokensFor(web, user, { amr: ["otp"] });
