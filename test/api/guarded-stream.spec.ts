@@ -16,7 +16,11 @@ function oneMessage() {
   };
   return {
     messages: { [Symbol.asyncIterator]: () => iterator },
-    send: () => resolve({ done: false, value: "a message" }),
+    /** @param meanwhile runs once the message has come and before its reader goes on */
+    send(meanwhile: () => void) {
+      void promise.then(meanwhile);
+      resolve({ done: false, value: "a message" });
+    },
     isClosed: () => isClosed,
   };
 }
@@ -38,8 +42,7 @@ describe("a guarded stream", () => {
         };
         for await (const message of guarded<string>(stream.messages, guard)) sent.push(message);
       })();
-      stream.send();
-      signals[end].abort();
+      stream.send(() => signals[end].abort());
       if (end === "stopping") await assert.rejects(reading, { reason: "SERVICE_STOPPING" });
       else await reading;
       assert.deepEqual(sent, []);

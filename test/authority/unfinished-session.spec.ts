@@ -91,10 +91,10 @@ describe("a session that does not satisfy the login settings (J11)", () => {
     const id = await personUnder(forced);
     const ctx = { instance_id: app.made.instance_id };
     bodyOf(await post("/memberships", { ctx, user_id: id, roles: ["IAM_OWNER"] }), 201);
-    const { token } = await logIn(id);
-    const email = { address: "owner@person.test", is_verified: true };
-    const refused = await post(`/users/${id}/otp_email`, email, { token });
-    assert.equal(refused.status, 403, JSON.stringify(refused.json));
+    const { token, id: sessionId } = await logIn(id);
+    const longer = { checks: {}, lifetime: "864000s" };
+    const refused = await patch(`/sessions/${sessionId}`, longer, { token });
+    assertRefused(refused.refusal, { code: 7, reason: "PERMISSION_MISSING" });
   });
 
   it("adds what it lacks by itself, and nothing else", async () => {
