@@ -48,7 +48,7 @@ export type CallTarget = (attempt: Attempt) => Promise<Outcome>;
  * permit as well.
  */
 export function createCallTarget(parts: {
-  outside: EgressClient;
+  outside: Pick<EgressClient, "call">;
   circuits: Circuits;
   semaphores: ReturnType<typeof createSemaphores>;
   signingKey: (instanceId: string, targetId: string) => Awaitable<Uint8Array | undefined>;

@@ -87,6 +87,16 @@ describe("a session that does not satisfy the login settings (J11)", () => {
     assertRefused((await post(`/users/${id}/totp`, undefined, { token })).refusal, mfa);
   });
 
+  it("uses none of the roles of its user on the way", async () => {
+    const id = await personUnder(forced);
+    const ctx = { instance_id: app.made.instance_id };
+    bodyOf(await post("/memberships", { ctx, user_id: id, roles: ["IAM_OWNER"] }), 201);
+    const { token, id: sessionId } = await logIn(id);
+    const longer = { checks: {}, lifetime: "864000s" };
+    const refused = await patch(`/sessions/${sessionId}`, longer, { token });
+    assertRefused(refused.refusal, { code: 7, reason: "PERMISSION_MISSING" });
+  });
+
   it("adds what it lacks by itself, and nothing else", async () => {
     const id = await personUnder(forced);
     const { totp_id, secret } = bodyOf(await post(`/users/${id}/totp`));

@@ -59,8 +59,14 @@ describe("verifying a password", () => {
   it("asks for a new hash when the cost is below policy", async () => {
     const stored = await hashPassword("secret", current);
     const peppered = createHmac("sha256", current.key).update("secret").digest("base64");
-    const weak = { ...stored, phc: await hash(peppered, { memoryCost: 1024, timeCost: 1 }) };
-    assert.equal(await verifyPassword("secret", weak, [current]), "outdated");
+    for (const cost of [
+      { memoryCost: 19_455, timeCost: 2 },
+      { memoryCost: 19_456, timeCost: 1 },
+      { memoryCost: 19_456, timeCost: 2, outputLen: 31 },
+    ]) {
+      const weak = { ...stored, phc: await hash(peppered, cost) };
+      assert.equal(await verifyPassword("secret", weak, [current]), "outdated", weak.phc);
+    }
   });
   it("fails closed when the pepper is lost", async () => {
     const stored = await hashPassword("secret", old);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { alreadyExists } from "../../src/errors.ts";
 import type { Transaction } from "../../src/eventstore/transaction.ts";
-import { addList, by, type Fresh, list, listEvents, owner } from "./place.ts";
+import { insertRow } from "../../src/storage/row-change.ts";
+import { addList, by, type Fresh, list, listEvents, owner, titles } from "./place.ts";
 
 const { added, "line.added": lineAdded } = listEvents;
 
@@ -27,6 +28,11 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
           tx.attempt(async () => {
             tx.record(list, await tx.load(list, "a"), [lineAdded({ line: "milk" })]);
             await begin(tx, "b");
+            tx.write(
+              insertRow(titles, { instanceId: "one", id: "of the part", title: "x", sequence: 1n }),
+            );
+            // What the part took for so does not bind the unit, either.
+            tx.expectRows(titles, { id: "of the part" }, 7);
             throw alreadyExists("REFUSED", "refused");
           }),
         );
@@ -43,6 +49,8 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
           ["list.added", "b", { title: "Bread" }],
         ],
       );
+      const rows = await store.db.read.select().from(store.db.table(titles));
+      assert.deepEqual(rows.map(({ id }) => id).toSorted(), ["a", "b"]);
     });
 
     it("is refused what the store, or the unit before it, has taken", async () => {

@@ -5,7 +5,16 @@ import { type Consumer, subscribe } from "../../src/eventstore/subscription.ts";
 import { cursors } from "../../src/storage/kernel-tables.ts";
 import { insertRow, type RowChange } from "../../src/storage/row-change.ts";
 import type { Place } from "../storage/place.ts";
-import { addLine, addList, by, freshStore, openStore, type Store } from "./place.ts";
+import {
+  addLine,
+  addList,
+  by,
+  freshStore,
+  list,
+  listEvents,
+  openStore,
+  type Store,
+} from "./place.ts";
 
 const patienceMs = 8_000;
 
@@ -54,6 +63,21 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
       const expected = Array.from({ length: 31 }, (_, at) => `one/${at + 1}`);
       assert.deepEqual(listener.heard, expected);
       assert.deepEqual(listener.errors, []);
+    });
+    it("hands over a log that is longer than a batch, each event once", async () => {
+      await using store = await fresh();
+      await addList(store, "a");
+      await store.events.transact(by(), async (tx) => {
+        const loaded = await tx.load(list, "a");
+        const lines = Array.from({ length: 449 }, (_, at) =>
+          listEvents["line.added"]({ line: `line ${at}` }),
+        );
+        tx.record(list, loaded, lines);
+      });
+      await using listener = listening(store);
+      await until(() => listener.heard.length >= 450 || listener.errors.length > 0);
+      const expected = Array.from({ length: 450 }, (_, at) => `one/${at + 1}`);
+      assert.deepEqual(listener.heard, expected);
     });
     it("hands over the events of every instance, also of one that comes later", async () => {
       await using store = await fresh();

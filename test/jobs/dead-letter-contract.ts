@@ -102,6 +102,20 @@ export function deadLetterContract(fresh: Fresh): void {
         return true;
       });
     });
+    it("is brought back by its own instance alone", async () => {
+      const time = clock();
+      await using store = await fresh(time.now);
+      await ring(store, "a");
+      const worker = startWorker(store, () => Promise.reject(new Error("broken")), time);
+      await letDie(store, time, ["a"]);
+      await worker[Symbol.asyncDispose]();
+      const other = { instanceId: "two", id: "a", position: "own" } as const;
+      const reviving = store.events.transact({ ...by, instanceId: "two" }, (tx) =>
+        revive(store.db, tx, other),
+      );
+      await assert.rejects(reviving, { reason: "DEAD_JOB_NOT_FOUND" });
+      assert.notEqual((await stored(store))[0]?.deadAt, null);
+    });
     it("comes back behind the others of its key", async () => {
       const time = clock();
       await using store = await fresh(time.now);

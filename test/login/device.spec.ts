@@ -5,7 +5,7 @@ import { TOTP } from "otpauth";
 import { addPersonNamed, signedIn, signIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, paths, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
-import { userAgent } from "../support/user-agent.ts";
+import { errorOf, userAgent } from "../support/user-agent.ts";
 
 const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -76,6 +76,17 @@ describe("the pages for devices (RFC 8628 section 3.3)", () => {
       const shown = await agent.submit({ user_code });
       assert.match(shown.html, /This code is wrong or has expired/);
     }
+  });
+
+  it("are not confirmed in a login that is for no device", async () => {
+    const alice = await addPersonNamed(peer);
+    const agent = userAgent(peer.issuer);
+    await agent.open("/ui/login");
+    const done = await signIn(agent, alice.loginName);
+    const flow = done.url.searchParams.get("flow") ?? "";
+    const shown = await agent.open(`/ui/login/device/confirm?flow=${encodeURIComponent(flow)}`);
+    assert.equal(shown.status, 400);
+    assert.equal(errorOf(shown), "FLOW_NOT_FOUND");
   });
 
   it("D56: are not confirmed before the login", async () => {

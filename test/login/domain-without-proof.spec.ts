@@ -68,6 +68,20 @@ async function checked(protocol: "grpc" | "rest", value: string, password: strin
 }
 const wrong = "3 INVALID_CREDENTIALS";
 
+describe("an address that users of two organizations have verified", () => {
+  it("is in each the one of its own user, whoever had it first", async () => {
+    const address = `ada@${newDomain()}`;
+    const contact = { email: { address, is_verified: true } };
+    const [first, second] = [await peer.addOrganization(), await peer.addOrganization()];
+    await peer.addPerson({ username: word("one"), contact, ...withPassword(theirs) }, first);
+    await peer.addPerson({ username: word("two"), contact, ...withPassword(ours) }, second);
+    assert.ok(await letsIn(address, theirs, bound(first)));
+    assert.ok(await letsIn(address, ours, bound(second)));
+    assert.equal(await letsIn(address, theirs, bound(second)), false);
+    assert.equal(await letsIn(address, ours, bound(first)), false);
+  });
+});
+
 describe("a domain that nobody had to prove", () => {
   it("takes over no username that led to somebody before, on the pages, over REST and gRPC", async () => {
     const domain = newDomain();

@@ -1,6 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { openReturned, sealReturned } from "../../src/login/returned.ts";
 import { addPersonNamed, authorizeUrl, password, signedIn, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
@@ -120,6 +121,61 @@ describe("cookies and forms", () => {
       assert.equal(pathOf(shown), "/ui/login/loginname");
     });
   }
+
+  it("no redirect between pages is kept by anybody, and no asset taken for another type", async () => {
+    const answer = await fetch(`${peer.issuer}/ui/login`, { redirect: "manual" });
+    assert.equal(answer.status, 303);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    const { html } = await userAgent(peer.issuer).open("/ui/login");
+    const assets = [...html.matchAll(/(?:href|src)="(\/ui\/login\/assets\/[^"]+)"/g)];
+    assert.ok(assets.length > 0);
+    for (const [, path = ""] of assets) {
+      const { status, headers } = await fetch(peer.issuer + path);
+      assert.equal(status, 200, path);
+      assert.equal(headers.get("x-content-type-options"), "nosniff", path);
+    }
+  });
+
+  it("D56: a login that is done counts in its own browser alone", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    await agent.submit({ login_name: loginName });
+    const { action, fields } = formOf(agent.last.html);
+    const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const done = await fetch(new URL(action, peer.issuer), {
+      method: "POST",
+      body: new URLSearchParams({ ...fields, password }),
+      headers: { cookie, origin: peer.issuer, "sec-fetch-site": "same-origin" },
+      redirect: "manual",
+    });
+    const callback = done.headers.get("location") ?? "";
+    assert.match(callback, /authorize\/callback\?id=/);
+    const [[name = "", value = ""] = []] = [
+      /^([^=]+)=([^;]*)/.exec(done.headers.getSetCookie()[0] ?? "")?.slice(1),
+    ] as [string[]?];
+    for (const other of [userAgent(peer.issuer), await pages.begin()]) {
+      const shown = await other.open(callback);
+      assert.equal(shown.left, undefined);
+      assert.equal(shown.status, 400);
+    }
+    codeIn(await userAgent(peer.issuer, new Map([[name, value]])).open(callback));
+  });
+
+  it("no form comes back with a password, not even sealed", async () => {
+    const { secrets } = peer.app.kernel;
+    const address = { instanceId: peer.at.instanceId, agentId: "a browser", path: "/ui/login/x" };
+    const typed = new Map([
+      ["login_name", "ada"],
+      ["password", "one"],
+      ["new_password", "two"],
+      ["credential", "three"],
+      ["csrf", "four"],
+      ["flow", "five"],
+    ]);
+    const sealed = await sealReturned(secrets, address, {}, typed);
+    const returned = await openReturned(secrets, address, sealed);
+    assert.deepEqual(returned?.values, { login_name: "ada" });
+  });
 
   it("D56: a flow is of one browser", async () => {
     const { loginName } = await addPersonNamed(peer);

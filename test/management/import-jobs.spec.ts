@@ -103,6 +103,32 @@ describe("an import that is not waited for", () => {
     }
   });
 
+  it("when it is cancelled while a unit is decided that unit writes nothing", async () => {
+    const { db } = peer.app.kernel;
+    const name = newName("stopped");
+    const { commit } = db;
+    let cancelled: Promise<unknown> | undefined;
+    db.commit = async (unit) => {
+      const isOfImport = unit.events.some(({ aggregateId }) => aggregateId.startsWith(name));
+      if (!isOfImport || cancelled !== undefined) return commit(unit);
+      const [{ id = "" } = {}] = unit.changes.flatMap((change) =>
+        change.op === "update" && change.table.name === "imports" ? [change.where] : [],
+      );
+      await (cancelled = imports.call("POST", `/import/${String(id)}/_cancel`));
+      return commit(unit);
+    };
+    const { id } = await begin(name, 1);
+    const done = await imports.ended(id);
+    db.commit = commit;
+    assert.ok(cancelled !== undefined, "it was cancelled while a unit was decided");
+    assert.equal(done.state, "IMPORT_STATE_CANCELLED");
+    for (const end = Date.now() + 10_000; (await jobsOf(id)) > 0; await delay(50)) {
+      assert.ok(Date.now() < end, "the job is there");
+    }
+    assert.equal((await imports.job(id)).created ?? "0", "0");
+    assert.equal((await peer.get(`/organizations/${name}`)).status, 404);
+  });
+
   it("when it is cancelled what is there stays, and what waited is forgotten", async () => {
     const name = newName("cancelled");
     const { id } = await begin(name, 1_000);
@@ -115,6 +141,11 @@ describe("an import that is not waited for", () => {
     assert.equal(await usersOf(name), Math.max(0, Number(created) - 1));
   });
 });
+
+async function jobsOf(id: string): Promise<number> {
+  const sql = `select count(*) from jobs where kind = 'management.import' and key = '${id}'`;
+  return Number((await beside(peer.app.kernel, sql)).rows[0]?.[0]);
+}
 
 async function secretsOf(id: string): Promise<number> {
   const sql = `select count(*) from secrets where owner_type = 'import' and owner_id = '${id}'`;

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
 import { addPersonNamed, authorizeUrl, signedIn, signIn } from "../support/login.ts";
-import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import { authorizer } from "../../src/oidc/core/authorize/answer.ts";
+import type { AuthorizationRequest, Ports } from "../../src/oidc/core/ports.ts";
+import {
+  assertRefused,
+  basic,
+  type MadeClient,
+  type OidcPeer,
+  paths,
+  redirectUri,
+  startOidc,
+} from "../support/oidc.ts";
 import { answerOf, type UserAgent, userAgent } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
@@ -84,6 +94,52 @@ describe("a user who is logged in", () => {
     const { status, body } = await peer.userinfo(answer.get("access_token") ?? "");
     assert.equal(status, 200);
     assert.equal(body.sub, alice.id);
+  });
+
+  it("gets of the scope what is known, and without a code no offline_access (section 11)", async () => {
+    const both = await peer.addClient({
+      ...implicit,
+      grant_types: ["OIDC_GRANT_TYPE_IMPLICIT", "OIDC_GRANT_TYPE_REFRESH_TOKEN"],
+    });
+    const scope = "openid offline_access nonsense";
+    const told = answerOf(
+      await ask({ response_type: "id_token token", nonce: "n", scope }, both, agent),
+    );
+    assert.equal(told.get("scope"), "openid");
+    const code = answerOf(await ask({ scope }, web, agent)).get("code") ?? "";
+    const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+    const { body } = await peer.send(paths.token, form, basic(web));
+    assert.equal(body.scope, "openid offline_access");
+  });
+
+  it("gets a code that lives for as long as the settings say", async () => {
+    const code = async () => answerOf(await ask({}, web, agent)).get("code") ?? "";
+    const redeem = (value: string) => {
+      const form = { grant_type: "authorization_code", code: value, redirect_uri: redirectUri };
+      return peer.send(paths.token, form, basic(web));
+    };
+    const { codeMs } = await peer.ports.settings.lifetimes(peer.at);
+    const [young, old] = [await code(), await code()];
+    peer.pass(codeMs - 5_000);
+    assert.equal((await redeem(young)).status, 200);
+    peer.pass(5_000);
+    assertRefused(await redeem(old), 400, "invalid_grant");
+  });
+
+  it("is sent to log in where the session ends while tokens are made", async () => {
+    const { ports, at } = peer;
+    const client = await ports.clients.byId(at, imp.clientId);
+    const user = await ports.users.byId(at, alice.id);
+    assert.ok(client !== undefined && user !== undefined);
+    const tokens = { ...ports.tokens, issue: async () => ({ outcome: "ended" }) as const };
+    const functions = { add: async () => ({}) };
+    const authorize = authorizer({ ...ports, tokens, functions } as unknown as Ports);
+    const request = {
+      ...{ responseType: "id_token", nonce: "n", scope: ["openid"], prompt: [] },
+      ...{ clientId: imp.clientId, redirectUri, claims: undefined, codeChallenge: undefined },
+    } as unknown as AuthorizationRequest;
+    const session = { id: "1", user, authTime: peer.now(), amr: ["pwd"], levels: [] };
+    await assert.rejects(authorize(at, { request, client, session }), { code: "login_required" });
   });
 
   it("gets no access token for id_token alone, and its scope's claims in the ID token", async () => {

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
 import { addPersonNamed, authorizeUrl, signedIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
-import { answerOf, errorOf, type UserAgent } from "../support/user-agent.ts";
+import { answerOf, errorOf, type UserAgent, userAgent } from "../support/user-agent.ts";
 
 const path = "/oidc/v1/end_session";
 const goodbye = "https://rp.test/bye";
@@ -160,6 +160,17 @@ describe("logout without a hint that counts", () => {
       assert.equal(await isIn(agent), false);
     });
   }
+
+  it("gives the browser another cookie, and the one before is nobody's (D55)", async () => {
+    const { agent } = await loggedIn();
+    const earlier = new Map(agent.cookies);
+    await endAt(agent, {});
+    await agent.submit({});
+    assert.notDeepEqual(agent.cookies, earlier);
+    const old = userAgent(peer.issuer, new Map(earlier));
+    await old.open(authorizeUrl(peer, client));
+    assert.notDeepEqual(old.cookies, earlier, "a browser that is known keeps its cookie");
+  });
 
   it("a client_id proves the URI: after the question the browser goes back", async () => {
     const { agent } = await loggedIn();

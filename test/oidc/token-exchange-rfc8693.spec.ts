@@ -131,6 +131,42 @@ describe("token exchange (RFC 8693)", () => {
     assert.equal(call.status, 401);
   });
 
+  it("refuses an audience of which only a part is the token's", async () => {
+    const other = await addClient();
+    const { access_token } = await tokensFor(web, user);
+    for (const audience of [
+      `${web.projectId} ${other.projectId}`,
+      `${other.clientId} ${web.clientId}`,
+    ]) {
+      assertRefused(await ask({ ...subjectOf(access_token), audience }), 400, "invalid_target");
+    }
+  });
+
+  it("takes a token of which a part of the audience is the client's, and gives no more than that audience", async () => {
+    const asking = await addClient({
+      grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
+    });
+    const third = await addClient();
+    const scope = ["openid", `urn:idsvc:iam:org:project:id:${asking.projectId}:aud`];
+    const { access_token } = await tokensFor(web, user, { scope });
+    const { body, text } = await ask(subjectOf(access_token), asking);
+    const { aud } = await introspect(body.access_token, asking);
+    assert.ok(aud.includes(asking.projectId) && aud.includes(web.projectId), text);
+    const mixed = `${asking.projectId} ${third.projectId}`;
+    const wider = { ...subjectOf(access_token), audience: mixed };
+    assertRefused(await ask(wider, asking), 400, "invalid_target");
+    assertRefused(await ask(subjectOf(access_token), third), 400, "unauthorized_client");
+  });
+
+  it("gives for an ID token no scope that another client was given", async () => {
+    const person = await addPerson();
+    const other = await addClient();
+    await tokensFor(other, person, { scope: ["openid", "profile"] });
+    const { id_token } = await tokensFor(web, person);
+    const wider = { ...subjectOf(id_token, "id_token"), scope: "openid profile" };
+    assertRefused(await ask(wider), 400, "invalid_scope");
+  });
+
   it("takes only tokens that are for the client that asks", async () => {
     const other = await addClient({
       grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE", "OIDC_GRANT_TYPE_TOKEN_EXCHANGE"],
@@ -233,6 +269,24 @@ describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
     const elsewhere = await service.addMember(organization, []);
     const away = { ...subject(elsewhere.userId), ...(await by(strong)) };
     assertRefused(await ask(away), 400, "invalid_request");
+  });
+
+  it("calls our APIs with no more than both may do (J2a)", async () => {
+    await allowImpersonation();
+    const [subject, helper] = [await addPerson(), await addImpersonator("ORG_ADMIN_IMPERSONATOR")];
+    const ctx = { instance_id: service.at.instanceId };
+    const given = { ctx, user_id: subject, roles: ["IAM_OWNER"] };
+    assert.equal((await post("/memberships", given)).status, 201);
+    const scope = ["openid", "urn:idsvc:iam:org:project:id:idsvc:aud"];
+    const own = await tokensFor(web, subject, { scope });
+    const actor = await tokensFor(web, helper, { scope });
+    const form = { ...subjectOf(own.access_token), ...actorOf(actor.access_token) };
+    const { body, text } = await ask({ ...form, scope: scope.join(" ") });
+    const reads = async (token: string, id: string) =>
+      (await service.get(`/users/${id}`, { token })).status;
+    assert.equal(await reads(own.access_token, user), 200, text);
+    assert.equal(await reads(body.access_token, subject), 200, text);
+    assert.equal(await reads(body.access_token, user), 404);
   });
 
   it("keeps the chain of those who acted, takes time and way of login from the actor, and tells the log", async () => {

@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { eq } from "../../src/storage/drizzle.ts";
 import { rebuildProjections, verifyProjections } from "../../src/projection/rebuild.ts";
+import { targets } from "../../src/resources/action/target/target.ts";
 import { executions } from "../../src/resources/action/execution/projection.ts";
 import { startActionPeer } from "../resources/action/action-peer.ts";
 import { engine } from "../support/app.ts";
@@ -69,6 +70,24 @@ describe("projections", () => {
   it("are the same rows and counts after a rebuild", async () => {
     await commands();
     const before = await allRows();
+    await rebuild();
+    assert.deepEqual(await allRows(), before);
+  });
+  it("are whole after a rebuild from a log of several thousand events", async () => {
+    const id = await peer.addTarget();
+    const { instance_id: instanceId } = peer.app.made;
+    const by = { instanceId, editorId: "bulk", service: "", clientId: "", requestId: "" };
+    for (let round = 0; round < 5; round++) {
+      await kernel.events.transact(by, async (tx) => {
+        const loaded = await tx.load(targets.aggregate, id);
+        const changed = (nth: number) =>
+          targets.events["changed"]({ url: `https://example.com/${round}/${nth}` });
+        const happened = Array.from({ length: 500 }, (_, nth) => changed(nth));
+        tx.record(targets.aggregate, loaded, happened);
+      });
+    }
+    const before = await allRows();
+    assert.match(JSON.stringify(before), /example\.com\/4\/499/);
     await rebuild();
     assert.deepEqual(await allRows(), before);
   });

@@ -102,6 +102,14 @@ export function claimContract(fresh: () => Promise<Fresh>): void {
       await commit(store, release("b", { value: "x" }), release("b"));
       assert.deepEqual(await held(store), ["one/name/x=a"]);
     });
+    it("frees nothing that an object of the same id holds in another scope", async () => {
+      await using store = await fresh();
+      for (const scope of ["one", "two"]) await commit(store, hold("a", "x", { scope }));
+      await commit(store, hold("a", "y", { scope: "one" }));
+      assert.deepEqual(await held(store), ["one/name/y=a", "two/name/x=a"]);
+      await commit(store, release("a", { scope: "one" }));
+      assert.deepEqual(await held(store), ["two/name/x=a"]);
+    });
     it("and taking it by another object go together in one unit", async () => {
       await using store = await fresh();
       await commit(store, hold("a", "x"));

@@ -50,6 +50,20 @@ export function leaseContract(fresh: () => Promise<Fresh>): void {
       assert.equal(held.token, 8n);
       assert.ok(Date.now() - start >= lifeMs, "a whole life was waited for");
     });
+    it("is over for a holder who could not renew it for its life, though nobody has taken it", async () => {
+      await using store = await fresh();
+      const { db } = store;
+      let isAway = false;
+      const commit: Database["commit"] = (work) =>
+        isAway ? Promise.reject(new Error("the store is away")) : db.commit(work);
+      await using first = holdLease({ db: { ...db, commit }, name: "work", lifeMs });
+      const held = await first.renew();
+      assert.equal(first.held(), held);
+      isAway = true;
+      await delay(lifeMs + 50);
+      assert.equal(first.held(), undefined);
+      assert.equal(held?.signal.aborted, true);
+    });
     it("has one winner when many take it at once", async () => {
       await using store = await fresh();
       await using other = await store.place.open(schema);

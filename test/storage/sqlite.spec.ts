@@ -13,6 +13,7 @@ import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { open as openFile } from "../../src/storage/sqlite/open.ts";
 import { storageContract } from "./contract.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
 import { connect, filePlace } from "./sqlite-place.ts";
 
 const refused = (kind: Kind, reason: string, says: RegExp) => (error: unknown) => {
@@ -50,6 +51,49 @@ describe("opening an SQLite file", () => {
     // 2 is FULL (sqlite.org/pragma.html): the write-ahead log is flushed at each commit.
     assert.deepEqual([pragma("synchronous"), pragma("secure_delete")], [2, 1]);
     connection.close();
+  });
+  it("asks for the flush of each commit, whoever made the connection another one (F05)", async () => {
+    const levels: unknown[] = [];
+    using _ = beforeCommits((connection) =>
+      levels.push(connection.pragma("synchronous", { simple: true })),
+    );
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    for (let at = 1; at <= 3; at++) await db.commit(unit({ events: [happened(`a${at}`, 1n)] }));
+    assert.ok(levels.length >= 3);
+    assert.deepEqual([...new Set(levels)], [2]);
+  });
+  it("writes nothing any more after a flush that failed, until it is opened anew (F05)", async () => {
+    let fails = false;
+    using _ = beforeCommits(() => {
+      if (fails) throw flushFailed();
+    });
+    await using place = await filePlace();
+    let broken = 0;
+    const onBroken = () => void (broken += 1);
+    {
+      await using db = openSqlite({ path: place.path, schema, onBroken });
+      await db.migrate();
+      await db.commit(unit({ events: [happened("a", 1n)] }));
+      fails = true;
+      await assert.rejects(db.commit(unit({ events: [happened("b", 1n)] })), {
+        reason: "STORE_OUTCOME_UNKNOWN",
+      });
+      fails = false;
+      for (const id of ["c", "d"]) {
+        await assert.rejects(db.commit(unit({ events: [happened(id, 1n)] })), {
+          reason: "STORE_UNAVAILABLE",
+        });
+      }
+      assert.equal(broken, 1);
+    }
+    await using again = await place.open(schema);
+    const ids = (await logOf(again)).map(({ id }) => id);
+    assert.deepEqual(
+      ids.filter((id) => id !== "b"),
+      ["a"],
+    );
   });
   it("refuses a file of a newer format before it writes anything (F07)", async () => {
     await using place = await filePlace();

@@ -5,6 +5,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { verifyProjections } from "../../../src/projection/rebuild.ts";
 import { columnName } from "../../../src/storage/table.ts";
 import { until } from "../../jobs/place.ts";
+import { holdClaims } from "../../jobs/hold-claims.ts";
 import { beside } from "../../support/beside.ts";
 import { bodyOf, startPeer, uniqueName } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -143,6 +144,48 @@ describe("deleting an organization with everything below it", () => {
       "select count(*) from jobs where kind = 'org.contents.remove'",
     );
     assert.equal(Number(jobs.rows[0]?.[0]), 0);
+  });
+
+  it("shows nothing of it in any search, nor to its members, before it is removed", async () => {
+    const full = await makeFull();
+    const { id, other, own, token, outsider } = full;
+    const jobs = holdClaims(kernel.db);
+    bodyOf(await remove(`/organizations/${id}`));
+    await until(async () => jobs.waiting() > 0, "the job that removes it is about to begin");
+    assert.notDeepEqual(await rowsWith(["organizationId"], [id]), []);
+    const searches: [string, JsonObject[]][] = [
+      ["/users", [{ organization: { org_id: id } }]],
+      ["/projects", []],
+      ["/project_roles", [{ project_id: own }]],
+      ["/project_grants", []],
+      ["/user_grants", []],
+      ["/memberships", []],
+      ["/domains", []],
+      ["/organizations", []],
+      ["/sessions", []],
+      ["/apps", []],
+    ];
+    const gone = [id, own, ...full.users, full.given, full.unproven];
+    for (const [path, filters] of searches) {
+      const shown = bodyOf(await post(`${path}/_search`, filters)).result ?? [];
+      const ids = shown.map((each: { details: { id: string } }) => each.details.id);
+      assert.deepEqual(
+        gone.filter((each) => ids.includes(each)),
+        [],
+        path,
+      );
+      assert.ok(
+        !JSON.stringify(
+          shown.map(({ details }: { details: { owner: object } }) => details.owner),
+        ).includes(`"${id}"`),
+        path,
+      );
+    }
+    assert.equal((await post("/users/_search", [], { token })).status, 401);
+    bodyOf(await get(`/users/${outsider}`));
+    bodyOf(await get(`/organizations/${other}`));
+    jobs.release();
+    await until(async () => (await contentsRemoved(id)).length > 0, "the contents are removed");
   });
 
   it("leaves what belongs to others", async () => {

@@ -244,6 +244,12 @@ describe("the secret of a machine", () => {
     assert.equal((await client(username, client_secret))?.id, id);
   });
 
+  it("is no bearer token of the API, as no secret of another kind is", async () => {
+    const id = await addMachine();
+    const { client_secret: token } = bodyOf(await set(id));
+    assert.equal((await get(`/users/${id}`, { token })).status, 401);
+  });
+
   it("takes the place of the one before", async () => {
     const id = await addMachine();
     const first = bodyOf(await set(id));

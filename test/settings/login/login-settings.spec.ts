@@ -96,6 +96,23 @@ describe("login settings", () => {
     ]);
   });
 
+  it("are not set in an organization that is deleted while they are decided", async () => {
+    const organization = await addOrganization();
+    const { db } = app.kernel;
+    const { commit } = db;
+    db.commit = async (unit) => {
+      if (unit.events.some(({ type }) => type.startsWith("login.org."))) {
+        db.commit = commit;
+        bodyOf(await remove(`/organizations/${organization}`));
+      }
+      return commit(unit);
+    };
+    const late = await set({ allow_register: { set: false } }, of(organization));
+    assert.equal(db.commit, commit, "it was deleted while they were decided");
+    assertRefused(late.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
+    assert.deepEqual(await eventsOf("login", organization), []);
+  });
+
   it("are read by the login in one piece, of the instance or of an organization", async () => {
     const organization = await addOrganization();
     const read = loginSettingsReader(deps.db);
