@@ -71,7 +71,8 @@ export const mayRefresh = ({ grantTypes }: Client): boolean => grantTypes.includ
 export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Promise<Outcome> {
   const { tokens, settings, now, newId, newSecret } = parts;
   const wanted = { ...asked, audience: await stillAddressed(parts, at, asked) };
-  const lifetimes = await settings.lifetimes(at);
+  const { organizationId } = wanted.client ?? wanted.user;
+  const lifetimes = await settings.lifetimes(at, organizationId);
   const issuedAt = now();
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
   const { session } = wanted;

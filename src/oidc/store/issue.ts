@@ -3,6 +3,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { sessionById, sessions } from "../../resources/session/index.ts";
 import { users } from "../../resources/user/index.ts";
+import { allowsImpersonation } from "../../settings/security/index.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { At, Issue, OidcSession, Ports, Tokens, User } from "../core/ports.ts";
 import {
@@ -47,6 +48,12 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
     const { user, session } = wanted;
     // What stands for itself is checked whenever it is used.
     if (session === undefined) return;
+    const { actor } = "open" in session ? session.open : session;
+    if (actor !== undefined) {
+      const client = await parts.clients.byId(at, wanted.clientId);
+      const concerned = [user.organizationId, client?.organizationId ?? user.organizationId];
+      if (!(await allowsImpersonation(tx, instanceId, concerned))) throw new Ended();
+    }
     await require(tx, users, { instanceId, id: user.id, state: "active" }, isAgain);
     if (!("open" in session)) {
       return require(tx, oidcSessions, { instanceId, id: session.id }, isAgain);
