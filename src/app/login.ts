@@ -60,7 +60,8 @@ export function openLogin(
     languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
     textsOf: ({ instanceId, organizationId }, language) =>
       ownTexts(instanceId, organizationId, language),
-    frameOriginsOf: async (instanceId) => (await security(instanceId)).allowedFrameOrigins,
+    frameOriginsOf: async ({ instanceId, organizationId }) =>
+      (await security(instanceId, organizationId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);
     },

@@ -6,7 +6,7 @@ import { chooseLanguage } from "../texts/languages.ts";
 import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
-import type { LoginPorts } from "./ports.ts";
+import type { LoginPorts, Tenant } from "./ports.ts";
 import { shippedBranding } from "../settings/branding/index.ts";
 import { shippedLanguages } from "../settings/language/index.ts";
 import { texts } from "../texts/texts.ts";
@@ -24,13 +24,19 @@ const shipped: Parts = {
   frameOriginsOf: async () => [],
 };
 
+/** Whose settings count where no organization is known. */
+export const wholeInstance = ({ instanceId }: { instanceId: string }): Tenant => ({
+  instanceId,
+  organizationId: undefined,
+});
+
 /** A page that belongs to no flow: it needs no cookie, and has no form. */
 export async function plainPage(
   { brandingOf, languagesOf, textsOf }: Parts,
   { headers }: Pick<LoginRequest, "headers">,
   { instanceId }: Pick<LoginRequestContext, "instanceId">,
 ): Promise<Page> {
-  const tenant = { instanceId, organizationId: undefined };
+  const tenant = wholeInstance({ instanceId });
   const offered = await languagesOf(tenant);
   const language = chooseLanguage({
     cookie: readCookie(headers.get("cookie") ?? "", languageCookie),
@@ -97,7 +103,7 @@ async function answer(
 ): Promise<LoginAnswer> {
   const page = await plainPage(parts, request, at);
   const isTls = at.issuer.startsWith("https:");
-  const frameOrigins = await parts.frameOriginsOf(at.instanceId);
+  const frameOrigins = await parts.frameOriginsOf(wholeInstance(at));
   const headers = pageHeaders({ nonce: page.nonce, isTls, frameOrigins, hasForms: false });
   return { status, headers, body: render(page) };
 }

@@ -6,7 +6,7 @@ import { agentCookie, type Agents } from "./agents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { dueLevel } from "./level.ts";
-import { plainPage } from "./errors.ts";
+import { plainPage, wholeInstance } from "./errors.ts";
 import { pageHeaders } from "./headers.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
@@ -142,7 +142,7 @@ export function loginInteractions(parts: Parts): {
         headers: pageHeaders({
           nonce: page.nonce,
           isTls: isTlsAt(at),
-          frameOrigins: await parts.frameOriginsOf(at.instanceId),
+          frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
           hasForms: false,
         }),
         body: errorPage(page, { ...view, requestId: at.requestId }),
@@ -157,7 +157,7 @@ export function loginInteractions(parts: Parts): {
           nonce: page.nonce,
           isTls: isTlsAt(at),
           formTargets: [redirectUri],
-          frameOrigins: await parts.frameOriginsOf(at.instanceId),
+          frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
           hasForms: false,
         }),
         body: formPostPage(page, view),

@@ -226,7 +226,7 @@ export async function openPageContext(
         nonce,
         isTls,
         formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-        frameOrigins: await parts.frameOriginsOf(at.instanceId),
+        frameOrigins: await parts.frameOriginsOf(tenant),
         hasForms: shown.hasForms ?? true,
       });
       const status = shown.status ?? 200;
@@ -270,7 +270,8 @@ const pathIn = (address: string): string => new URL(address, "http://localhost")
 const presenceIn = ({ where }: LoginRequestContext, flow: Flow | undefined): Presence =>
   presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
-async function organizationOf(
+/** The organization that an app has bound the log-in to. */
+export async function organizationOf(
   { db, organizations }: LoginPorts,
   instanceId: string,
   data: FlowData | undefined,

@@ -43,7 +43,8 @@ export type LoginPorts = Pick<
   languagesOf(tenant: Tenant): Promise<{ allowed: readonly Language[]; default: Language }>;
   /** What is set in the place of shipped texts. */
   textsOf(tenant: Tenant, language: Language): Promise<OwnTexts>;
-  frameOriginsOf(instanceId: string): Promise<readonly string[]>;
+  /** Whose pages may show those of the login in a frame. */
+  frameOriginsOf(tenant: Tenant): Promise<readonly string[]>;
   /** The app that waits: what it is called, and what decides what people can give it. */
   appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
   devices: DeviceApproval;

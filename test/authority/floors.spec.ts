@@ -8,11 +8,15 @@ import {
   type JsonObject,
   type JsonValue,
 } from "@bufbuild/protobuf";
-import { Floor, floor } from "#gen/idsvc/options/v1/options_pb.ts";
+import { Floor, floor, of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
 import { SetLoginSettingsSchema } from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { SetOIDCSettingsSchema } from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
+import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { SetPasswordSettingsSchema } from "#gen/idsvc/settings/password/v3alpha/password_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
+import { SetSecuritySettingsSchema } from "#gen/idsvc/settings/security/v3alpha/security_pb.ts";
+import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import { importPeer, newName } from "../management/import-peer.ts";
 import { of } from "../settings/settings-peer.ts";
 import { bodyOf, startPeer } from "../support/peer.ts";
@@ -25,13 +29,38 @@ after(() => service[Symbol.asyncDispose]());
 
 const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: app.made.instance_id };
 
-type Group = "login" | "passwords";
+const builtInOwner = { type: "OWNER_TYPE_SYSTEM", id: "" };
+
+type Group = "login" | "passwords" | "oidc" | "security";
 /** What the instance sets, what an organization may not and what it may; each as it is read. */
-type Case = { group: Group; demanded: Value; looser: Value[]; asStrict: Value[] };
+type Case = {
+  group: Group;
+  demanded: Value;
+  looser: Value[];
+  asStrict: Value[];
+  /** What the instance can set for an organization to have more; there what is built in demands too. */
+  loosest?: Value;
+};
 type Value = string | boolean | string[];
 
 const isTrue = { demanded: true, looser: [false], asStrict: [true] };
+const times: Omit<Case, "group"> = {
+  ...{ demanded: "300s", looser: ["300.001s", "301s"], asStrict: ["300s", "1s"] },
+};
+const [a, b, c] = ["https://a.example.com", "https://b.example.com", "https://c.example.com"];
 const cases: Readonly<Record<string, Case>> = {
+  access_token_lifetime: { group: "oidc", ...times },
+  id_token_lifetime: { group: "oidc", ...times },
+  refresh_token_idle_expiration: { group: "oidc", ...times },
+  refresh_token_expiration: { group: "oidc", ...times },
+  authorization_code_lifetime: { group: "oidc", ...times },
+  enable_impersonation: {
+    ...{ group: "security", demanded: false, looser: [true], asStrict: [false], loosest: true },
+  },
+  allowed_frame_origins: {
+    ...{ group: "security", demanded: [a, b], loosest: [a, b, c] },
+    ...{ looser: [[c], [a, c]], asStrict: [[b, a], [a], []] },
+  },
   force_mfa: { group: "login", ...isTrue },
   passkeys_allowed: { group: "login", demanded: false, looser: [true], asStrict: [false] },
   password_check_lifetime: {
@@ -83,10 +112,32 @@ function changeByGrpc(group: Group, settings: JsonObject, organizationId: string
     const request = { settings: fromJson(SetLoginSettingsSchema, settings) };
     return peer.call("grpc", setLoginSettings, request, options);
   }
+  if (group === "oidc") {
+    const { setOIDCSettings } = OIDCSettingsService.method;
+    const request = { settings: fromJson(SetOIDCSettingsSchema, settings) };
+    return peer.call("grpc", setOIDCSettings, request, options);
+  }
+  if (group === "security") {
+    const { setSecuritySettings } = SecuritySettingsService.method;
+    const request = { settings: fromJson(SetSecuritySettingsSchema, settings) };
+    return peer.call("grpc", setSecuritySettings, request, options);
+  }
   const { setPasswordSettings } = PasswordSettingsService.method;
   const request = { settings: fromJson(SetPasswordSettingsSchema, settings) };
   return peer.call("grpc", setPasswordSettings, request, options);
 }
+
+const floorOf = (field: DescField) => getOption(field, floor);
+
+/** Whatever a method of a settings service sets. */
+const fields = app.app.endpoints
+  .map(({ rule }) => rule.method)
+  .filter(
+    ({ name, parent }) => parent.typeName.startsWith("idsvc.settings.") && name.startsWith("Set"),
+  )
+  .flatMap(({ input }) => input.fields)
+  .filter(({ name }) => name !== "ctx")
+  .flatMap(({ message }) => message?.fields ?? []);
 
 describe("the option floor", () => {
   const looks = "how it looks and reads, not who gets in";
@@ -97,40 +148,26 @@ describe("the option floor", () => {
     [/\.SetLoginSettings\.(allow_username_password|allow_register|allow_external_idp)$/, offered],
     [/\.SetLoginSettings\.(hide_password_reset|ignore_unknown_usernames)$/, offered],
     [/\.SetLoginSettings\.default_redirect_uri$/, "where people go who are logged in already"],
-    [/\.SetLoginSettings\.(validate_org_domains|force_mfa_administrators)$/, alone],
-    [/\.SetOIDCSettings\./, alone],
-    [/\.SetSecuritySettings\./, alone],
     [/\.SetFeatureSettings\./, alone],
     [/\.SetBrandingSettings\./, looks],
     [/\.SetLanguageSettings\./, looks],
     [/\.SetText\./, looks],
   ];
-  const floorOf = (field: DescField) => getOption(field, floor);
-
-  /** Whatever a method of a settings service sets. */
-  const fields = app.app.endpoints
-    .map(({ rule }) => rule.method)
-    .filter(
-      ({ name, parent }) => parent.typeName.startsWith("idsvc.settings.") && name.startsWith("Set"),
-    )
-    .flatMap(({ input }) => input.fields)
-    .filter(({ name }) => name !== "ctx")
-    .flatMap(({ message }) => message?.fields ?? []);
-
-  it("stands at every property, or there is a reason why not", () => {
+  it("stands at every property that organizations set, or there is a reason why not", () => {
     const used = new Set<RegExp>();
     const open = fields
       .map((field) => ({ field, name: `${field.parent.typeName}.${field.name}` }))
       .filter(({ field, name }) => {
         const reason = without.find(([which]) => which.test(name))?.[0];
         if (reason !== undefined) used.add(reason);
-        // One or the other, not both.
-        return (floorOf(field) !== Floor.UNSPECIFIED) === (reason !== undefined);
+        // One of them, not two.
+        const has = [floorOf(field) !== Floor.UNSPECIFIED, getOption(field, of_instance)];
+        return [...has, reason !== undefined].filter((each) => each).length !== 1;
       });
     assert.deepEqual(
       open.map(({ name }) => name),
       [],
-      "give the property the option floor, or say here why it needs none",
+      "give the property the option floor or of_instance, or say here why it needs none",
     );
     const idle = without.filter(([which]) => !used.has(which)).map(([which]) => String(which));
     assert.deepEqual(idle, [], "no property has this reason");
@@ -142,30 +179,53 @@ describe("the option floor", () => {
   });
 
   it("is not needed where no organization can set anything", async () => {
-    const organization = await addOrganization();
-    const owner = await addMember(organization, ["ORG_OWNER"]);
-    const headers = { "x-idsvc-orgid": organization };
-    for (const [path, settings] of [
-      ["oidc", { access_token_lifetime: { set: "60s" } }],
-      ["security", { enable_impersonation: { set: false } }],
-      ["security", { allowed_frame_origins: { set: {} } }],
-      ["features", { oidc_token_exchange: { set: false } }],
-    ] as const) {
-      const place = `/settings/v3alpha/${path}`;
-      const { refusal } = await peer.rest("PATCH", place, settings, { token, headers });
-      assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx" }, path);
-    }
-    for (const name of ["validate_org_domains", "force_mfa_administrators"]) {
-      for (const by of [owner.token, token]) {
-        const { refusal } = await change("login", { [name]: { set: true } }, of(organization), by);
-        assertRefused(refusal, { code: 9, reason: "SETTING_OF_INSTANCE" }, name);
-      }
-    }
+    const headers = { "x-idsvc-orgid": await addOrganization() };
+    const settings = { oidc_token_exchange: { set: false } };
+    const { refusal } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, {
+      ...{ token, headers },
+    });
+    assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx" });
   });
 });
 
+describe("the option of_instance", () => {
+  const alone: readonly [Group, string, Value][] = [
+    ["login", "validate_org_domains", true],
+    ["login", "force_mfa_administrators", true],
+    ["oidc", "key_rotation_period", "86400s"],
+    ["security", "allowed_link_hosts", []],
+    ["security", "related_origins", []],
+  ];
+
+  it("is tested here wherever it stands", () => {
+    const named = fields.filter((field) => getOption(field, of_instance));
+    assert.deepEqual(
+      named.map(({ name }) => name).toSorted(),
+      alone.map(([, name]) => name).toSorted(),
+    );
+  });
+
+  for (const [group, name, value] of alone)
+    it(`keeps ${name} from organizations, and names the field`, async () => {
+      const organization = await addOrganization();
+      const owner = await addMember(organization, ["ORG_OWNER"]);
+      const settings = { [name]: wish(value) };
+      const before = await service.eventCount();
+      const refused = { code: 9, reason: "SETTING_OF_INSTANCE", field: `settings.${name}` };
+      for (const by of [owner.token, token]) {
+        assertRefused((await change(group, settings, of(organization), by)).refusal, refused);
+      }
+      assertRefused(await changeByGrpc(group, settings, organization), refused);
+      assert.equal(await service.eventCount(), before, "nothing of it was written");
+      // Back to the instance's is what it has in any case.
+      bodyOf(await change(group, { [name]: { reset: true } }, of(organization), owner.token));
+      const document = bodyOf(await peer.rest("GET", "/openapi.json"));
+      assert.match(JSON.stringify(document), new RegExp(`"${name}":\\{[^{}]*SETTING_OF_INSTANCE`));
+    });
+});
+
 describe("D89: what the instance has set is a floor (J16)", () => {
-  for (const [name, { group, demanded, looser, asStrict }] of Object.entries(cases)) {
+  for (const [name, { group, demanded, looser, asStrict, loosest }] of Object.entries(cases)) {
     it(`of ${name}: an organization is as strict, or stricter`, async () => {
       const organization = await addOrganization();
       const owner = await addMember(organization, ["ORG_OWNER"]);
@@ -195,9 +255,15 @@ describe("D89: what the instance has set is a floor (J16)", () => {
 
     it(`of ${name}: what is looser counts only while the instance lets it`, async () => {
       const organization = await addOrganization();
-      // What is built in demands nothing.
-      bodyOf(await change(group, { [name]: { reset: true } }));
       const [first = demanded] = looser;
+      // What is built in demands nothing, but for what organizations may only take away.
+      bodyOf(await change(group, { [name]: { reset: true } }));
+      if (loosest !== undefined) {
+        const answer = await change(group, { [name]: wish(first) }, of(organization));
+        const refused = { code: 9, reason: "LOOSER_THAN_INSTANCE", field: `settings.${name}` };
+        assertRefused(answer.refusal, refused);
+        bodyOf(await change(group, { [name]: wish(loosest) }));
+      }
       bodyOf(await change(group, { [name]: wish(first) }, of(organization)));
       assert.deepEqual(await read(group, name, of(organization)), { value: first });
       bodyOf(await change(group, { [name]: wish(demanded) }));
@@ -208,6 +274,11 @@ describe("D89: what the instance has set is a floor (J16)", () => {
       const refused = { code: 9, reason: "LOOSER_THAN_INSTANCE", field: `settings.${name}` };
       assertRefused((await change(group, again, of(organization))).refusal, refused);
       bodyOf(await change(group, { [name]: { reset: true } }));
+      if (loosest !== undefined) {
+        const { owner } = Object(await read(group, name, of(organization)));
+        assert.deepEqual(owner, builtInOwner);
+        bodyOf(await change(group, { [name]: wish(loosest) }));
+      }
       assert.deepEqual(await read(group, name, of(organization)), { value: first });
       // What it has is taken back in any case.
       bodyOf(await change(group, { [name]: wish(demanded) }));

@@ -118,7 +118,7 @@ describe("a user who is logged in", () => {
       const form = { grant_type: "authorization_code", code: value, redirect_uri: redirectUri };
       return peer.send(paths.token, form, basic(web));
     };
-    const { codeMs } = await peer.ports.settings.lifetimes(peer.at);
+    const { codeMs } = await peer.ports.settings.lifetimes(peer.at, peer.app.made.organization_id);
     const [young, old] = [await code(), await code()];
     peer.pass(codeMs - 5_000);
     assert.equal((await redeem(young)).status, 200);

@@ -78,6 +78,8 @@ if (missing.size > 0) {
     peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
   );
   await rareNotices(app, world);
+  const impersonation = { enable_impersonation: { set: true } };
+  await peer.rest("PATCH", "/settings/v3alpha/security", impersonation, { token: app.token });
   await rareTokens(told.deps(), app.made);
   // What a deleted instance leaves goes after a minute.
   if (missing.has("instance.contents.removed")) await delay(75_000);

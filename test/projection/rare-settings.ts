@@ -8,8 +8,8 @@ type Send = (
   body: JsonObject | JsonObject[],
 ) => Promise<{ status: number }>;
 
-/** A value of every property, by the path of its service; those of the instance alone say so. */
-const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
+/** A value of every property, by the path of its service, and others where an organization may not set the same. */
+const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] = [
   [
     "passwords",
     {
@@ -48,7 +48,7 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
       allowed_link_hosts: { value: ["login.example.com"] },
       related_origins: { value: ["https://login.example.com"] },
     },
-    true,
+    { enable_impersonation: false, allowed_frame_origins: { value: [] } },
   ],
   [
     "oidc",
@@ -57,7 +57,6 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
       ...{ refresh_token_idle_expiration: "3600s", refresh_token_expiration: "7200s" },
       ...{ authorization_code_lifetime: "30s", key_rotation_period: "86400s" },
     },
-    true,
   ],
 ];
 
@@ -65,6 +64,7 @@ const groups: [path: string, values: JsonObject, isOfInstanceOnly?: true][] = [
 const ofInstance: ReadonlySet<string> = new Set([
   "validate_org_domains",
   "force_mfa_administrators",
+  ...["key_rotation_period", "allowed_link_hosts", "related_origins"],
 ]);
 
 /** Languages have setters of their own. */
@@ -100,15 +100,14 @@ export async function rareSettings(send: Send, organizationId: string): Promise<
       }
     }
   };
-  for (const [path, values, isOfInstanceOnly] of groups) {
+  for (const [path, values, ofOrganization = {}] of groups) {
     const changesOf = (all: [string, unknown][]) => [
       Object.fromEntries(all.map(([name, set]) => [name, { set }])) as JsonObject,
       Object.fromEntries(all.map(([name]) => [name, { reset: true }])) as JsonObject,
     ];
     const all = Object.entries(values);
     await make(path, changesOf(all), [""]);
-    if (isOfInstanceOnly) continue;
-    const others = all.filter(([name]) => name !== "validate_org_domains");
+    const others = Object.entries({ ...values, ...ofOrganization });
     await make(path, changesOf(others), everywhere.slice(1));
   }
   await make("languages", ofLanguages);

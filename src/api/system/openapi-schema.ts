@@ -21,6 +21,7 @@ import {
 import type { MethodRule } from "../method-rule.ts";
 import { plainRules } from "../string-rules.ts";
 import { commentOf } from "./comments.ts";
+import { settingSentence } from "./setting-sentences.ts";
 
 export type JsonNames = MethodRule["jsonNames"];
 
@@ -152,6 +153,7 @@ export function describeField(field: DescField): string {
   const { cel } = getOption(field, fieldOption);
   return paragraphs(
     commentOf(`${field.parent.typeName}.${field.name}`),
+    settingSentence(field),
     ...cel.map(({ message }) => ruleSentence(message)),
   );
 }

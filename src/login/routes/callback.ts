@@ -9,7 +9,7 @@ import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import type { RouteParts } from "../route.ts";
-import { openPageContext, PageRefused } from "../page-context.ts";
+import { openPageContext, organizationOf, PageRefused } from "../page-context.ts";
 import type { LoginAnswer, LoginEndpoint, LoginRequestContext, LoginRequest } from "../web.ts";
 
 type Parameters = ReadonlyMap<string, string>;
@@ -98,7 +98,10 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       nonce: page.nonce,
       isTls: at.issuer.startsWith("https:"),
       formTargets: waiting.filter((each) => each !== undefined).filter((each) => each !== ""),
-      frameOrigins: await parts.frameOriginsOf(at.instanceId),
+      frameOrigins: await parts.frameOriginsOf({
+        instanceId: at.instanceId,
+        organizationId: await organizationOf(parts, at.instanceId, flow?.data),
+      }),
       hasForms: true,
     });
     const action = pathOf(request);

@@ -76,7 +76,8 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
     session === undefined
       ? asked
       : { ...asked, audience: await stillAddressed(parts, at, { ...asked, session }) };
-  const lifetimes = await settings.lifetimes(at);
+  const { organizationId } = wanted.client ?? wanted.user;
+  const lifetimes = await settings.lifetimes(at, organizationId);
   const issuedAt = now();
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
   const of: OidcSession | undefined =

@@ -3,6 +3,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { sessionById, sessions } from "../../resources/session/index.ts";
 import { users } from "../../resources/user/index.ts";
+import { allowsImpersonation } from "../../settings/security/index.ts";
 import { insertRow } from "../../storage/row-change.ts";
 import type { At, Issue, OidcSession, Ports, Tokens, User } from "../core/ports.ts";
 import {
@@ -45,11 +46,17 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
   async function stand(
     tx: Transaction,
     at: At,
-    user: User,
+    { user, clientId }: Pick<Issue, "user" | "clientId">,
     session: NonNullable<Issue["session"]>,
     isAgain: boolean,
   ): Promise<void> {
     const { instanceId } = at;
+    const { actor } = "open" in session ? session.open : session;
+    if (actor !== undefined) {
+      const client = await parts.clients.byId(at, clientId);
+      const concerned = [user.organizationId, client?.organizationId ?? user.organizationId];
+      if (!(await allowsImpersonation(tx, instanceId, concerned))) throw new Ended();
+    }
     await require(tx, users, { instanceId, id: user.id, state: "active" }, isAgain);
     if (!("open" in session)) {
       return require(tx, oidcSessions, { instanceId, id: session.id }, isAgain);
@@ -138,8 +145,7 @@ export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
           const unit = { sessionId: idOf(wanted), isAgain };
           for (const each of wanted.spend) await spendIn(db, tx, at, each, unit);
           // What stands for itself is checked whenever it is used.
-          if (wanted.session !== undefined)
-            await stand(tx, at, wanted.user, wanted.session, isAgain);
+          if (wanted.session !== undefined) await stand(tx, at, wanted, wanted.session, isAgain);
           await store(tx, at, wanted);
           isAgain = true;
         });

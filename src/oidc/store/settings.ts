@@ -17,8 +17,8 @@ export function settingStore({
   const security = securitySettingsReader(db);
   const languages = languageReader(db);
   return {
-    lifetimes: ({ instanceId }) =>
-      whenKnown(times(instanceId), (of) => ({
+    lifetimes: ({ instanceId }, organizationId) =>
+      whenKnown(times(instanceId, organizationId), (of) => ({
         accessTokenMs: of.accessTokenLifetimeMs,
         idTokenMs: of.idTokenLifetimeMs,
         refreshTokenIdleMs: of.refreshTokenIdleMs,
@@ -26,8 +26,12 @@ export function settingStore({
         codeMs: of.codeLifetimeMs,
       })),
     isTokenExchangeOn: ({ instanceId }) => features.isOn(instanceId, "oidc_token_exchange"),
-    isImpersonationOn: ({ instanceId }) =>
-      whenKnown(security(instanceId), ({ enableImpersonation }) => enableImpersonation),
+    async isImpersonationOn({ instanceId }, organizationIds) {
+      for (const organizationId of organizationIds) {
+        if (!(await security(instanceId, organizationId)).enableImpersonation) return false;
+      }
+      return true;
+    },
     uiLocales: ({ instanceId }) => whenKnown(languages(instanceId), ({ allowed }) => allowed),
     ownProjectId: ({ instanceId }) => ownProject(instanceId),
   };

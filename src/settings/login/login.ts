@@ -3,7 +3,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf, textsOf } from "../object/convert.ts";
-import { floorsOf } from "../object/floors.ts";
+import { organizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** In the order in which a login offers them. */
@@ -34,11 +34,8 @@ export const loginSettings = defineSettings(
   "login",
   ["instance", "org"],
   Object.keys(builtInLogin),
-  {
-    ofInstance: ["validate_org_domains", "force_mfa_administrators"],
-    onceOfOrganizations: ["validate_org_domains"],
-    floors: floorsOf(SetLoginSettingsSchema),
-  },
+  organizationRules(SetLoginSettingsSchema, builtInLogin),
+  ["validate_org_domains"],
 );
 
 /** What a new instance begins with (J16): more is demanded where others can reach it. */

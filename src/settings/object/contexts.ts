@@ -160,10 +160,10 @@ export async function changeSettings(
 /** What the instance has set that its organizations must be as strict as; read in the unit that writes theirs. */
 export async function demandedOf(
   tx: Transaction,
-  { aggregate, floors }: SettingsGroup,
+  { aggregate, rules }: SettingsGroup,
   instanceId: string,
 ): Promise<SetValues> {
-  if (Object.keys(floors).length === 0) return {};
+  if (Object.keys(rules.floors).length === 0) return {};
   return (await tx.load(aggregate, instanceId)).state;
 }
 

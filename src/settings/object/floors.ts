@@ -1,18 +1,36 @@
 import { type DescMessage, getOption } from "@bufbuild/protobuf";
-import { Floor, floor } from "#gen/idsvc/options/v1/options_pb.ts";
+import { Floor, built_in_demands, floor, of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
 import { failedPrecondition } from "../../errors.ts";
-import type { SettingValue } from "./settings.ts";
+import type { SettingValue, SetValues } from "./settings.ts";
 
 /** What values of the instance demand of its organizations, by property; of those that are not here, nothing. */
 export type Floors = Readonly<Record<string, Floor>>;
 
-/** The floors of a group, as the message that sets it says. */
-export const floorsOf = ({ fields }: DescMessage): Floors =>
-  Object.fromEntries(
-    fields
-      .map((field) => [field.name, getOption(field, floor)] as const)
-      .filter(([, each]) => each !== Floor.UNSPECIFIED),
-  );
+/** What organizations may make of a group of settings. */
+export type OrganizationRules = {
+  /** Properties that no organization can set: what one has stored does not count. */
+  ofInstance: readonly string[];
+  /** Those in which an organization is as strict as the instance, or stricter. */
+  floors: Floors;
+  /** What is built in and demands as much as what the instance has set. */
+  demanded: SetValues;
+};
+
+/** The same, as the options of the message say that sets them. */
+export function organizationRules({ fields }: DescMessage, builtIn: SetValues): OrganizationRules {
+  const floors = fields.map((field) => [field.name, getOption(field, floor)] as const);
+  const demanding = fields.filter((field) => getOption(field, built_in_demands));
+  return {
+    ofInstance: fields.filter((field) => getOption(field, of_instance)).map(({ name }) => name),
+    floors: Object.fromEntries(floors.filter(([, each]) => each !== Floor.UNSPECIFIED)),
+    demanded: Object.fromEntries(
+      demanding.flatMap(({ name }) => {
+        const value = builtIn[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+  };
+}
 
 type Compare = (value: SettingValue, demanded: SettingValue) => boolean;
 

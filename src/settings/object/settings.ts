@@ -14,7 +14,7 @@ import { on, type Projection, projection, touch } from "../../projection/project
 import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, int64, json, table, text } from "../../storage/table.ts";
 import type { Database } from "../../storage/database.ts";
-import { type Floors, isAsStrict, requireAsStrict } from "./floors.ts";
+import { isAsStrict, type OrganizationRules, requireAsStrict } from "./floors.ts";
 
 /** A value of a setting as it is stored: 64-bit numbers and durations as text. */
 export type SettingValue = string | boolean | string[];
@@ -72,10 +72,7 @@ export type SettingsGroup = {
   /** The contexts it can be set in. */
   levels: readonly OwnerRef["type"][];
   properties: readonly string[];
-  /** Those that no organization can set: what one has stored does not count. */
-  ofInstance: readonly string[];
-  /** Those in which an organization is as strict as the instance, or stricter. */
-  floors: Floors;
+  rules: OrganizationRules;
   events: AnyEvents<SettingEvent>;
   aggregate: Aggregate<SetValues, SettingEvent>;
   projection: Projection;
@@ -93,11 +90,7 @@ export type SettingsGroup = {
   ): SettingEvent[];
 };
 
-type Rules = {
-  ofInstance: readonly string[];
-  onceOfOrganizations: readonly string[];
-  floors: Floors;
-};
+const noRules: OrganizationRules = { ofInstance: [], floors: {}, demanded: {} };
 
 /**
  * Defines a group of settings: properties that can be set in some contexts, and fall back to the parent context and
@@ -110,14 +103,17 @@ export function defineSettings(
   name: string,
   levels: readonly OwnerRef["type"][],
   properties: readonly string[],
-  { ofInstance = [], onceOfOrganizations = [], floors = {} }: Partial<Rules> = {},
+  rules = noRules,
+  onceOfOrganizations: readonly string[] = [],
 ): SettingsGroup {
   const has = (level: OwnerRef["type"], property: string): boolean =>
-    level !== "org" || !ofInstance.includes(property) || onceOfOrganizations.includes(property);
+    level !== "org" ||
+    !rules.ofInstance.includes(property) ||
+    onceOfOrganizations.includes(property);
   const prefixes = levels.flatMap((level) =>
     properties.filter((property) => has(level, property)).map((each) => `${level}.${each}`),
   );
-  const group = { name, levels, properties, ofInstance, floors };
+  const group = { name, levels, properties, rules };
   return settingsGroup(group, prefixes, (level, property) => ({
     type: `${name}.${level}.${property}`,
     about: {},
@@ -132,7 +128,7 @@ export const defineManySettings = (
   name: string,
   levels: readonly OwnerRef["type"][],
 ): SettingsGroup => {
-  const group = { name, levels, properties: [], ofInstance: [], floors: {} };
+  const group = { name, levels, properties: [], rules: noRules };
   return settingsGroup(group, levels, (level, property) => ({
     type: `${name}.${level}`,
     about: { property },
@@ -140,7 +136,7 @@ export const defineManySettings = (
 };
 
 function settingsGroup(
-  group: Pick<SettingsGroup, "name" | "levels" | "properties" | "ofInstance" | "floors">,
+  group: Pick<SettingsGroup, "name" | "levels" | "properties" | "rules">,
   prefixes: readonly string[],
   eventOf: (
     level: OwnerRef["type"],
@@ -169,7 +165,7 @@ function settingsGroup(
     aggregate: aggregate(events, initial, evolve),
     projection: settingsProjection(name, events, types),
     decide(level, current, wished, demanded) {
-      if (level === "org") requireOwn(group, wished, demanded);
+      if (level === "org") requireOwn(group.rules, wished, demanded);
       return Object.entries(wished).flatMap(([property, change]): SettingEvent[] => {
         const { type, about } = eventOf(level, property);
         if ("reset" in change) {
@@ -184,30 +180,37 @@ function settingsGroup(
 
 /** Refuses what no organization may say. Back to the instance's is always open: its own value counts for nothing. */
 function requireOwn(
-  { ofInstance, floors }: Pick<SettingsGroup, "ofInstance" | "floors">,
+  { ofInstance, floors, demanded: builtIn }: OrganizationRules,
   wished: Readonly<Record<string, Change>>,
   demanded: SetValues,
 ): void {
   for (const [property, change] of Object.entries(wished)) {
     if (!("set" in change)) continue;
-    if (ofInstance.includes(property)) {
-      throw failedPrecondition(
-        "SETTING_OF_INSTANCE",
-        `${property} is set for the instance alone: leave it out, or leave out ctx and the header x-idsvc-orgid`,
-      );
-    }
-    requireAsStrict(floors, property, change.set, demanded[property]);
+    if (ofInstance.includes(property)) throw ofInstanceAlone(property);
+    requireAsStrict(floors, property, change.set, demanded[property] ?? builtIn[property]);
   }
+}
+
+function ofInstanceAlone(property: string) {
+  const [field, reason] = [`settings.${property}`, "SETTING_OF_INSTANCE"];
+  const description =
+    "set for the instance alone: leave it out, or leave out ctx and the header x-idsvc-orgid";
+  return failedPrecondition(reason, `${field}: ${description}`, {
+    violations: [{ field, description, reason }],
+    metadata: { property },
+  });
 }
 
 /** What an organization has set that counts there: neither what is the instance's alone, nor what is looser. */
 export function countingValues(
-  { ofInstance, floors }: SettingsGroup,
+  { rules }: SettingsGroup,
   own: SetValues,
-  demanded: SetValues,
+  ofInstance: SetValues,
 ): SetValues {
+  const { floors, demanded } = rules;
   const counts = ([property, value]: [string, SettingValue]): boolean =>
-    !ofInstance.includes(property) && isAsStrict(floors[property], value, demanded[property]);
+    !rules.ofInstance.includes(property) &&
+    isAsStrict(floors[property], value, ofInstance[property] ?? demanded[property]);
   const all = Object.entries(own);
   return all.every(counts) ? own : Object.fromEntries(all.filter(counts));
 }

@@ -10,5 +10,13 @@ export { oidcSettingsReader, type OidcTimes, rotationTimes } from "./oidc.ts";
 export const oidcSettingsModule: Module = {
   events: [oidcSettings.events],
   projections: [oidcSettings.projection],
-  services: (deps) => [service(OIDCSettingsService, oidcSettingsHandlers(deps))],
+  services: (deps) => {
+    const check = deps.tenancy.requireOnContext;
+    return [
+      service(OIDCSettingsService, oidcSettingsHandlers(deps), {
+        setOIDCSettings: check,
+        resolveOIDCSettings: check,
+      }),
+    ];
+  },
 };

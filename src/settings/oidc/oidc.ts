@@ -1,8 +1,17 @@
+import { SetOIDCSettingsSchema } from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
 import { type RotationTimes, usualTimes } from "../../resources/webkey/index.ts";
 import type { Database } from "../../storage/database.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { cachedRead } from "../../storage/read-cache.ts";
 import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
-import { defineSettings, type SettingValue } from "../object/settings.ts";
+import { organizationRules } from "../object/floors.ts";
+import {
+  countingValues,
+  defineSettings,
+  type SettingValue,
+  settingValues,
+} from "../object/settings.ts";
 
 /** What counts where the instance does not set a property (specification 10.13). */
 export const builtInTimes = {
@@ -14,8 +23,13 @@ export const builtInTimes = {
   key_rotation_period: "2592000s",
 } as const satisfies Record<string, SettingValue>;
 
-/** How long what an instance issues is valid. Organizations have none: tokens and keys are those of the instance. */
-export const oidcSettings = defineSettings("oidc", ["instance"], Object.keys(builtInTimes));
+/** How long what is issued is valid, set for an instance, or for an organization and what is issued to its apps. */
+export const oidcSettings = defineSettings(
+  "oidc",
+  ["instance", "org"],
+  Object.keys(builtInTimes),
+  organizationRules(SetOIDCSettingsSchema, builtInTimes),
+);
 
 export type OidcTimes = {
   accessTokenLifetimeMs: number;
@@ -45,16 +59,42 @@ export const oidcSettingsReader = (db: Database): SettingsReader<OidcTimes> =>
 
 /**
  * How the keys of instances rotate under these settings. What was signed before its life was shortened keeps the time it
- * was given: a key stays for as long as the built-in lifetimes at least.
+ * was given: a key stays for as long as the built-in lifetimes at least, and as the longest that counts in any organization.
  */
 export function rotationTimes(db: Database): (instanceId: string) => Promise<RotationTimes> {
   const read = oidcSettingsReader(db);
+  const longestOf = cachedRead(db, [settingValues], (instanceId) => longestLife(db, instanceId));
   return async (instanceId) => {
     const { keyRotationMs, accessTokenLifetimeMs, idTokenLifetimeMs } = await read(instanceId);
-    const { tokenLifeMs } = usualTimes;
+    const ofInstance = Math.max(accessTokenLifetimeMs, idTokenLifetimeMs);
+    const ofOrganizations = await longestOf(instanceId, "");
     return {
       periodMs: keyRotationMs,
-      tokenLifeMs: Math.max(accessTokenLifetimeMs, idTokenLifetimeMs, tokenLifeMs),
+      tokenLifeMs: Math.max(ofInstance, ofOrganizations, usualTimes.tokenLifeMs),
     };
   };
+}
+
+const signed = ["access_token_lifetime", "id_token_lifetime"];
+
+/** The longest life that an organization gives what keys sign, in milliseconds; 0 where none gives one. */
+async function longestLife(db: Database, instanceId: string): Promise<number> {
+  const t = db.table(settingValues);
+  const rows = await db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, instanceId),
+        eq(t.settingGroup, oidcSettings.name),
+        inArray(t.property, signed),
+      ),
+    );
+  const set = rows.filter(({ ownerType }) => ownerType === "instance");
+  const demanded = Object.fromEntries(set.map(({ property, value }) => [property, value]));
+  const lives = rows
+    .filter(({ ownerType }) => ownerType === "org")
+    .map(({ property, value }) => countingValues(oidcSettings, { [property]: value }, demanded))
+    .flatMap((counting) => Object.values(counting).map(millisecondsOf));
+  return Math.max(0, ...lives);
 }

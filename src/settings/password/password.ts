@@ -4,7 +4,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { setFirst, settingsReader, type ValueOf } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
-import { floorsOf } from "../object/floors.ts";
+import { organizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** What counts where no context sets a property (specification 10.13). */
@@ -23,7 +23,7 @@ export const passwordSettings = defineSettings(
   "password",
   ["instance", "org"],
   Object.keys(builtInPasswords),
-  { floors: floorsOf(SetPasswordSettingsSchema) },
+  organizationRules(SetPasswordSettingsSchema, builtInPasswords),
 );
 
 /** What a new instance begins with (J16): more is demanded where others can reach it. */

@@ -4,11 +4,19 @@ import type { Module } from "../../projection/module.ts";
 import { securitySettingsHandlers } from "./handlers.ts";
 import { securitySettings } from "./security.ts";
 
-export { type SecurityPolicy, securitySettingsReader } from "./security.ts";
+export { allowsImpersonation, type SecurityPolicy, securitySettingsReader } from "./security.ts";
 
 /** What an instance allows that is forbidden by default. */
 export const securitySettingsModule: Module = {
   events: [securitySettings.events],
   projections: [securitySettings.projection],
-  services: (deps) => [service(SecuritySettingsService, securitySettingsHandlers(deps))],
+  services: (deps) => {
+    const check = deps.tenancy.requireOnContext;
+    return [
+      service(SecuritySettingsService, securitySettingsHandlers(deps), {
+        setSecuritySettings: check,
+        resolveSecuritySettings: check,
+      }),
+    ];
+  },
 };

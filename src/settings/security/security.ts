@@ -1,6 +1,9 @@
+import { SetSecuritySettingsSchema } from "#gen/idsvc/settings/security/v3alpha/security_pb.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { textsOf } from "../object/convert.ts";
+import { organizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** What counts where the instance does not set a property (specification 10.13). */
@@ -11,11 +14,12 @@ export const builtInSecurity = {
   related_origins: [],
 } satisfies Record<string, SettingValue>;
 
-/** What an instance allows that is forbidden by default. No organization decides that for the others. */
+/** What an instance allows that is forbidden by default; an organization may forbid it again for itself. */
 export const securitySettings = defineSettings(
   "security",
-  ["instance"],
+  ["instance", "org"],
   Object.keys(builtInSecurity),
+  organizationRules(SetSecuritySettingsSchema, builtInSecurity),
 );
 
 export type SecurityPolicy = {
@@ -40,3 +44,19 @@ export const securitySettingsReader = (db: Database): SettingsReader<SecurityPol
       relatedOrigins: textsOf(value("related_origins")),
     }),
   );
+
+/**
+ * Whether the instance allows that people are acted for, and none of the organizations forbids it; judged in the unit that it is for,
+ * which cannot commit once that has changed.
+ */
+export async function allowsImpersonation(
+  tx: Transaction,
+  instanceId: string,
+  organizationIds: readonly string[],
+): Promise<boolean> {
+  const setIn = async (context: string) =>
+    (await tx.load(securitySettings.aggregate, context)).state["enable_impersonation"];
+  if (((await setIn(instanceId)) ?? builtInSecurity.enable_impersonation) !== true) return false;
+  for (const id of new Set(organizationIds)) if ((await setIn(id)) === false) return false;
+  return true;
+}

@@ -8,11 +8,6 @@ import { ofService, type Sample } from "./sample.ts";
 
 type Unknown = { request: JsonObject; reason: string };
 
-const unknownInstance: Unknown = {
-  request: { ctx: { instance_id: "404" } },
-  reason: "INSTANCE_NOT_FOUND",
-};
-
 const unknownOrganization: Unknown = {
   request: { ctx: { org_id: "404" } },
   reason: "ORGANIZATION_NOT_FOUND",
@@ -68,18 +63,18 @@ export const settingsSamples: Record<string, Sample> = {
   }),
   ...ofService(OIDCSettingsService.typeName, {
     SetOIDCSettings: setting(
-      unknownInstance,
+      unknownOrganization,
       (turn) => ({ id_token_lifetime: { set: `${turn + 60}s` } }),
       { id_token_lifetime: { set: "0s" } },
     ),
-    ResolveOIDCSettings: resolving(unknownInstance),
+    ResolveOIDCSettings: resolving(unknownOrganization),
   }),
   ...ofService(SecuritySettingsService.typeName, {
     SetSecuritySettings: setting(
-      unknownInstance,
+      unknownOrganization,
       (turn) => ({ enable_impersonation: { set: turn % 2 === 0 } }),
       { allowed_frame_origins: { set: { value: ["*"] } } },
     ),
-    ResolveSecuritySettings: resolving(unknownInstance),
+    ResolveSecuritySettings: resolving(unknownOrganization),
   }),
 };

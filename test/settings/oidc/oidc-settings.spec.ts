@@ -123,20 +123,82 @@ describe("OIDC settings", () => {
     }
   });
 
-  it("are of the instance alone: no organization and not the system has any", async () => {
+  it("are set for an organization, which inherits what it does not set", async () => {
+    const organization = await addOrganization();
+    const owner = await addMember(organization, ["ORG_OWNER"]);
+    bodyOf(await set({ access_token_lifetime: { set: "600s" } }));
+    const change = { access_token_lifetime: { set: "60s" }, id_token_lifetime: { set: "120s" } };
+    const { details } = bodyOf(await set(change, of(organization), owner));
+    assert.deepEqual(details.owner, { type: "OWNER_TYPE_ORG", id: organization });
+    const inherited = { ...builtIn, access_token_lifetime: { value: "600s", owner: instance } };
+    assert.deepEqual(bodyOf(await resolve(of(organization), owner)), {
+      details,
+      settings: {
+        ...inherited,
+        access_token_lifetime: { value: "60s" },
+        id_token_lifetime: { value: "120s" },
+      },
+    });
+    const read = oidcSettingsReader(deps.db);
+    const lives = async (...asked: [string, string?]) => {
+      const { accessTokenLifetimeMs, idTokenLifetimeMs } = await read(...asked);
+      return [accessTokenLifetimeMs, idTokenLifetimeMs];
+    };
+    assert.deepEqual(await lives(instanceId, organization), [60_000, 120_000]);
+    assert.deepEqual(await lives(instanceId), [600_000, 12 * hourMs]);
+    bodyOf(await set({ access_token_lifetime: { reset: true } }, of(organization), owner));
+    const settings = await settingsOf(of(organization));
+    assert.deepEqual(settings.access_token_lifetime, { value: "600s", owner: instance });
+    assert.deepEqual(
+      (await eventsOf("oidc", organization)).map(([type]) => type),
+      [
+        "oidc.org.access_token_lifetime.set",
+        "oidc.org.id_token_lifetime.set",
+        "oidc.org.access_token_lifetime.reset",
+      ],
+    );
+    bodyOf(await reset());
+  });
+
+  it("need policy.write in the organization, and policy.read to be read", async () => {
     const organization = await addOrganization();
     const change = { id_token_lifetime: { set: "60s" } };
-    const before = await settingsOf();
-    const refused = { code: 3, reason: "VALIDATION_FAILED", field: "ctx" };
-    assertRefused((await set(change, of(organization))).refusal, refused);
-    assertRefused((await resolve(of(organization))).refusal, refused);
-    const headers = { "x-idsvc-orgid": organization };
-    const byHeader = { code: 3, reason: "CONTEXT_INVALID", field: "ctx" };
-    assertRefused((await set(change, "", { headers })).refusal, byHeader);
-    assertRefused((await resolve("", { headers })).refusal, byHeader);
+    const stranger = await addMember(await addOrganization(), ["ORG_OWNER"]);
+    const viewer = await addMember(organization, ["ORG_OWNER_VIEWER"]);
+    bodyOf(await resolve(of(organization), viewer));
+    assertDenied(await set(change, of(organization), viewer), "policy.write");
+    for (const call of [
+      set(change, of(organization), stranger),
+      resolve(of(organization), stranger),
+    ])
+      assertRefused((await call).refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
+  });
+
+  it("keep keys for as long as the longest life that counts in an organization", async () => {
+    const timesOf = rotationTimes(deps.db);
+    const [one, other] = [await addOrganization(), await addOrganization()];
+    bodyOf(await set({ access_token_lifetime: { set: "172800s" } }, of(one)));
+    bodyOf(await set({ id_token_lifetime: { set: "86400s" } }, of(other)));
+    assert.equal((await timesOf(instanceId)).tokenLifeMs, 48 * hourMs);
+    // What is looser than the instance's counts for nothing.
+    bodyOf(await set({ access_token_lifetime: { set: "3600s" } }));
+    assert.equal((await timesOf(instanceId)).tokenLifeMs, 24 * hourMs);
+    bodyOf(await set({ id_token_lifetime: { set: "3600s" } }));
+    assert.equal((await timesOf(instanceId)).tokenLifeMs, 12 * hourMs);
+    bodyOf(await reset());
+    for (const id of [one, other]) {
+      const nothing = {
+        access_token_lifetime: { reset: true },
+        id_token_lifetime: { reset: true },
+      };
+      bodyOf(await set(nothing, of(id)));
+    }
+  });
+
+  it("are none of the system", async () => {
     const above = { code: 3, reason: "CONTEXT_INVALID", field: "ctx.system" };
+    const change = { id_token_lifetime: { set: "60s" } };
     assertRefused((await set(change, "?ctx.system=true")).refusal, above);
-    assert.deepEqual(await settingsOf(), before);
   });
 
   const wrong: [string, JsonObject, string?][] = [

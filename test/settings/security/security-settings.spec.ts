@@ -76,15 +76,52 @@ describe("security settings", () => {
     }
   });
 
-  it("are of the instance alone: no organization has any", async () => {
+  it("are set for an organization, which takes away what the instance allows", async () => {
     const organization = await addOrganization();
-    const refused = { code: 3, reason: "VALIDATION_FAILED", field: "ctx" };
-    assertRefused((await set({}, of(organization))).refusal, refused);
-    assertRefused((await resolve(of(organization))).refusal, refused);
-    const headers = { "x-idsvc-orgid": organization };
-    const byHeader = { code: 3, reason: "CONTEXT_INVALID", field: "ctx" };
-    assertRefused((await set({}, "", { headers })).refusal, byHeader);
-    assertRefused((await resolve("", { headers })).refusal, byHeader);
+    const owner = await addMember(organization, ["ORG_OWNER"]);
+    const [one, other] = ["https://app.example.com", "https://other.example.com"];
+    bodyOf(await set({ ...frames(one, other), enable_impersonation: { set: true } }));
+    const change = { ...frames(other), enable_impersonation: { set: false } };
+    const { details } = bodyOf(await set(change, of(organization), owner));
+    assert.deepEqual(details.owner, { type: "OWNER_TYPE_ORG", id: organization });
+    assert.deepEqual(bodyOf(await resolve(of(organization), owner)), {
+      details,
+      settings: {
+        ...builtIn,
+        enable_impersonation: { value: false },
+        allowed_frame_origins: { value: [other] },
+      },
+    });
+    const read = securitySettingsReader(deps.db);
+    const inForce = async (...asked: [string, string?]) => {
+      const { enableImpersonation, allowedFrameOrigins } = await read(...asked);
+      return [enableImpersonation, allowedFrameOrigins];
+    };
+    assert.deepEqual(await inForce(instanceId, organization), [false, [other]]);
+    assert.deepEqual(await inForce(instanceId, await addOrganization()), [true, [one, other]]);
+    bodyOf(await set(reset, of(organization), owner));
+    const types = (await eventsOf("security", organization)).map(([type]) => type);
+    assert.deepEqual(types, [
+      "security.org.enable_impersonation.set",
+      "security.org.allowed_frame_origins.set",
+      "security.org.enable_impersonation.reset",
+      "security.org.allowed_frame_origins.reset",
+    ]);
+    bodyOf(await set(reset));
+  });
+
+  it("need policy.write in the organization, and policy.read to be read", async () => {
+    const organization = await addOrganization();
+    const change = { enable_impersonation: { set: false } };
+    const stranger = await addMember(await addOrganization(), ["ORG_OWNER"]);
+    const viewer = await addMember(organization, ["ORG_OWNER_VIEWER"]);
+    bodyOf(await resolve(of(organization), viewer));
+    assertDenied(await set(change, of(organization), viewer), "policy.write");
+    for (const call of [
+      set(change, of(organization), stranger),
+      resolve(of(organization), stranger),
+    ])
+      assertRefused((await call).refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
   });
 
   for (const wrong of [

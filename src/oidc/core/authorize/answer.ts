@@ -34,7 +34,7 @@ export const authorizer =
     };
     if (isCode) {
       const code = newSecret("authorization_code");
-      const { codeMs } = await settings.lifetimes(at);
+      const { codeMs } = await settings.lifetimes(at, client.organizationId);
       const expiresAt = new Date(now().getTime() + codeMs);
       await tokens.storeCode(at, code, { ...allowed, redirectUri, codeChallenge }, expiresAt);
       return { code };

@@ -1,18 +1,21 @@
 import { invalidRequest } from "../../errors.ts";
-import type { Actor, At, User } from "../../ports.ts";
+import type { Actor, At, Client, User } from "../../ports.ts";
 import type { TokenParts } from "../grant.ts";
 
 /**
- * Whether somebody may act for another: the instance allows it at all, and the actor holds the permission where the other is.
+ * Whether somebody may act for another by a client: the instance allows it at all, the organizations of both the other and the client
+ * do not forbid it, and the actor holds the permission where the other is.
  * @throws OAuthError invalid_request: unacceptable by policy (RFC 8693 section 2.2.2)
  */
 export async function requireMayActFor(
   { settings, users }: Pick<TokenParts, "settings" | "users">,
   at: At,
-  actor: User,
-  subject: User,
+  { organizationId }: Pick<Client, "organizationId">,
+  { actor, subject }: { actor: User; subject: User },
 ): Promise<void> {
-  const may = (await settings.isImpersonationOn(at)) && (await users.mayActFor(at, actor, subject));
+  const may =
+    (await settings.isImpersonationOn(at, [subject.organizationId, organizationId])) &&
+    (await users.mayActFor(at, actor, subject));
   if (!may) throw invalidRequest("the actor may not act for the subject");
 }
 

@@ -35,7 +35,9 @@ export const tokenExchange: Grant = {
       if (actor === undefined && subject.needsActor) {
         throw invalidRequest("this type of subject_token needs an actor_token");
       }
-      if (actor !== undefined) await requireMayActFor(parts, at, actor.user, subject.user);
+      if (actor !== undefined) {
+        await requireMayActFor(parts, at, client, { actor: actor.user, subject: subject.user });
+      }
       const user = await activeUser(parts, at, client, subject.user.id);
       const own = await parts.settings.ownProjectId(at);
       const access = await accessOf(parts, at, client, subject, actor);
