@@ -45,13 +45,14 @@ const thirdParty = {
 };
 
 /**
- * Generates everything that follows from `proto/`: the TypeScript schema, and `comments.json`.
+ * Generates everything that follows from `proto/` and from pinned packages: the TypeScript schema with `comments.json`, and
+ * `third_party/`, the schemas of others that ours import.
  *
- * Works without a network; equal input gives equal bytes.
- * @param target folder to put `gen/` into, so that a check can generate aside and compare
+ * Works without a network; equal input gives equal bytes. The TypeScript is made of the third_party that is there.
+ * @param target folder to put both into, so that a check can generate aside and compare
  */
 export function generate(target: string = root): void {
-  const folder = join(root, "third_party");
+  const folder = join(target, "third_party");
   rmSync(folder, { recursive: true, force: true });
   generateThirdParty(folder);
   buf("generate", "--output", target);
@@ -111,13 +112,17 @@ function generateClient(gen: string): void {
 }
 
 /** Runs buf at the root of the repository. Its output goes to ours. */
-export function buf(...args: string[]): void {
+export const buf = (...args: string[]): void => void bufIn(root, args, "inherit");
+
+/** Runs buf in a folder, and gives what it prints unless that goes to ours. @throws Error with what buf says */
+export function bufIn(folder: string, args: string[], stdio: "inherit" | "pipe"): string | null {
   const binary = join(dirname(require.resolve("@bufbuild/buf-linux-x64/package.json")), "bin/buf");
   // Plugins are found by name, and run under the Node that runs this.
   const path = [dirname(process.execPath), join(root, "node_modules/.bin"), process.env["PATH"]];
-  execFileSync(binary, args, {
-    cwd: root,
-    stdio: "inherit",
+  return execFileSync(binary, args, {
+    cwd: folder,
+    encoding: "utf8",
+    stdio,
     env: { ...process.env, PATH: path.join(delimiter) },
   });
 }
@@ -138,6 +143,7 @@ export function generateThirdParty(folder: string): void {
 // needs the shape of the rules, their meaning comes from the descriptor at run time.
 function printFile(file: FileDescriptorProto): string {
   return [
+    "// From the descriptor in @bufbuild/protovalidate, of Buf Technologies, Inc. under the Apache License 2.0; options left out.",
     `syntax = "proto2";`,
     `package ${file.package};`,
     ...file.dependency.map((name) => `import "${name}";`),

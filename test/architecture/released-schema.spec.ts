@@ -1,0 +1,98 @@
+// Run: shared
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { refuseBreakingChanges } from "../../.ci/breaking.ts";
+import { bufIn } from "../../.ci/generate.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const target = "proto/idsvc/resources/action/v3alpha/target.proto";
+let clone = "";
+
+/** What a clone has of the schema: nothing that only a generator leaves in a working tree. */
+before(() => {
+  clone = mkdtempSync(join(tmpdir(), "idsvc-clone-"));
+  const asked = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"];
+  const schema = ["proto", "third_party", "buf.yaml"];
+  const files = execFileSync("git", [...asked, ...schema], { cwd: root, encoding: "utf8" });
+  for (const file of files.split("\0").filter((each) => each !== "")) {
+    cpSync(join(root, file), join(clone, file));
+  }
+});
+after(() => rmSync(clone, { recursive: true }));
+
+/** Changes a file of the clone for as long as the test runs. */
+function changed(file: string, change: (text: string) => string, then: () => void): void {
+  const path = join(clone, file);
+  const text = readFileSync(path, "utf8");
+  const other = change(text);
+  assert.notEqual(other, text);
+  writeFileSync(path, other);
+  try {
+    then();
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+describe("the schema of a clone, before anything is generated", () => {
+  it("builds, so that clients of any language can be made of it", () => {
+    bufIn(clone, ["build"], "pipe");
+  });
+
+  it("passes the linter", () => {
+    bufIn(clone, ["lint"], "pipe");
+  });
+
+  it("keeps what the last release promised", () => {
+    refuseBreakingChanges(clone);
+  });
+});
+
+describe("a change of the schema that breaks clients of the last release is refused", () => {
+  const breaks: readonly [string, string, (text: string) => string, RegExp][] = [
+    [
+      "a field that is gone",
+      target,
+      (text) => text.replace(/\n  \/\/[^\n]*\n  string name = \d+[^;]*;/, "\n"),
+      /field "\d+" with name "name" .*was deleted/,
+    ],
+    [
+      "a field of another number",
+      target,
+      (text) => text.replace(/(string name = )\d+/, "$199"),
+      /with name "name"/,
+    ],
+    [
+      "a method that is gone",
+      "proto/idsvc/resources/action/v3alpha/action_service.proto",
+      (text) => text.replace(/\n {2}rpc GetTarget\([^]*?\n {2}\}\n/, "\n"),
+      /RPC "GetTarget" .*was deleted/,
+    ],
+  ];
+  for (const [what, file, change, says] of breaks)
+    it(`${what}, and it is named`, () =>
+      changed(file, change, () =>
+        assert.throws(
+          () => refuseBreakingChanges(clone),
+          (error: Error) => {
+            assert.match(error.message, says);
+            assert.match(
+              error.message,
+              /breaks what the last release \(proto\/baseline\) promised/,
+            );
+            return true;
+          },
+        ),
+      ));
+
+  it("and one that adds a field is not", () =>
+    changed(
+      target,
+      (text) => text.replace(/message Target \{\n/, "$&  // What is new.\n  string fresh = 99;\n"),
+      () => refuseBreakingChanges(clone),
+    ));
+});
