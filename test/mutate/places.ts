@@ -11,6 +11,8 @@ export type Place = {
   spec: string;
   /** The title of the test. */
   test: string;
+  /** On which engine the test must go red: SQLite, where nothing else is said. `both` where the place is about data. */
+  engine?: "postgres" | "both";
 };
 
 export const places: readonly Place[] = JSON.parse(

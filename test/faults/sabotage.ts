@@ -1,0 +1,122 @@
+import { registerHooks } from "node:module";
+import { join, resolve } from "node:path";
+
+/** What is wrong with a service that was sabotaged: texts of its sources, and what stands in their place. */
+export type Sabotage = readonly { file: string; find: string; replace: string }[];
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** Sabotages by name. The faults of this folder must find each of them (`sabotage.spec.ts`). */
+export const sabotages = {
+  "SQLite acknowledges before it commits": [
+    {
+      file: "src/storage/sqlite/group-commit.ts",
+      find: "    const began = performance.now();\n",
+      replace: "    late?.();\n    const began = performance.now();\n",
+    },
+    {
+      file: "src/storage/sqlite/group-commit.ts",
+      find: "      commit.run();\n",
+      // What callers were told is done a moment later, or before the next batch.
+      replace: `      rollback.run();
+      late = () => {
+        late = undefined;
+        beginWrite.run();
+        writer.begin();
+        applyEach(batch);
+        commit.run();
+      };
+      setTimeout(() => late?.(), 100);
+`,
+    },
+    {
+      file: "src/storage/sqlite/group-commit.ts",
+      find: "    if (batch.length === 0 || !begin(batch)) return;\n    late?.();",
+      replace: "    if (batch.length === 0) return;\n    late?.();\n    if (!begin(batch)) return;",
+    },
+    {
+      file: "src/storage/sqlite/group-commit.ts",
+      find: "  let scheduled = false;\n",
+      replace: "  let scheduled = false;\n  let late;\n",
+    },
+  ],
+  "PostgreSQL acknowledges before it commits": [
+    {
+      file: "src/storage/postgres/connect.ts",
+      find: "PLACEHOLDER",
+      replace: "",
+    },
+  ],
+  "rows of projections are dropped": [
+    {
+      file: "src/eventstore/assemble.ts",
+      find: "      rows.push(...parts.catalog.reduce(recorded));",
+      replace: "      if (Math.random() < 0.9) rows.push(...parts.catalog.reduce(recorded));",
+    },
+  ],
+  "SQLite does not flush": [
+    {
+      file: "src/storage/sqlite/open.ts",
+      find: "synchronous = FULL",
+      replace: "synchronous = NORMAL",
+    },
+  ],
+  "SQLite writes on after a flush that failed": [
+    {
+      file: "src/storage/sqlite/group-commit.ts",
+      find: "      return giveUp(error);\n",
+      replace: "      return;\n",
+    },
+  ],
+  "a lost answer is taken for never happened": [
+    {
+      file: "src/storage/postgres/outcome.ts",
+      find: 'return row.results === null ? "void" : { results: row.results };',
+      replace: 'return "void";',
+    },
+  ],
+  "the feed drops events": [
+    {
+      file: "src/resources/event/watch.ts",
+      find: "        yield { sequence: event.sequence, event: toEvent",
+      replace:
+        "        if (event.sequence % 50n !== 0n) yield { sequence: event.sequence, event: toEvent",
+    },
+  ],
+  "codes count twice": [
+    {
+      file: "src/oidc/store/spend.ts",
+      find: "  tx.expectRows(table, isUnused, 1);\n",
+      replace: "",
+    },
+  ],
+} as const satisfies Record<string, Sabotage>;
+
+export type SabotageName = keyof typeof sabotages;
+
+const chosen = process.env["SABOTAGE"];
+
+/** What a process needs to be sabotaged: this very file is imported before the service. */
+export const sabotagedBy = (name: SabotageName) => ({
+  imports: [import.meta.filename],
+  env: { SABOTAGE: name },
+});
+
+// Imported by the process that is to be sabotaged; the sources on the disk stay as they are.
+if (chosen !== undefined) sabotage(sabotages[chosen as SabotageName]);
+
+function sabotage(edits: Sabotage): void {
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      const own = edits.filter(({ file }) => url === `file://${join(root, file)}`);
+      if (own.length === 0) return loaded;
+      const source = own.reduce((text, { file, find, replace }) => {
+        if (text.split(find).length !== 2)
+          throw new Error(`${file} is not as its sabotage expects`);
+        return text.replace(find, () => replace);
+      }, String(loaded.source));
+      return { ...loaded, source };
+    },
+  });
+}
