@@ -50,7 +50,7 @@ export type Call = Incoming & {
   guard: Scope["guard"];
   /** Aborts the work of the call: the caller has gone, or the deadline has passed. */
   abort: AbortController | undefined;
-  /** Whether the caller has gone. */
+  /** Whether nobody waits for the call any more. */
   gone: boolean;
   onGone: (() => void) | undefined;
 };
@@ -113,7 +113,7 @@ export function compose<R>(
   }, work);
 }
 
-/** Tells a running call that its caller has gone. */
+/** Tells a running call that nobody waits for it any more: its caller has gone, or its deadline has passed. */
 export function leave(call: Call): void {
   call.gone = true;
   call.abort?.abort();

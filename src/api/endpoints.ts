@@ -1,4 +1,4 @@
-import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Scope } from "../authz/context.ts";
 import { messageOf } from "../authz/response-cache.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -93,5 +93,5 @@ async function* messages(
   type: DescMessage,
   inits: AsyncIterable<MessageInitShape<DescMessage>>,
 ): AsyncIterable<Message> {
-  for await (const init of inits) yield create(type, init);
+  for await (const init of inits) yield messageOf(type, init);
 }

@@ -268,6 +268,7 @@ function depsOf(
       listMax: config.listLimitMax,
       historyDefault: config.historyLimitDefault,
       historyMax: config.historyLimitMax,
+      followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
     },
     budgets,
     proveDomain: createDomainProof(outside),

@@ -83,6 +83,8 @@ export function loadConfig(input: ConfigInput): Config {
     listLimitMax: read(options.listLimitMax),
     historyLimitDefault: read(options.historyLimitDefault),
     historyLimitMax: read(options.historyLimitMax),
+    followersPerCaller: read(options.followersPerCaller),
+    followers: read(options.followers),
     rateLimit: read(options.rateLimit),
     logAddresses: read(options.logAddresses),
     metricsPort: read(options.metricsPort),

@@ -43,7 +43,14 @@ export type Deps = {
   /** Of the running service. */
   version: string;
   now: () => Date;
-  limits: { listDefault: number; listMax: number; historyDefault: number; historyMax: number };
+  limits: {
+    listDefault: number;
+    listMax: number;
+    historyDefault: number;
+    historyMax: number;
+    /** How many may follow logs at once, in this process. */
+    followers: { ofCaller: number; inAll: number };
+  };
   /** Refuses addresses that the service must not call (X13), naming the field that holds the url. */
   checkUrl: (url: string, field: string) => void;
   /** Looks up whether the token of a domain is in its place, by the guarded way out (X13). */

@@ -1,8 +1,13 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { threadMs } from "../storage/thread-time.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { Bring, MigratableDatabase, Shadow } from "../storage/database.ts";
 import type { AnyTable } from "../storage/table.ts";
 
-const batchSize = 1_000;
+const [fewest, most] = [10, 1_000];
+// So long a batch may take the processor while others wait for the event loop.
+const aimedMs = 10;
+const [slower, faster] = [0.5, 1.25];
 const rounds = 3;
 
 type Parts = { db: MigratableDatabase; events: EventStore; onProgress?: (events: number) => void };
@@ -26,12 +31,15 @@ async function withReplay<T>(
   const shadow = await db.shadow(tables);
   const positions = new Map<string, bigint>();
   let replayed = 0;
+  let batchSize = 50;
+  let turnBegan = threadMs();
   const bring: Bring = async (heads, apply) => {
     for (const [instanceId, last] of heads) {
       for (;;) {
         const after = positions.get(instanceId) ?? 0n;
         if (after >= last) break;
-        const limit = Number(last - after < batchSize ? last - after : batchSize);
+        const limit = Math.min(Number(last - after), Math.round(batchSize));
+        const batchBegan = threadMs();
         const batch = await events.read({ instanceId, after, limit });
         const changes = batch.flatMap((event) =>
           events.reduce(event).filter(({ table }) => wanted.has(table)),
@@ -40,6 +48,15 @@ async function withReplay<T>(
         positions.set(instanceId, batch.at(-1)?.sequence ?? last);
         replayed += batch.length;
         onProgress?.(replayed);
+        const took = threadMs() - batchBegan;
+        if (batch.length >= Math.round(batchSize)) {
+          batchSize *= Math.min(Math.max(aimedMs / Math.max(took, 1), slower), faster);
+          batchSize = Math.min(Math.max(batchSize, fewest), most);
+        }
+        // Not after each of the last few: units that come meanwhile would have to be replayed before the end.
+        if (threadMs() - turnBegan < aimedMs) continue;
+        await nextTurn();
+        turnBegan = threadMs();
       }
     }
   };

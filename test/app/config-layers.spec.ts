@@ -62,6 +62,8 @@ describe("layers", () => {
       IDSVC_LIST_LIMIT_MAX: "3",
       IDSVC_HISTORY_LIMIT_DEFAULT: "2",
       IDSVC_HISTORY_LIMIT_MAX: "3",
+      IDSVC_FOLLOWERS: "9",
+      IDSVC_FOLLOWERS_PER_CALLER: "4",
       IDSVC_RATE_LIMIT: "5",
       IDSVC_LOG_ADDRESSES: "hashed",
       IDSVC_METRICS_PORT: "9464",

@@ -1,5 +1,5 @@
 import { callerGone, deadlineExceeded } from "../../errors.ts";
-import type { InterceptorFactory } from "../call.ts";
+import { type InterceptorFactory, leave } from "../call.ts";
 
 /**
  * Ends a call at the earlier of what the client allows and what the method allows (A8), and when the client
@@ -17,8 +17,8 @@ export const deadline = (): InterceptorFactory => (rule) => (call, next) => {
       clearTimeout(timer);
     };
     const expire = () => {
-      call.abort?.abort();
       reject(deadlineExceeded("DEADLINE_EXCEEDED", `the call took longer than ${ms} ms`));
+      leave(call);
     };
     // Most calls are over within the turn of the event loop that they came in: those need no timer.
     setImmediate(() => {

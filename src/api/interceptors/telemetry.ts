@@ -70,4 +70,8 @@ function note(
 }
 
 // Those that are answered with 429.
-const tooOften: ReadonlySet<string> = new Set(["RATE_LIMITED", "BUDGET_SPENT"]);
+const tooOften: ReadonlySet<string> = new Set([
+  "RATE_LIMITED",
+  "BUDGET_SPENT",
+  "FOLLOWERS_TOO_MANY",
+]);

@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import { writtenAs } from "../../authz/response-cache.ts";
 import type { DomainError } from "../../errors.ts";
 import { callEndpoint, type StreamEndpoint } from "../endpoint.ts";
 import { toDomainError } from "../errors.ts";
@@ -108,7 +109,7 @@ async function serve(
   try {
     if (opened !== undefined) {
       for await (const message of flowing(exchange, opened.result)) {
-        await send(frame(encode(framing.codec, rule, message)));
+        await send(framed(framing.codec, rule, message));
       }
     }
   } catch (thrown) {
@@ -119,7 +120,9 @@ async function serve(
   pieces.end(framing.trailers(failure));
 }
 
-function encode(codec: Codec, rule: MethodRule, message: Message): Uint8Array {
-  const written = codec.write(rule, message);
-  return typeof written === "string" ? Buffer.from(written) : written;
-}
+/** A message in its frame; of one that is sent to many, the frame is made once. */
+const framed = (codec: Codec, rule: MethodRule, message: Message): Uint8Array =>
+  writtenAs(message, `frame of ${codec.name}`, (it) => {
+    const written = codec.write(rule, it);
+    return frame(typeof written === "string" ? Buffer.from(written) : written);
+  });

@@ -89,7 +89,9 @@ async function sendLines(
     "cache-control": "no-store",
   });
   try {
-    for await (const message of flowing(exchange, result)) await lines.write(`${write(message)}\n`);
+    const line = (message: Message) =>
+      writtenAs(message, "line", (it) => Buffer.from(`${write(it)}\n`));
+    for await (const message of flowing(exchange, result)) await lines.write(line(message));
   } catch (thrown) {
     const error = restError(toDomainError(thrown, exchange.requestId), jsonNames);
     await lines.write(`${JSON.stringify({ error })}\n`);

@@ -7,7 +7,10 @@ import { toEvent } from "./convert.ts";
 import { originIn, refusalSearch, toRefusal } from "./refusals/queries.ts";
 import { type HomesOf, originShower, originFormatter } from "./origins.ts";
 import { eventQueries, logOf } from "./queries.ts";
-import { eventFormatter } from "./event-formatter.ts";
+import { eventFormatterIn } from "../../texts/event-texts.ts";
+import { eventFormatter, readerLanguage } from "./event-formatter.ts";
+import { eventFeeds } from "./feed.ts";
+import { createFollowers } from "./followers.ts";
 import { watch } from "./watch.ts";
 
 export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof EventService> {
@@ -16,6 +19,9 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
   const originsFor = originFormatter(deps, homesOf);
   const show = originShower(homesOf);
   const searchRefused = refusalSearch(deps);
+  const languageOf = readerLanguage(deps.db);
+  const join = eventFeeds({ ...deps, queries, homesOf });
+  const followers = createFollowers(deps.limits.followers);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));
@@ -36,9 +42,11 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
       return { details: toListDetails(found), result };
     },
 
-    async *watchEvents(request, scope) {
-      const format = await formatterFor(scope);
-      yield* watch({ db: deps.db, queries, format, originsFor }, request, scope);
-    },
+    watchEvents: (request, scope) =>
+      followers.admit(scope, async function* () {
+        const language = await languageOf(scope);
+        const format = await eventFormatterIn(language);
+        yield* watch({ queries, join, language, format }, request, scope);
+      }),
   };
 }

@@ -41,7 +41,7 @@ export const originShower =
     return (origin) => {
       const { personId } = origin;
       const home = personId === undefined ? undefined : homes.get(personId);
-      return shown(origin, isOpen(personId, home));
+      return shownOrigin(origin, isOpen(personId, home));
     };
   };
 
@@ -63,7 +63,7 @@ export function originFormatter(
 }
 
 /** Whether a reader may see where somebody was, by what is known of that person. */
-function isOpenTo({ caller, permissions: granted }: Caller) {
+export function isOpenTo({ caller, permissions: granted }: Caller) {
   const isOfSystem = caller.kind === "system";
   const everywhere = permissions.some((each) => granted.holds(each, { type: "instance" }));
   return (personId: string | undefined, organizationId?: string): boolean => {
@@ -76,7 +76,11 @@ function isOpenTo({ caller, permissions: granted }: Caller) {
   };
 }
 
-function shown({ seen, sessionId, flowId, familyId, actorIds }: Origin, isOpen: boolean): Shown {
+/** What is shown of where something was done from. */
+export function shownOrigin(
+  { seen, sessionId, flowId, familyId, actorIds }: Origin,
+  isOpen: boolean,
+): Shown {
   return {
     ...(isOpen ? seen : undefined),
     sessionId: sessionId ?? "",

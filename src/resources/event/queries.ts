@@ -1,8 +1,18 @@
-import type { EventSearchFilter } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
+import { toJsonString } from "@bufbuild/protobuf";
+import {
+  type EventSearchFilter,
+  EventSearchFilterSchema,
+} from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Deps } from "../../projection/module.ts";
-import { applicableLimit, type Found, isOneOf, type Page } from "../../projection/search.ts";
+import {
+  applicableLimit,
+  type Found,
+  isOneOf,
+  type Limits,
+  type Page,
+} from "../../projection/search.ts";
 import {
   and,
   asc,
@@ -21,7 +31,7 @@ import { current } from "../../storage/read-cache.ts";
 import { retentionReader } from "../instance/index.ts";
 import { condition, position } from "./conditions.ts";
 
-type Parts = Pick<Deps, "db" | "events" | "limits" | "now" | "organizations">;
+type Parts = Pick<Deps, "db" | "events" | "now" | "organizations"> & { limits: Limits };
 
 /** An event whose payload may be left out, where the page would be too large. */
 export type FoundEvent = LoggedEvent & { isPayloadOmitted: boolean };
@@ -38,9 +48,12 @@ const mostBytesAPage = 4 << 20;
 const mostLooked = 10_000n;
 const mostBytesAStep = 1 << 20;
 
-/** A part of the log for a watcher. */
-export type Step = {
-  events: LoggedEvent[];
+/** What a caller may see of a log and asks for: two views of one key show the same. */
+export type LogView = { key: string; conditions: readonly (SQL | undefined)[] };
+
+/** Where the events of a part of the log are, and how large. */
+export type Looked = {
+  found: readonly Sized[];
   /** How far the log has been looked through. */
   reached: bigint;
   /** There is nothing behind it yet. */
@@ -53,28 +66,29 @@ export function eventQueries(parts: Parts) {
   const heads = db.table(sequences);
   const readLog = logReader(parts);
 
-  // System callers see every log; others what is owned where they hold the permission.
-  async function visible({ caller, context, instanceId, permissions, policy }: Scope) {
-    const within =
-      context.type === "organization" ? isOwnedBy(t, [context.organizationId]) : undefined;
-    if (caller.kind === "system") return within;
+  /** The organizations whose events the caller sees, in order; absent where that is everything: system callers see every log. */
+  async function visibleTo(scope: Scope): Promise<string[] | undefined> {
+    const { caller, context, instanceId, permissions, policy } = scope;
+    const named = context.type === "organization" ? [context.organizationId] : undefined;
+    if (caller.kind === "system") return named;
     const reach = permissions.reach(policy.read);
-    if (reach.everywhere) return within;
+    if (reach.everywhere) return named;
     const alive: string[] = [];
     for (const id of reach.organizations) {
+      if (named?.includes(id) === false) continue;
       if ((await organizations.byId(instanceId, id)) !== undefined) alive.push(id);
     }
-    return and(within, isOwnedBy(t, alive));
+    return alive.sort();
   }
 
-  const conditions = async (scope: Scope, filters: readonly EventSearchFilter[]) => [
-    await visible(scope),
-    ...filters.map((each) => condition(t, events.eventTypes, each)),
-  ];
+  const matching = (filters: readonly EventSearchFilter[]) =>
+    filters.map((each) => condition(t, events.eventTypes, each));
 
   return {
     async search(scope: Scope, filters: EventSearchFilter[], page: Page): Promise<EventsFound> {
-      return readLog.page(logOf(scope), await conditions(scope, filters), page);
+      const visible = await visibleTo(scope);
+      const conditions = [visible && isOwnedBy(t, visible), ...matching(filters)];
+      return readLog.page(logOf(scope), conditions, page);
     },
 
     /** The last position of the log. */
@@ -86,14 +100,26 @@ export function eventQueries(parts: Parts) {
       return row?.last ?? 0n;
     },
 
-    /** What follows a position: up to `most` events, or fewer where they are large, but never none of them. */
-    async next(
-      scope: Scope,
-      filters: EventSearchFilter[],
-      from: { after: bigint; most: number },
-    ): Promise<Step> {
-      return readLog.step(logOf(scope), await conditions(scope, filters), from);
+    /** Gives the view of a caller, as it is whenever it is asked for. */
+    viewer(filters: readonly EventSearchFilter[]): (scope: Scope) => Promise<LogView> {
+      const asked = filters.map((each) => toJsonString(EventSearchFilterSchema, each)).join();
+      const kept = matching(filters);
+      return async (scope) => {
+        const visible = await visibleTo(scope);
+        return {
+          key: `${visible?.join() ?? "*"} ${asked}`,
+          conditions: [visible && isOwnedBy(t, visible), ...kept],
+        };
+      };
     },
+
+    /** Looks for what follows a position: up to `most` events, or fewer where they are large, but never none of them. */
+    look: (instanceId: string, view: LogView, from: { after: bigint; most: number }) =>
+      readLog.step(instanceId, view.conditions, from),
+
+    /** Reads events that were found. */
+    open: (instanceId: string, found: readonly Sized[]) =>
+      readLog.read(instanceId, found, mostBytesAStep),
   };
 }
 
@@ -169,6 +195,8 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
   }
 
   return {
+    read,
+
     async page(
       instanceId: string,
       filters: readonly (SQL | undefined)[],
@@ -204,7 +232,7 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
       instanceId: string,
       filters: readonly (SQL | undefined)[],
       { after, most }: { after: bigint; most: number },
-    ): Promise<Step> {
+    ): Promise<Looked> {
       const end = position(after + mostLooked);
       const where = and(
         eq(t.instanceId, instanceId),
@@ -228,7 +256,7 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
       const looked = last < end ? last : end;
       const reached = isAll ? looked : (taken.at(-1)?.sequence ?? looked);
       return {
-        events: await read(instanceId, taken, mostBytesAStep),
+        found: taken,
         reached: reached < after ? after : reached,
         isHead: reached >= last,
       };
@@ -236,7 +264,8 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
   };
 }
 
-type Sized = { sequence: bigint; size: number };
+/** Where an event stands, and the length of its payload. */
+export type Sized = { sequence: bigint; size: number };
 
 const largestOffset = 2n ** 53n;
 

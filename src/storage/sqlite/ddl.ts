@@ -1,3 +1,4 @@
+import type SqliteDatabase from "better-sqlite3";
 import { events, rowCounts } from "../kernel-tables.ts";
 import { type AnyTable, type ColumnKind, columnName } from "../table.ts";
 
@@ -30,19 +31,38 @@ export const addColumn = (table: AnyTable, key: string): string => {
   return `ALTER TABLE "${table.name}" ADD COLUMN "${columnName(key)}" ${columnType(column)}`;
 };
 
-/**
- * Indexes and triggers, made after the rows so that a rebuild fills a bare table; without those that are there already.
- */
+/** Indexes and triggers, without those that are there already. */
 export function decorateTable(table: AnyTable, present: ReadonlySet<string> = new Set()): string[] {
-  const indexes = table.indexes.map(({ columns, unique }): Decoration => {
+  const indexes = table.indexes.map(({ columns }, at): Decoration => {
     const name = indexName(table, columns);
-    const index = `CREATE ${unique ? "UNIQUE " : ""}INDEX "${name}" ON "${table.name}" (${list(columns)})`;
-    return [name, index];
+    return [name, ...createIndexes(table).slice(at, at + 1)];
   });
   const guards = table.name === events.name ? guardEvents(table) : [];
-  return [...indexes, ...countTriggers(table), ...guards]
+  const counts = countTriggers(table).map(([name, ...statements]): Decoration => {
+    return [name, ...(name === countedIn(table.name) ? [countRows(table)] : []), ...statements];
+  });
+  return [...indexes, ...counts, ...guards]
     .filter(([name]) => !present.has(name))
     .flatMap(([, ...statements]) => statements);
+}
+
+/** The indexes of a table, which may have another name. SQLite renames no index, so those of a copy end otherwise. */
+export const createIndexes = (table: AnyTable, name = table.name, ending = ""): string[] =>
+  table.indexes.map(
+    ({ columns, unique }) =>
+      `CREATE ${unique ? "UNIQUE " : ""}INDEX "${indexName(table, columns)}${ending}" ON "${name}" (${list(columns)})`,
+  );
+
+/** How the names of a table's indexes end: with every rebuild the other way. */
+export const indexEndings = ["", "__2"] as const;
+
+export function endingOf(connection: SqliteDatabase.Database, table: AnyTable): string {
+  const [index] = table.indexes;
+  if (index === undefined) return indexEndings[0];
+  const name = `${indexName(table, index.columns)}${indexEndings[1]}`;
+  const find = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ? AND tbl_name = ?";
+  const isThere = connection.prepare(find).pluck().get(name, table.name) !== undefined;
+  return indexEndings[isThere ? 1 : 0];
 }
 
 export const indexName = (table: AnyTable, columns: string[]): string =>
@@ -50,24 +70,29 @@ export const indexName = (table: AnyTable, columns: string[]): string =>
 
 type Decoration = [name: string, ...statements: string[]];
 
-function countTriggers(table: AnyTable): Decoration[] {
+const countedIn = (name: string): string => `${name}_counted_in`;
+
+const countRows = ({ name, countedBy = "" }: AnyTable): string =>
+  `INSERT INTO "${rowCounts.name}" SELECT '${name}', "${columnName(countedBy)}", count(*) FROM "${name}"
+     WHERE true GROUP BY 2 ON CONFLICT DO UPDATE SET rows = excluded.rows`;
+
+/** What counts the rows that come and go, of a table that may have another name: they are counted under that. */
+export function countTriggers(table: AnyTable, name = table.name): Decoration[] {
   if (table.countedBy === undefined) return [];
   const column = columnName(table.countedBy);
   const counts = rowCounts.name;
-  const [into, out] = [`${table.name}_counted_in`, `${table.name}_counted_out`];
+  const [into, out] = [countedIn(name), `${name}_counted_out`];
   return [
     [
       into,
-      `INSERT INTO "${counts}" SELECT '${table.name}', "${column}", count(*) FROM "${table.name}"
-         WHERE true GROUP BY 2 ON CONFLICT DO UPDATE SET rows = excluded.rows`,
-      `CREATE TRIGGER "${into}" AFTER INSERT ON "${table.name}" BEGIN
-         INSERT INTO "${counts}" VALUES ('${table.name}', NEW."${column}", 1)
+      `CREATE TRIGGER "${into}" AFTER INSERT ON "${name}" BEGIN
+         INSERT INTO "${counts}" VALUES ('${name}', NEW."${column}", 1)
          ON CONFLICT DO UPDATE SET rows = rows + 1; END`,
     ],
     [
       out,
-      `CREATE TRIGGER "${out}" AFTER DELETE ON "${table.name}" BEGIN
-         UPDATE "${counts}" SET rows = rows - 1 WHERE table_name = '${table.name}' AND counted = OLD."${column}"; END`,
+      `CREATE TRIGGER "${out}" AFTER DELETE ON "${name}" BEGIN
+         UPDATE "${counts}" SET rows = rows - 1 WHERE table_name = '${name}' AND counted = OLD."${column}"; END`,
     ],
   ];
 }

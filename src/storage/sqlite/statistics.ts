@@ -1,7 +1,7 @@
 import type SqliteDatabase from "better-sqlite3";
 import { storeFacts } from "../kernel-tables.ts";
 import type { AnyTable } from "../table.ts";
-import { indexName } from "./ddl.ts";
+import { endingOf, indexName } from "./ddl.ts";
 
 const rows = 1_000_000;
 /** Of these, how many have the first column of a key in common: the instance, nearly always. */
@@ -20,7 +20,7 @@ export function stateStatistics(
   connection: SqliteDatabase.Database,
   tables: readonly AnyTable[],
 ): void {
-  const wanted = tables.flatMap(statisticsOf);
+  const wanted = tables.flatMap((table) => statisticsOf(table, endingOf(connection, table)));
   if (hasAll(connection, wanted)) return;
   // Makes the table of statistics; this one has a handful of rows.
   connection.exec(`ANALYZE "${storeFacts.name}"`);
@@ -35,14 +35,14 @@ export function stateStatistics(
 
 type Statistic = readonly [table: string, index: string, stat: string];
 
-function statisticsOf(table: AnyTable): Statistic[] {
+function statisticsOf(table: AnyTable, ending: string): Statistic[] {
   return [
     // The primary key goes by the name of the table.
     [table.name, table.name, selectivity(table.key.length)],
     ...table.indexes.map(
       (index): Statistic => [
         table.name,
-        indexName(table, index.columns),
+        `${indexName(table, index.columns)}${ending}`,
         selectivity(index.columns.length),
       ],
     ),
