@@ -61,15 +61,16 @@ describe("a user who is logged in", () => {
   before(async () => {
     agent = await signedIn(peer, web, alice.loginName);
   });
-  const told = async (more: Record<string, string | undefined>, client = web) =>
+  const answered = async (more: Record<string, string | undefined>, client = web) =>
     answerOf(await ask(more, client, agent));
   const idTokenOf = async (more: Record<string, string | undefined>) =>
     decodeJwt(
-      (await told({ response_type: "id_token", nonce: "n", ...more }, imp)).get("id_token") ?? "",
+      (await answered({ response_type: "id_token", nonce: "n", ...more }, imp)).get("id_token") ??
+        "",
     );
 
   it("gets a code without a page, and the state", async () => {
-    const answer = await told({});
+    const answer = await answered({});
     assert.match(answer.get("code") ?? "", /^idsvc_ac_[0-9a-z]{9}[\w-]{43}$/);
     assert.equal(answer.get("state"), "a-state");
     assert.equal(answer.get("iss"), peer.issuer);
@@ -143,7 +144,7 @@ describe("a user who is logged in", () => {
   });
 
   it("gets no access token for id_token alone, and its scope's claims in the ID token", async () => {
-    const answer = await told(
+    const answer = await answered(
       { response_type: "id_token", nonce: "n", scope: "openid profile" },
       imp,
     );
@@ -179,10 +180,10 @@ describe("a user who is logged in", () => {
 
   it("is found by an id_token_hint, also by an expired one; nobody else is", async () => {
     const { id_token: hint } = Object.fromEntries(
-      await told({ response_type: "id_token", nonce: "n" }, imp),
+      await answered({ response_type: "id_token", nonce: "n" }, imp),
     );
     peer.pass(13 * 3_600_000);
-    const fitting = await told({ prompt: "none", id_token_hint: hint });
+    const fitting = await answered({ prompt: "none", id_token_hint: hint });
     assert.match(fitting.get("code") ?? "", /^idsvc_ac_/);
     const bob = await addPersonNamed(peer);
     const ofBob = await signedIn(peer, web, bob.loginName);
@@ -211,7 +212,7 @@ describe("a user who is logged in", () => {
   });
 
   it("prompt consent of an app of the user's own organization needs no page", async () => {
-    assert.match((await told({ prompt: "consent" })).get("code") ?? "", /^idsvc_ac_/);
+    assert.match((await answered({ prompt: "consent" })).get("code") ?? "", /^idsvc_ac_/);
   });
 
   it("does not get in where a role is needed: access_denied", async () => {

@@ -3,55 +3,18 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { decodeJwt } from "jose";
-import {
-  type Answer,
-  assertRefused,
-  basic,
-  type MadeClient,
-  paths,
-  startOidc,
-} from "../support/oidc.ts";
+import { assertRefused, basic, paths } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
+import { startExchange } from "./exchange-peer.ts";
 
-const service = await startOidc({ env: { IDSVC_FEATURE_OIDC_TOKEN_EXCHANGE: "true" } });
+const exchange = await startExchange();
+const { service, web, user, type, subjectOf, actorOf, ask } = exchange;
+const { allowImpersonation, addImpersonator } = exchange;
 const { issuer, addClient, addPerson, tokensFor, introspect, post, events } = service;
 after(() => service[Symbol.asyncDispose]());
 
-const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`;
 const userIdType = "urn:idsvc:params:oauth:token-type:user_id";
-const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
-const web = await addClient({
-  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
-  grant_types: [
-    "OIDC_GRANT_TYPE_AUTHORIZATION_CODE",
-    "OIDC_GRANT_TYPE_REFRESH_TOKEN",
-    "OIDC_GRANT_TYPE_TOKEN_EXCHANGE",
-  ],
-});
 const seconds = () => Math.floor(service.now().getTime() / 1000);
-const user = await addPerson();
-const subjectOf = (subject_token: string, kind = "access_token") => ({
-  ...{ subject_token, subject_token_type: type(kind), scope: "openid" },
-});
-const actorOf = (actor_token: string, kind = "access_token") => ({
-  ...{ actor_token, actor_token_type: type(kind) },
-});
-const ask = (form: Record<string, string>, by: MadeClient = web) =>
-  service.send(paths.token, { grant_type, ...form }, basic(by));
-
-async function allowImpersonation(): Promise<void> {
-  const settings = { enable_impersonation: { set: true } };
-  const { token } = service.app;
-  const set = await service.peer.rest("PATCH", "/settings/v3alpha/security", settings, { token });
-  assert.equal(set.status, 200, set.refusal?.message);
-}
-async function addImpersonator(role = "ORG_END_USER_IMPERSONATOR"): Promise<string> {
-  const id = await addPerson();
-  const ctx = { org_id: service.app.made.organization_id };
-  const made = await post("/memberships", { ctx, user_id: id, roles: [role] });
-  assert.equal(made.status, 201, made.refusal?.message);
-  return id;
-}
 
 describe("token exchange (RFC 8693)", () => {
   it("gives another token of the same user: opaque, as a JWT, or an ID token", async () => {
@@ -346,63 +309,5 @@ describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
     ]) {
       assertRefused(await ask(form, keyed), 400, "invalid_request");
     }
-  });
-});
-
-describe("the lineage of what was exchanged", () => {
-  const offline = { scope: ["openid", "offline_access"] };
-  const exchange = async (token: string, more: Record<string, string> = {}) => {
-    const form = { ...subjectOf(token), scope: "openid offline_access", ...more };
-    const answer = await ask(form);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.body;
-  };
-  const lives = async ({ access_token: token, refresh_token }: Answer["body"]) => {
-    const { active } = await introspect(token, web);
-    const refreshed = await service.send(
-      paths.token,
-      { grant_type: "refresh_token", refresh_token },
-      basic(web),
-    );
-    assert.equal(refreshed.status === 200, active, refreshed.text);
-    return active;
-  };
-
-  it("ends with a token, with a session, with a grant, with the login, and with the one who acts", async () => {
-    const endings: [string, (parts: Record<string, string>) => Promise<unknown>][] = [
-      ["token", ({ access = "" }) => service.send(paths.revoke, { token: access }, basic(web))],
-      ["grant", ({ refresh = "" }) => service.send(paths.revoke, { token: refresh }, basic(web))],
-      ["login", ({ session = "" }) => service.remove(`/sessions/${session}`)],
-      ["user", ({ person = "" }) => service.post(`/users/${person}/_lock`)],
-      ["actor", ({ actor = "" }) => service.post(`/users/${actor}/_deactivate`)],
-      ["actor's login", ({ actorSession = "" }) => service.remove(`/sessions/${actorSession}`)],
-    ];
-    for (const [what, end] of endings) {
-      const [person, actor] = [await addPerson(), await addImpersonator()];
-      const [session, actorSession] = [await service.logIn(person), await service.logIn(actor)];
-      const first = await tokensFor(web, person, { ...offline, sessionId: session });
-      const acting = await tokensFor(web, actor, { ...offline, sessionId: actorSession });
-      const child = await exchange(first.access_token, actorOf(acting.access_token));
-      const grandchild = await exchange(child.access_token);
-      assert.equal((await introspect(grandchild.access_token, web)).active, true, what);
-      await end({
-        ...{ person, actor, session, actorSession },
-        access: first.access_token,
-        refresh: first.refresh_token,
-      });
-      for (const made of [child, grandchild]) assert.equal(await lives(made), false, what);
-    }
-  });
-
-  it("does not end when what it came from just expires", async () => {
-    const first = await tokensFor(web, await addPerson(), offline);
-    const child = await exchange(first.access_token);
-    service.pass(43_201_000);
-    const refreshed = await service.send(
-      paths.token,
-      { grant_type: "refresh_token", refresh_token: child.refresh_token },
-      basic(web),
-    );
-    assert.equal(refreshed.status, 200, refreshed.text);
   });
 });

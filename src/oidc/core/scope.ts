@@ -17,7 +17,7 @@ const most = 100;
 /** How much of a scope a refusal repeats. */
 const shown = 100;
 // RFC 6749 section 3.3.
-const word = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+const wellFormed = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** The service's own scopes (specification 11.6). Those with a value end in the colon before it. */
 export const roleScope = `${own}org:project:role:`;
@@ -73,7 +73,7 @@ export function readScope(value: string): string[] {
   const asked = words(value);
   if (asked.length === 0) throw invalidScope("the scope is empty");
   if (asked.length > most) throw invalidScope(`the scope has more than ${most} values`);
-  if (!asked.every((each) => word.test(each))) throw invalidScope("the scope is malformed");
+  if (!asked.every((each) => wellFormed.test(each))) throw invalidScope("the scope is malformed");
   const unknown = asked.find((each) => !isKnownScope(each));
   if (unknown !== undefined) throw invalidScope(`the scope ${unknown.slice(0, shown)} is unknown`);
   return asked;
