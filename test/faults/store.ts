@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type Cluster, type ClusterOptions, startCluster } from "../support/postgres-cluster.ts";
+import { type SabotageName, sabotagedBy } from "./sabotage.ts";
 import { freePort, type Place } from "./server.ts";
 
 export type Engine = "sqlite" | "postgres";
@@ -26,12 +27,15 @@ export type Arena = AsyncDisposable & {
   cluster(): Cluster;
 };
 
-export async function openArena(engine: Engine, options: ClusterOptions = {}): Promise<Arena> {
+export async function openArena(
+  engine: Engine,
+  { sabotage, ...options }: ClusterOptions & { sabotage?: SabotageName } = {},
+): Promise<Arena> {
   const cluster =
     engine === "postgres" ? await startCluster({ ...options, durable: true }) : undefined;
   return {
     engine,
-    newStore: (folder) => newStore(cluster, folder),
+    newStore: (folder) => newStore(cluster, folder, sabotage),
     cluster() {
       if (cluster === undefined) throw new Error("SQLite has no cluster");
       return cluster;
@@ -48,15 +52,22 @@ async function urlIn(cluster: Cluster | undefined): Promise<string | undefined> 
 }
 
 /** A store in this cluster, or an SQLite file. */
-export async function newStore(cluster?: Cluster, folder = tmpdir()): Promise<Store> {
+export async function newStore(
+  cluster?: Cluster,
+  folder = tmpdir(),
+  sabotage?: SabotageName,
+): Promise<Store> {
   const url = await urlIn(cluster);
   const dataDir = mkdtempSync(join(folder, "idsvc-fault-"));
+  const sabotaged = sabotage === undefined ? { imports: [], env: {} } : sabotagedBy(sabotage);
+  const { imports } = sabotaged;
   const env = {
+    ...sabotaged.env,
     IDSVC_BOOTSTRAP_TOKEN: token,
     IDSVC_EXTERNAL_URL: "http://localhost",
     ...(url === undefined ? {} : { IDSVC_DATABASE_URL: url }),
   };
-  const replica = async () => ({ dataDir, env, port: await freePort() });
+  const replica = async () => ({ dataDir, env, imports, port: await freePort() });
   return {
     place: await replica(),
     replica,
