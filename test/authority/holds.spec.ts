@@ -342,27 +342,6 @@ describe("new power meets clean hands (J20)", () => {
   });
 });
 
-describe("a hold that was judged before the unit", () => {
-  it("is judged again at the commit: somebody who is promoted in between is not taken over (J1)", async () => {
-    const { kernel } = app;
-    const { token } = await peer.addMember(defaultId, ["ORG_USER_MANAGER"]);
-    const id = await person();
-    const { commit } = kernel.db;
-    kernel.db.commit = async (unit) => {
-      if (unit.events.some(({ type }) => type === "user.deactivated")) {
-        kernel.db.commit = commit;
-        const given = { ctx: { instance_id: instanceId }, user_id: id, roles: ["IAM_OWNER"] };
-        bodyOf(await post("/memberships", given), 201);
-      }
-      return commit(unit);
-    };
-    const answer = await post(`/users/${id}/_deactivate`, undefined, { token });
-    assert.equal(kernel.db.commit, commit, "somebody was promoted in between");
-    assertRefused(answer.refusal, outranked);
-    assert.notEqual(bodyOf(await peer.get(`/users/${id}`)).user.state, "USER_STATE_INACTIVE");
-  });
-});
-
 describe("a hold that comes of the state of something", () => {
   const { kernel } = app;
   const by = {

@@ -74,10 +74,10 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
     it("in haste is refused what the unit has taken; the store refuses the unit whole", async () => {
       await using store = await fresh();
       await addList(store, "stored", "Groceries");
-      const hasty = (titles: Record<string, string>, judge: boolean) =>
+      const hasty = (wanted: Record<string, string>, judge: boolean) =>
         store.events.transact(by(), async (tx) => {
           const told: string[] = [];
-          for (const [id, title] of Object.entries(titles)) {
+          for (const [id, title] of Object.entries(wanted)) {
             told.push(await refusal(tx.attempt(() => begin(tx, id, title), undefined, true)));
           }
           if (judge) await tx.requireClaims();

@@ -135,7 +135,8 @@ describe("a server whose flush fails (F05)", () => {
     const { imports, env: watching } = watchedBy(file, { from: 40 });
     const server = await startServer({ ...place, imports, env: { ...env, ...watching } });
     const running = writers.run(server.url);
-    for (const last = Date.now() + 10_000; !server.hasEnded() && Date.now() < last; ) await delay(5);
+    for (const last = Date.now() + 10_000; !server.hasEnded() && Date.now() < last; )
+      await delay(5);
     assert.ok(server.hasEnded(), "the server goes on as if nothing had happened");
     await running.stop();
     const { failed, violations } = flushesIn(file);

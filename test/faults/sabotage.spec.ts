@@ -25,7 +25,8 @@ const redeeming: Found["by"] = {
     const writers = createWriters(8, token);
     const server = await startServer(store.place);
     const running = writers.run(server.url);
-    const redeemed = () => writers.log.filter(({ op, status }) => op === "redeem" && status === 200);
+    const redeemed = () =>
+      writers.log.filter(({ op, status }) => op === "redeem" && status === 200);
     while (redeemed().length < 4) await nextAcknowledged(writers, 20_000);
     await running.stop();
     await server.kill();
