@@ -21,8 +21,11 @@ export type Store = AsyncDisposable & {
 /** Where stores of one engine are made; on PostgreSQL a cluster of its own that flushes as a real one does. */
 export type Arena = AsyncDisposable & {
   engine: Engine;
-  /** @param folder  where the data folder lies, when it must lie somewhere */
-  newStore(folder?: string): Promise<Store>;
+  /**
+   * @param folder  where the data folder lies, when it must lie somewhere
+   * @param tablespace  of PostgreSQL, where the tables lie then
+   */
+  newStore(folder?: string, tablespace?: string): Promise<Store>;
   /** The cluster, on PostgreSQL. */
   cluster(): Cluster;
 };
@@ -35,7 +38,7 @@ export async function openArena(
     engine === "postgres" ? await startCluster({ ...options, durable: true }) : undefined;
   return {
     engine,
-    newStore: (folder) => newStore(cluster, folder, sabotage),
+    newStore: (folder, tablespace) => newStore(cluster, folder, { sabotage, tablespace }),
     cluster() {
       if (cluster === undefined) throw new Error("SQLite has no cluster");
       return cluster;
@@ -44,10 +47,13 @@ export async function openArena(
   };
 }
 
-async function urlIn(cluster: Cluster | undefined): Promise<string | undefined> {
+async function urlIn(
+  cluster: Cluster | undefined,
+  tablespace = "pg_default",
+): Promise<string | undefined> {
   if (cluster === undefined) return undefined;
   const name = `f${randomBytes(6).toString("hex")}`;
-  await query(cluster.url("postgres"), `CREATE DATABASE ${name}`);
+  await query(cluster.url("postgres"), `CREATE DATABASE ${name} TABLESPACE ${tablespace}`);
   return cluster.url(name);
 }
 
@@ -55,9 +61,10 @@ async function urlIn(cluster: Cluster | undefined): Promise<string | undefined> 
 export async function newStore(
   cluster?: Cluster,
   folder = tmpdir(),
-  sabotage?: SabotageName,
+  more: { sabotage?: SabotageName | undefined; tablespace?: string | undefined } = {},
 ): Promise<Store> {
-  const url = await urlIn(cluster);
+  const { sabotage, tablespace } = more;
+  const url = await urlIn(cluster, tablespace);
   const dataDir = mkdtempSync(join(folder, "idsvc-fault-"));
   const sabotaged = sabotage === undefined ? { imports: [], env: {} } : sabotagedBy(sabotage);
   const { imports } = sabotaged;
