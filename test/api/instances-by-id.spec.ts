@@ -37,6 +37,18 @@ describe("an owner of another instance", () => {
   }
 });
 
+describe("a session of this instance that is of nobody yet", () => {
+  it("D44: is none for an owner of another instance", async () => {
+    const base = "/resources/v3alpha/sessions";
+    const made = await peer.rest("POST", base, {}, { token: app.token });
+    const path = `${base}/${bodyOf(made, 201).details.id}`;
+    const gone = { code: 5, reason: "SESSION_NOT_FOUND" };
+    assertRefused((await peer.rest("GET", path, undefined, other)).refusal, gone);
+    assertRefused((await peer.rest("DELETE", path, undefined, other)).refusal, gone);
+    bodyOf(await peer.rest("GET", path, undefined, { token: app.token }));
+  });
+});
+
 describe("users of two instances who have the same id", () => {
   it("have codes of their own each", async () => {
     const instances = [{ token: app.token }, other];
@@ -60,6 +72,36 @@ describe("users of two instances who have the same id", () => {
         const path = `/resources/v3alpha/users/${id}/email/_verify`;
         bodyOf(await peer.rest("POST", path, codes[nth], instances[nth]));
       }
+    }
+  });
+
+  it("are active each for themselves, whatever becomes of the other", async () => {
+    const instances = [{ token: app.token }, other];
+    const id = "the-same-machine";
+    const tokens: string[] = [];
+    for (const option of instances) {
+      const machine = { user_id: id, username: id, schema_id: "machine", data: { name: "Robot" } };
+      bodyOf(await peer.rest("POST", "/resources/v3alpha/users", machine, option), 201);
+      const path = `/resources/v3alpha/users/${id}/personal_access_tokens`;
+      tokens.push(String(bodyOf(await peer.rest("POST", path, {}, option)).token));
+    }
+    const reads = async (nth: number) => {
+      const option = { ...instances[nth], token: tokens[nth] ?? "" };
+      return (await peer.rest("GET", `/resources/v3alpha/users/${id}`, undefined, option)).status;
+    };
+    const act = async (nth: number, what: string) =>
+      bodyOf(
+        await peer.rest(
+          "POST",
+          `/resources/v3alpha/users/${id}/${what}`,
+          undefined,
+          instances[nth],
+        ),
+      );
+    for (const nth of [0, 1]) {
+      await act(nth, "_deactivate");
+      assert.deepEqual([await reads(nth), await reads(1 - nth)], [401, 200]);
+      await act(nth, "_activate");
     }
   });
 });

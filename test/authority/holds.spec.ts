@@ -2,10 +2,21 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { fromJson } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { PatchSessionRequestSchema } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import {
+  UnlockUserRequestSchema,
+  UserService,
+} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { Scope } from "../../src/authz/context.ts";
+import type { Held } from "../../src/authz/holds.ts";
+import type { Awaitable } from "../../src/awaitable.ts";
+import type { Transaction } from "../../src/eventstore/transaction.ts";
+import { usersOfSessions } from "../../src/resources/session/held-by.ts";
+import { usersHeldBy } from "../../src/resources/user/held-by.ts";
+import { user, userEvents } from "../../src/resources/user/index.ts";
 import { addCaller } from "../support/app.ts";
 import { bodyOf, startPeer, uniqueName } from "../support/peer.ts";
 import { assertRefused } from "../support/refusal.ts";
@@ -328,5 +339,53 @@ describe("new power meets clean hands (J20)", () => {
       (await post(`/users/${id}/password`, { password, verification_code }, manager)).refusal,
       { code: 3, reason: "CODE_INVALID" },
     );
+  });
+});
+
+describe("a hold that comes of the state of something", () => {
+  const { kernel } = app;
+  const by = {
+    ...{ instanceId, editorId: "system:test", service: "test", clientId: "", requestId: "test" },
+  };
+
+  /** How many users are held, each time that a unit is decided in whose midst something else happens first. */
+  async function judgedWhile(
+    heldBy: (scope: Scope, tx: Transaction) => Awaitable<readonly Held[]>,
+    meanwhile: () => Promise<unknown>,
+  ): Promise<number[]> {
+    const other = await person();
+    const judged: number[] = [];
+    await kernel.events.transact(by, async (tx) => {
+      judged.push((await heldBy({ instanceId } as Scope, tx)).length);
+      if (judged.length === 1) await meanwhile();
+      const loaded = await tx.load(user, other);
+      tx.record(user, loaded, [userEvents["deactivated"]({})]);
+    });
+    return judged;
+  }
+
+  it("is judged at the commit: a lock that comes meanwhile makes a hold of _unlock (J1)", async () => {
+    const id = await person();
+    const { unlockUser } = usersHeldBy(kernel);
+    const request = create(UnlockUserRequestSchema, { id });
+    const judged = await judgedWhile(
+      (...at) => unlockUser?.(request, ...at) ?? [],
+      async () => bodyOf(await post(`/users/${id}/_lock`)),
+    );
+    assert.deepEqual(judged, [0, 1]);
+  });
+
+  it("is judged at the commit: a session that gets its user meanwhile is a session of theirs (J1)", async () => {
+    const { details } = bodyOf(await post("/sessions", {}), 201);
+    const id = String(details.id);
+    const { patchSession } = usersOfSessions(kernel);
+    const session = { challenges: { otpSms: { returnCode: true } } };
+    const request = create(PatchSessionRequestSchema, { id, session });
+    const checks = { user: { user_id: await person() } };
+    const judged = await judgedWhile(
+      (...at) => patchSession?.(request, ...at) ?? [],
+      async () => bodyOf(await peer.patch(`/sessions/${id}`, { checks })),
+    );
+    assert.deepEqual(judged, [0, 1]);
   });
 });

@@ -3,7 +3,9 @@ import type { Entry } from "./client-log.ts";
 export type Call = { method: string; path: string; body?: object };
 
 /** What a client learns from an answer; status 0 when the connection broke before all of it was here. */
-export type Answer = Pick<Entry, "status" | "id" | "sequence" | "reason" | "text">;
+export type Answer = Pick<Entry, "status" | "id" | "sequence" | "reason" | "text"> & {
+  secret: string;
+};
 
 /** Calls the REST interface and gives status and body. @throws when the connection breaks */
 export async function ask(url: string, token: string, { method, path, body }: Call) {
@@ -17,7 +19,7 @@ export async function ask(url: string, token: string, { method, path, body }: Ca
 
 /** Calls as `ask`, and tells what is the same in every answer. */
 export async function call(url: string, token: string, what: Call): Promise<Answer> {
-  const none = { id: "", sequence: 0n, reason: "", text: "" };
+  const none = { id: "", sequence: 0n, reason: "", text: "", secret: "" };
   try {
     const { status, json } = await ask(url, token, what);
     if (status >= 400) {
@@ -26,7 +28,8 @@ export async function call(url: string, token: string, what: Call): Promise<Answ
       return { ...none, status, reason, text: String(json.message ?? "") };
     }
     const { id = "", sequence = "0" } = json.details ?? json.target?.details ?? {};
-    return { ...none, status, id: String(id), sequence: BigInt(sequence) };
+    const secret = String(json.token ?? "");
+    return { ...none, status, id: String(id), sequence: BigInt(sequence), secret };
   } catch {
     return { ...none, status: 0 };
   }

@@ -17,7 +17,7 @@ export type StorePlace = { dataDir: string; env?: Record<string, string> };
  * be (docs/faults.md). Gives every violation in words; none means sound. Without a log, what clients know is
  * left out.
  *
- * Rule 4 is the readers' own to prove (`f11-reader-race.ts`); rule 7 has no one-time values yet.
+ * Rule 4 is the readers' own to prove (`f11-reader-race.ts`, `watcher.ts`).
  */
 export async function check(place: StorePlace, log?: readonly Entry[]): Promise<string[]> {
   const { dataDir, env = {} } = place;
@@ -35,13 +35,20 @@ export async function checkStore(kernel: Kernel, log?: readonly Entry[]): Promis
   return [
     ...(await sequencesWithoutHoles(events, kernel)),
     ...versionsWithoutHoles(events),
-    ...(log === undefined ? [] : [...writesAreThere(events, log), ...readsSeeWrites(log)]),
+    ...(log === undefined ? [] : clientsAreRight(events, log)),
     ...(await claimsEqualFold(events, kernel)),
     ...(await secretsEqualFold(events, kernel)),
     ...(await countsAreExact(kernel)),
     ...(await projectionsEqualFold(kernel)),
   ];
 }
+
+const clientsAreRight = (events: LoggedEvent[], log: readonly Entry[]): string[] => [
+  ...writesAreThere(events, log),
+  ...readsSeeWrites(log),
+  ...oneTimeValuesCountOnce(log),
+  ...tokensAreKnown(log),
+];
 
 async function allEvents(kernel: Kernel): Promise<LoggedEvent[]> {
   const logs: LoggedEvent[][] = [];
@@ -94,16 +101,29 @@ function versionsWithoutHoles(events: LoggedEvent[]): string[] {
   });
 }
 
-const markOf = (event: LoggedEvent): string | undefined =>
-  /\/(mark-\d+)$/.exec(String(Object(event.payload).url ?? ""))?.[1];
+/** Targets have it at the end of their url, users as the name in their data. */
+function markOf({ payload }: LoggedEvent): string | undefined {
+  const { url = "", data } = Object(payload);
+  return /(?:^|\/)(mark-\d+)$/.exec(String(Object(data).name ?? url))?.[1];
+}
 
-const typeOf: Record<Entry["op"], string> = {
+/** What the log must tell of a write, last of all. */
+const typeOf: Record<Exclude<Entry["op"], "read" | "use token" | "redeem">, string> = {
   create: "target.added",
   patch: "target.changed",
   delete: "target.removed",
   put: "execution.set",
-  read: "",
+  "add user": "user.machine.added",
+  "remove user": "user.removed",
+  "add token": "user.pat.added",
+  "open session": "session.token.set",
+  "end session": "session.terminated",
+  "add project": "project.added",
+  "add role": "project.role.added",
+  "give grant": "user.grant.added",
+  "take grant": "user.grant.removed",
 };
+const marking: readonly Entry["op"][] = ["create", "patch", "add user"];
 
 /** Rules 1 and 2, and that nothing is in the log which nobody wrote. */
 function writesAreThere(events: LoggedEvent[], log: readonly Entry[]): string[] {
@@ -117,15 +137,14 @@ function writesAreThere(events: LoggedEvent[], log: readonly Entry[]): string[] 
     .filter((mark) => !sent.has(mark))
     .map((mark) => `${mark} was written by nobody`);
   for (const { op, mark, outcome, id, sequence } of log) {
-    if (op === "read") continue;
+    if (op === "read" || op === "use token" || op === "redeem") continue;
     const written = marked.get(mark) ?? [];
     const name = `${op} ${mark} of ${id}`;
     if (outcome === "acknowledged") {
       const event = at.get(`${id}@${sequence}`);
       if (event?.type !== typeOf[op])
         violations.push(`${name}: acknowledged at ${sequence}, not there`);
-      const isMarked = op === "create" || op === "patch";
-      if (isMarked && (written.length !== 1 || written[0] !== event))
+      if (marking.includes(op) && (written.length !== 1 || written[0] !== event))
         violations.push(`${name}: acknowledged once, there ${written.length} times`);
     } else if (outcome === "refused" && written.length > 0) {
       violations.push(`${name}: refused, yet there`);
@@ -142,6 +161,20 @@ const readsSeeWrites = (log: readonly Entry[]): string[] =>
     .filter(({ op, outcome }) => op === "read" && outcome === "acknowledged")
     .filter(({ sequence, atLeast = 0n }) => sequence < atLeast)
     .map(({ id, sequence, atLeast }) => `read of ${id} showed ${sequence} after ${atLeast}`);
+
+/** Rule 7: of all who redeem a one-time value one succeeds. */
+function oneTimeValuesCountOnce(log: readonly Entry[]): string[] {
+  const succeeded = log.filter(({ op, outcome }) => op === "redeem" && outcome === "acknowledged");
+  return [...Map.groupBy(succeeded, ({ mark }) => mark)]
+    .filter(([, all]) => all.length > 1)
+    .map(([mark, all]) => `${mark} was redeemed ${all.length} times`);
+}
+
+/** A token is known to the process that has acknowledged it. */
+const tokensAreKnown = (log: readonly Entry[]): string[] =>
+  log
+    .filter(({ op, outcome }) => op === "use token" && outcome === "refused")
+    .map(({ id, mark }) => `the token of ${id} (${mark}) was acknowledged, and is unknown`);
 
 /** Rule 6. */
 async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<string[]> {

@@ -3,8 +3,24 @@
  * the checker believes.
  */
 export type Entry = {
-  op: "create" | "patch" | "delete" | "put" | "read";
-  /** Stands in the url that a create or patch sends, and nowhere else. */
+  op:
+    | "create"
+    | "patch"
+    | "delete"
+    | "put"
+    | "read"
+    | "add user"
+    | "remove user"
+    | "add token"
+    | "use token"
+    | "open session"
+    | "end session"
+    | "add project"
+    | "add role"
+    | "give grant"
+    | "take grant"
+    | "redeem";
+  /** Stands in what is made or patched, and nowhere else; of a one-time value, which it is. */
   mark: string;
   /** `unknown`: the connection broke, or the answer said nothing definite. */
   outcome: "acknowledged" | "refused" | "unknown";
@@ -16,6 +32,8 @@ export type Entry = {
   id: string;
   /** The sequence that the answer told; for a read, that of the object. */
   sequence: bigint;
+  /** A token that was made, which its maker uses. */
+  secret?: string;
   /** For a read: the sequence of the client's own last acknowledged write of the object. */
   atLeast?: bigint;
 };
@@ -45,5 +63,7 @@ export const unexplained = (log: readonly Entry[]): string[] =>
     )
     .map(({ op, mark, status, text }) => `${op} ${mark} was answered ${status}: ${text}`);
 
+const reads: readonly Entry["op"][] = ["read", "use token"];
+
 export const acknowledgedWrites = (log: readonly Entry[]): number =>
-  log.filter(({ op, outcome }) => op !== "read" && outcome === "acknowledged").length;
+  log.filter(({ op, outcome }) => !reads.includes(op) && outcome === "acknowledged").length;

@@ -1,10 +1,21 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import {
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call } from "./call.ts";
 import { acknowledgedWrites, type Entry } from "./client-log.ts";
 import {
+  both,
   checkInto,
   countInto,
   type Fault,
@@ -16,10 +27,10 @@ import {
   Skipped,
 } from "./fault.ts";
 import { startServer } from "./server.ts";
-import { token } from "./store.ts";
+import { type Arena, databaseUrl, query, type Store, token } from "./store.ts";
 import { createWriters, type Writers } from "./writers.ts";
 
-const size = "16m";
+const sizes = { sqlite: "16m", postgres: "64m" };
 const fullMs = 1_000;
 const patienceMs = 20_000;
 const longestRecoveryMs = 5_000;
@@ -29,14 +40,15 @@ const reads = 20;
 export const diskFull: Fault = {
   id: "F03",
   title: "disk full and emptied again, without a restart",
-  engines: ["sqlite"],
+  engines: both,
   rounds: { usual: 4, full: 100 },
   async run(arena, rounds) {
     const outcome = newOutcome();
     const recoveries: number[] = [];
     while (outcome.rounds < rounds) {
-      using disk = mountDisk();
-      await using store = await arena.newStore(disk.folder);
+      using disk = mountDisk(sizes[arena.engine]);
+      await using place = await (arena.engine === "sqlite" ? fileOn : tablesOn)(arena, disk);
+      const { store } = place;
       const writers = createWriters(8, token);
       const server = await startServer(store.place);
       try {
@@ -68,10 +80,39 @@ export const diskFull: Fault = {
   },
 };
 
+type OnDisk = AsyncDisposable & { store: Store };
+
+async function fileOn(arena: Arena, { folder }: Disk): Promise<OnDisk> {
+  const store = await arena.newStore(folder);
+  return { store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** The tables lie on the disk, and the log of the server elsewhere: a server whose log cannot grow ends, as in F08. */
+async function tablesOn(arena: Arena, { folder }: Disk): Promise<OnDisk> {
+  const cluster = arena.cluster();
+  const admin = (text: string) => query(cluster.url("postgres"), text);
+  const name = `small_${randomBytes(4).toString("hex")}`;
+  const location = join(folder, name);
+  const { uid, gid } = statSync(cluster.folder);
+  mkdirSync(location);
+  chownSync(location, uid, gid);
+  await admin(`CREATE TABLESPACE ${name} LOCATION '${location}'`);
+  const store = await arena.newStore(undefined, name);
+  return {
+    store,
+    async [Symbol.asyncDispose]() {
+      const { pathname } = new URL(databaseUrl(store.place));
+      await admin(`DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`);
+      await admin(`DROP TABLESPACE ${name}`);
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
 export type Disk = Disposable & { folder: string; fill(): void; empty(): void };
 
 /** A small file system in memory. */
-export function mountDisk(): Disk {
+export function mountDisk(size = sizes.sqlite): Disk {
   if (process.getuid?.() !== 0) throw new Skipped("mounting a tmpfs needs root");
   const folder = mkdtempSync(join(tmpdir(), "idsvc-disk-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);

@@ -1,15 +1,19 @@
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { acknowledgedWrites } from "./client-log.ts";
 import {
+  both,
   checkInto,
   countInto,
   type Fault,
   newOutcome,
   nextAcknowledged,
   type Outcome,
-  Skipped,
 } from "./fault.ts";
+import { flushesIn, watchedBy } from "./flush-watch.ts";
+import { flushesOfServer } from "./postgres-flushes.ts";
 import { type Running, startServer } from "./server.ts";
-import { token } from "./store.ts";
+import { type Arena, type Store, token } from "./store.ts";
 import { inject, noStrace } from "./strace.ts";
 import { createWriters, type Writers } from "./writers.ts";
 
@@ -18,6 +22,7 @@ const roundsAStore = 20;
 const flushes = "fsync,fdatasync";
 const endMs = 3_000;
 const strikeMs = 3_000;
+const leastWrites = 20;
 
 type Failure = { calls: string; error: string; isFlush: boolean };
 const failures: Failure[] = [
@@ -28,62 +33,120 @@ const failures: Failure[] = [
 ];
 
 /**
- * Makes the n-th call that writes or flushes fail, n = 1 and on. A write that fails fails its callers; after a flush that
- * fails the process ends, and another one finds each change of the last batch whole or absent.
+ * What is acknowledged is flushed; and the n-th write or flush fails, n = 1 and on. A write that fails fails its callers; after a
+ * flush that fails the process ends, and another one finds each change of the last batch whole or absent.
+ *
+ * On SQLite every commit is watched between the store and the library, and flushes are made to fail there, which needs nothing
+ * of the machine; where `strace` is, calls of the system fail too. On PostgreSQL the server tells how often it has flushed its log.
  */
 export const callsFail: Fault = {
   id: "F05",
-  title: "the n-th write or flush of the store fails",
-  engines: ["sqlite"],
+  title: "what is acknowledged is flushed; the n-th write or flush of the store fails",
+  engines: both,
   rounds: { usual: 8, full: 400 },
-  async run(arena, rounds) {
-    const reason = noStrace();
-    if (reason !== undefined) throw new Skipped(reason);
-    const outcome = newOutcome();
-    while (outcome.rounds < rounds) {
-      await using store = await arena.newStore();
-      const writers = createWriters(writerCount, token);
-      const last = Math.min(rounds, outcome.rounds + roundsAStore);
-      for (; outcome.rounds < last; outcome.rounds++) {
-        const failure = failures[outcome.rounds % failures.length];
-        const nth = 1 + Math.floor(outcome.rounds / failures.length);
-        const server = await startServer(store.place);
-        try {
-          if (failure !== undefined) await strike(server, writers, failure, nth, outcome);
-        } finally {
-          await server.kill();
-        }
-        await checkInto(outcome, store, writers);
-      }
-      countInto(outcome, writers);
-    }
-    return outcome;
-  },
+  run: (arena, rounds) => (arena.engine === "sqlite" ? onSqlite : onPostgres)(arena, rounds),
 };
 
-async function strike(
-  server: Running,
+async function onPostgres(arena: Arena, rounds: number): Promise<Outcome> {
+  const outcome = newOutcome();
+  while (outcome.rounds < Math.ceil(rounds / roundsAStore)) {
+    await using store = await arena.newStore();
+    // One writer after the other: no flush is shared.
+    const writers = createWriters(1, token);
+    const server = await startServer(store.place);
+    const before = await flushesOfServer(arena.cluster());
+    const running = writers.run(server.url);
+    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers, 10_000);
+    await running.stop();
+    // Sessions tell what they have done when they end, at the latest.
+    await server.stop();
+    const done = (await flushesOfServer(arena.cluster())) - before;
+    const acknowledged = acknowledgedWrites(writers.log);
+    if (done < acknowledged)
+      outcome.lost.push(
+        `${acknowledged} writes were acknowledged, and the log was flushed ${done} times`,
+      );
+    outcome.rounds += 1;
+    await checkInto(outcome, store, writers);
+    countInto(outcome, writers);
+  }
+  return outcome;
+}
+
+async function onSqlite(arena: Arena, rounds: number): Promise<Outcome> {
+  const outcome = newOutcome();
+  const reason = noStrace();
+  if (reason !== undefined) outcome.remark = `only commits failed: ${reason}`;
+  while (outcome.rounds < rounds) {
+    await using store = await arena.newStore();
+    const writers = createWriters(writerCount, token);
+    const last = Math.min(rounds, outcome.rounds + roundsAStore);
+    for (; outcome.rounds < last; outcome.rounds++) {
+      const nth = 1 + Math.floor(outcome.rounds / failures.length);
+      const failure = failures[Math.floor(outcome.rounds / 2) % failures.length];
+      if (outcome.rounds % 2 === 0 || reason !== undefined)
+        await commitFails(store, writers, outcome);
+      else if (failure !== undefined) await callFails(store, writers, failure, nth, outcome);
+      await checkInto(outcome, store, writers);
+    }
+    countInto(outcome, writers);
+  }
+  return outcome;
+}
+
+/** The flush of a commit fails, and all after it, as SQLite tells of them. */
+async function commitFails(store: Store, writers: Writers, outcome: Outcome): Promise<void> {
+  const file = join(store.place.dataDir, `flushes-${outcome.rounds}`);
+  const { imports, env } = watchedBy(file, { from: 20 + outcome.rounds });
+  const place = {
+    ...store.place,
+    imports: [...(store.place.imports ?? []), ...imports],
+    env: { ...store.place.env, ...env },
+  };
+  const server = await startServer(place);
+  const running = writers.run(server.url);
+  for (const end = Date.now() + strikeMs; flushesIn(file).failed === 0; await delay(5)) {
+    if (Date.now() < end) continue;
+    outcome.unexplained.push("no commit failed");
+    break;
+  }
+  await ends(server, outcome, "a commit whose flush failed");
+  await running.stop();
+  await server.kill();
+  const { failed, violations } = flushesIn(file);
+  outcome.struck += failed;
+  outcome.lost.push(...violations);
+}
+
+async function ends(server: Running, outcome: Outcome, what: string): Promise<void> {
+  for (const end = Date.now() + endMs; !server.hasEnded() && Date.now() < end; ) await delay(5);
+  if (!server.hasEnded()) outcome.unexplained.push(`${what}: the server goes on`);
+}
+
+async function callFails(
+  store: Store,
   writers: Writers,
   { calls, error, isFlush }: Failure,
   nth: number,
   outcome: Outcome,
 ): Promise<void> {
-  // Flushes go on failing: what a later one might mend must not hide what the first one broke.
-  const when = isFlush ? `${nth}+` : String(nth);
-  await using injection = await inject(server.pid, calls, `error=${error}:when=${when}`);
-  const name = `${calls} ${nth} with ${error}`;
-  const running = writers.run(server.url);
-  for (const end = Date.now() + strikeMs; injection.injected() === 0; await delay(5)) {
-    if (Date.now() < end) continue;
-    outcome.unexplained.push(`${name}: no call failed`);
-    break;
+  const server = await startServer(store.place);
+  try {
+    // Flushes go on failing: what a later one might mend must not hide what the first one broke.
+    const when = isFlush ? `${nth}+` : String(nth);
+    await using injection = await inject(server.pid, calls, `error=${error}:when=${when}`);
+    const name = `${calls} ${nth} with ${error}`;
+    const running = writers.run(server.url);
+    for (const end = Date.now() + strikeMs; injection.injected() === 0; await delay(5)) {
+      if (Date.now() < end) continue;
+      outcome.unexplained.push(`${name}: no call failed`);
+      break;
+    }
+    outcome.struck += injection.injected();
+    if (isFlush) await ends(server, outcome, name);
+    else await nextAcknowledged(writers, endMs);
+    await running.stop();
+  } finally {
+    await server.kill();
   }
-  outcome.struck += injection.injected();
-  if (isFlush) {
-    for (const end = Date.now() + endMs; !server.hasEnded() && Date.now() < end; ) await delay(5);
-    if (!server.hasEnded()) outcome.unexplained.push(`${name}: the server goes on`);
-  } else {
-    await nextAcknowledged(writers, endMs);
-  }
-  await running.stop();
 }

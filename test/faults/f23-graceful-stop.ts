@@ -12,8 +12,9 @@ import {
   nextAcknowledged,
   pause,
 } from "./fault.ts";
-import { type Running, startServer } from "./server.ts";
+import { startServer } from "./server.ts";
 import { token } from "./store.ts";
+import { createWatcher } from "./watcher.ts";
 import { createWriters } from "./writers.ts";
 
 const roundsAStore = 20;
@@ -34,13 +35,14 @@ export const gracefulStop: Fault = {
       await using store = await arena.newStore();
       const env = { ...store.place.env, IDSVC_SHUTDOWN_TIMEOUT: `${timeoutMs}ms` };
       const writers = createWriters(16, token);
+      const watcher = createWatcher();
       const last = Math.min(rounds, outcome.rounds + roundsAStore);
       while (outcome.rounds < last) {
         const isTwice = outcome.rounds % 4 === 3;
         const server = await startServer({ ...store.place, env });
         const running = writers.run(server.url);
         await nextAcknowledged(writers, 10_000);
-        const stream = await openStream(server);
+        const following = watcher.follow(server.url);
         using uploads = new DisposableStack();
         if (outcome.rounds % 3 === 1) uploads.use(slowUpload(store.place.port));
         await pause(20, 300);
@@ -55,7 +57,7 @@ export const gracefulStop: Fault = {
         outcome.struck += 1;
         outcome.rounds += 1;
         await running.stop();
-        stream.cancel();
+        await following[Symbol.asyncDispose]();
         if (code === "never") {
           await server.kill();
           outcome.unexplained.push(`the server did not stop within ${timeoutMs + slackMs} ms`);
@@ -68,6 +70,9 @@ export const gracefulStop: Fault = {
           outcome.unexplained.push(`a second SIGTERM took ${Math.round(took)} ms`);
         }
         await checkInto(outcome, store, writers);
+        const again = await startServer(store.place);
+        outcome.lost.push(...(await watcher.catchUp(again.url)));
+        await again.stop();
       }
       countInto(outcome, writers);
     }
@@ -75,24 +80,6 @@ export const gracefulStop: Fault = {
     return outcome;
   },
 };
-
-/** A watcher of the log that reads all the time. */
-async function openStream({ url }: Running): Promise<{ cancel(): void }> {
-  const abort = new AbortController();
-  const answer = await fetch(`${url}/resources/v3alpha/events/_watch`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: "{}",
-    signal: abort.signal,
-  });
-  if (!answer.ok) throw new Error(`watching was answered ${answer.status}`);
-  const reading = (async () => {
-    for await (const part of answer.body ?? []) void part;
-  })();
-  // The stream ends with the server, in order or not: its events are in the log.
-  reading.catch(() => undefined);
-  return { cancel: () => abort.abort() };
-}
 
 /** A request whose body never comes to its end. */
 function slowUpload(port: number): Disposable {

@@ -26,7 +26,7 @@ export const sabotages = {
         applyEach(batch);
         commit.run();
       };
-      setTimeout(() => late?.(), 100);
+      setTimeout(() => late?.(), 2_000);
 `,
     },
     {
@@ -42,9 +42,24 @@ export const sabotages = {
   ],
   "PostgreSQL acknowledges before it commits": [
     {
-      file: "src/storage/postgres/connect.ts",
-      find: "PLACEHOLDER",
-      replace: "",
+      file: "src/storage/postgres/writer.ts",
+      find: "    const { rows } = await client.query<[BatchResult]>({",
+      replace: `    await client.query("BEGIN");
+    const { rows } = await client.query<[BatchResult]>({`,
+    },
+    {
+      file: "src/storage/postgres/writer.ts",
+      find: "    client.release();\n    const [[results] = []] = rows;",
+      replace: `    const released = () => client.release();
+    setTimeout(() => void client.query("COMMIT").then(released, released), 100);
+    const [[results] = []] = rows;`,
+    },
+  ],
+  "PostgreSQL does not flush": [
+    {
+      file: "src/storage/postgres/writer.ts",
+      find: "SELECT ${appendFunction}($1, $2, $3)",
+      replace: `SELECT CASE WHEN set_config('synchronous_commit', 'off', true) = 'off' THEN \${appendFunction}($1, $2, $3) END`,
     },
   ],
   "rows of projections are dropped": [
@@ -80,7 +95,7 @@ export const sabotages = {
       file: "src/resources/event/watch.ts",
       find: "        yield { sequence: event.sequence, event: toEvent",
       replace:
-        "        if (event.sequence % 50n !== 0n) yield { sequence: event.sequence, event: toEvent",
+        "        if (event.sequence % 5n !== 0n) yield { sequence: event.sequence, event: toEvent",
     },
   ],
   "codes count twice": [

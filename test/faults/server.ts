@@ -32,7 +32,13 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-export type Place = { dataDir: string; port: number; env?: Record<string, string> };
+export type Place = {
+  dataDir: string;
+  port: number;
+  env?: Record<string, string>;
+  /** Modules that its processes import before the service. */
+  imports?: readonly string[];
+};
 
 /** `before`: what starts it, as `strace` does; `quiet`: without its words, where a refusal is expected. */
 type How = { before?: string[]; quiet?: boolean };
@@ -43,7 +49,8 @@ export function spawnCommand(
   command: string[],
   how: How = {},
 ): ChildProcess {
-  const main = [process.execPath, ...flags, join(root, "src/main.js"), ...command];
+  const imports = (place.imports ?? []).map((file) => `--import=${file}`);
+  const main = [process.execPath, ...flags, ...imports, join(root, "src/main.js"), ...command];
   const [program = "", ...args] = [...(how.before ?? []), ...main];
   return spawn(program, args, {
     cwd: place.dataDir,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type Cluster, type ClusterOptions, startCluster } from "../support/postgres-cluster.ts";
+import { type SabotageName, sabotagedBy } from "./sabotage.ts";
 import { freePort, type Place } from "./server.ts";
 
 export type Engine = "sqlite" | "postgres";
@@ -20,17 +21,23 @@ export type Store = AsyncDisposable & {
 /** Where stores of one engine are made; on PostgreSQL a cluster of its own that flushes as a real one does. */
 export type Arena = AsyncDisposable & {
   engine: Engine;
-  /** @param folder  where the data folder lies, when it must lie somewhere */
-  newStore(folder?: string): Promise<Store>;
+  /**
+   * @param folder  where the data folder lies, when it must lie somewhere
+   * @param tablespace  of PostgreSQL, where the tables lie then
+   */
+  newStore(folder?: string, tablespace?: string): Promise<Store>;
   /** The cluster, on PostgreSQL. */
   cluster(): Cluster;
 };
 
-export async function openArena(engine: Engine, options: ClusterOptions = {}): Promise<Arena> {
+export async function openArena(
+  engine: Engine,
+  { sabotage, ...options }: ClusterOptions & { sabotage?: SabotageName } = {},
+): Promise<Arena> {
   const cluster = engine === "postgres" ? await startCluster(options) : undefined;
   return {
     engine,
-    newStore: (folder) => newStore(cluster, folder),
+    newStore: (folder, tablespace) => newStore(cluster, folder, { sabotage, tablespace }),
     cluster() {
       if (cluster === undefined) throw new Error("SQLite has no cluster");
       return cluster;
@@ -39,23 +46,34 @@ export async function openArena(engine: Engine, options: ClusterOptions = {}): P
   };
 }
 
-async function urlIn(cluster: Cluster | undefined): Promise<string | undefined> {
+async function urlIn(
+  cluster: Cluster | undefined,
+  tablespace = "pg_default",
+): Promise<string | undefined> {
   if (cluster === undefined) return undefined;
   const name = `f${randomBytes(6).toString("hex")}`;
-  await query(cluster.url("postgres"), `CREATE DATABASE ${name}`);
+  await query(cluster.url("postgres"), `CREATE DATABASE ${name} TABLESPACE ${tablespace}`);
   return cluster.url(name);
 }
 
 /** A store in this cluster, or an SQLite file. */
-export async function newStore(cluster?: Cluster, folder = tmpdir()): Promise<Store> {
-  const url = await urlIn(cluster);
+export async function newStore(
+  cluster?: Cluster,
+  folder = tmpdir(),
+  more: { sabotage?: SabotageName | undefined; tablespace?: string | undefined } = {},
+): Promise<Store> {
+  const { sabotage, tablespace } = more;
+  const url = await urlIn(cluster, tablespace);
   const dataDir = mkdtempSync(join(folder, "idsvc-fault-"));
+  const sabotaged = sabotage === undefined ? { imports: [], env: {} } : sabotagedBy(sabotage);
+  const { imports } = sabotaged;
   const env = {
+    ...sabotaged.env,
     IDSVC_BOOTSTRAP_TOKEN: token,
     IDSVC_EXTERNAL_URL: "http://localhost",
     ...(url === undefined ? {} : { IDSVC_DATABASE_URL: url }),
   };
-  const replica = async () => ({ dataDir, env, port: await freePort() });
+  const replica = async () => ({ dataDir, env, imports, port: await freePort() });
   return {
     place: await replica(),
     replica,

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, type Call, call as callOne } from "./call.ts";
 import { type Entry, outcomeOf } from "./client-log.ts";
+import { createCodes } from "./one-time.ts";
+import { createPeople } from "./people.ts";
 
 /** A target that a writer made, and the last sequence the server acknowledged for it. */
 type Own = { id: string; sequence: bigint };
@@ -15,19 +17,27 @@ export type Writers = {
 };
 
 const pauseMs = 5;
+const codesOfAll = 0.05;
+const peopleOfAll = 0.35;
 const methods = ["CreateTarget", "PatchTarget", "DeleteTarget", "GetTarget", "SearchTargets"];
 const service = "idsvc.resources.action.v3alpha.ActionService";
 
-/** Writers that create, patch, delete and wire targets, each its own, some on names that all of them want. */
+/**
+ * Writers that create, patch, delete and wire targets, and make users with tokens, sessions and grants, each its own, some on
+ * names that all of them want; and that redeem codes.
+ */
 export function createWriters(count: number, token: string): Writers {
   const log: Entry[] = [];
   const owned = Array.from({ length: count }, (): Own[] => []);
+  const people = owned.map(() => createPeople());
+  const note = (entry: Entry): void => void log.push(entry);
+  const codes = createCodes(token, note);
   const waiting: (() => void)[] = [];
   let marks = 0;
 
-  async function call(urls: string[], what: Call): Promise<Answer> {
+  async function call(urls: string[], what: Call, by = token): Promise<Answer> {
     const url = urls[Math.floor(Math.random() * urls.length)] ?? "";
-    const answer = await callOne(url, token, what);
+    const answer = await callOne(url, by, what);
     // Who finds nobody, or is told to come back, does not ask at once.
     if ([0, 503].includes(answer.status)) await delay(pauseMs);
     if (answer.status !== 0) for (const resolve of waiting.splice(0)) resolve();
@@ -49,6 +59,19 @@ export function createWriters(count: number, token: string): Writers {
   }
 
   async function step(urls: string[], writer: number): Promise<void> {
+    const choice = Math.random();
+    if (choice < codesOfAll) {
+      // A process that has just been killed breaks them off: what was acknowledged is noted.
+      return codes.step(urls).catch(() => delay(pauseMs));
+    }
+    if (choice < codesOfAll + peopleOfAll) {
+      return people[writer]?.step({
+        write: (op, id, request) => write(urls, op, id, request),
+        use: (secret, what) => call(urls, what, secret),
+        note,
+        isAlone: urls.length === 1,
+      });
+    }
     const own = owned[writer] ?? [];
     const target = own[Math.floor(Math.random() * own.length)];
     const dice = Math.random();

@@ -56,7 +56,7 @@ for (const place of chosen) {
     console.log(`not caught on ${missedOn.join(", ")}: ${where} (${place.spec}: ${place.test})`);
   }
 }
-for (const [of, { caught, all }] of [...scores].toSorted(([a], [b]) => a.localeCompare(b)))
+for (const [of, { caught, all }] of [...scores].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`${of}: ${caught} of ${all}`);
 const caught = [...scores.values()].reduce((sum, score) => sum + score.caught, 0);
 console.log(`all: ${caught} of ${chosen.length}`);

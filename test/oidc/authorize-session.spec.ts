@@ -103,10 +103,10 @@ describe("a user who is logged in", () => {
       grant_types: ["OIDC_GRANT_TYPE_IMPLICIT", "OIDC_GRANT_TYPE_REFRESH_TOKEN"],
     });
     const scope = "openid offline_access nonsense";
-    const told = answerOf(
+    const issued = answerOf(
       await ask({ response_type: "id_token token", nonce: "n", scope }, both, agent),
     );
-    assert.equal(told.get("scope"), "openid");
+    assert.equal(issued.get("scope"), "openid");
     const code = answerOf(await ask({ scope }, web, agent)).get("code") ?? "";
     const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
     const { body } = await peer.send(paths.token, form, basic(web));

@@ -11,7 +11,7 @@ export type Proxy = AsyncDisposable & {
    * and the answer is swallowed with all that follows.
    */
   cut(when: CutWhen, text: string, times?: number): void;
-  /** How often it was cut. */
+  /** How often it was cut, or an answer swallowed. */
   readonly cuts: number;
   /** Nothing passes any more, either way; connections stay open. */
   hole(isHole: boolean): void;
@@ -35,6 +35,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     const upstream = connect(path);
     let isDoomed = false;
     let isMute = false;
+    let isSwallowed = false;
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -56,6 +57,8 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
+      if (isMute && !isSwallowed) cuts += 1;
+      isSwallowed = isMute;
       if (isHole || isMute) return;
       if (isDoomed) {
         cuts += 1;

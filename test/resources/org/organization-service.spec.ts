@@ -247,6 +247,19 @@ describe("searching organizations", () => {
     assert.deepEqual(ids(one), [id]);
   });
 
+  it("is no context of a caller who has nothing in it: it answers as an absent one (J13)", async () => {
+    const [mine, other] = [await addOrganization(), await addOrganization()];
+    const { token } = await addMember(mine, ["ORG_OWNER"]);
+    const search = (query: string, headers: Record<string, string> = {}) =>
+      post(`/users/_search${query}`, [], { token, headers });
+    bodyOf(await search(`?ctx.org_id=${mine}`));
+    bodyOf(await search("", { "x-idsvc-orgid": mine }));
+    for (const id of [other, "404"]) {
+      assertRefused((await search(`?ctx.org_id=${id}`)).refusal, notFound);
+      assertRefused((await search("", { "x-idsvc-orgid": id })).refusal, notFound);
+    }
+  });
+
   it("D41: answers an organization that the caller may not read exactly as an absent one", async () => {
     const [mine, other] = [await addOrganization(), await addOrganization()];
     const { token } = await addMember(mine, ["ORG_OWNER"]);

@@ -1,0 +1,52 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { beforeCommits, flushFailed } from "../storage/sqlite-commits.ts";
+
+// Imported by a process of the service before anything else: it notes of each commit whether SQLite was told to flush it, and
+// makes flushes fail. It stands between the store and the library, so that it works wherever the service does.
+
+const file = process.env["FLUSH_WATCH"];
+const failsFrom = Number(process.env["FLUSH_FAILS_FROM"] ?? Number.POSITIVE_INFINITY);
+
+/** What a process needs to be watched. @param failsFrom the flush of this commit fails, and all after it */
+export const watchedBy = (to: string, fails?: { from: number }) => ({
+  imports: [import.meta.filename],
+  env: {
+    FLUSH_WATCH: to,
+    ...(fails === undefined ? {} : { FLUSH_FAILS_FROM: String(fails.from) }),
+  },
+});
+
+// sqlite.org/pragma.html: with a write-ahead log, FULL flushes it at each commit, and EXTRA more than that.
+const full = 2;
+
+/** How many commits a file of a watched process tells of, and what is wrong with them. */
+export function flushesIn(from: string): { commits: number; failed: number; violations: string[] } {
+  const text = existsSync(from) ? readFileSync(from, "utf8") : "";
+  const lines = text.split("\n").slice(0, -1);
+  const wrong = lines.flatMap((line) => {
+    const { synchronous, journal } = JSON.parse(line);
+    const isFlushed = journal === "wal" && Number(synchronous) >= full;
+    return isFlushed ? [] : [`journal_mode ${journal}, synchronous ${synchronous}`];
+  });
+  const kinds = [...new Set(wrong)];
+  return {
+    commits: lines.length,
+    failed: lines.filter((line) => JSON.parse(line).fails).length,
+    violations: kinds.map((kind) => `a commit is not flushed before it is acknowledged: ${kind}`),
+  };
+}
+
+if (file !== undefined) {
+  let commits = 0;
+  beforeCommits((connection) => {
+    commits += 1;
+    const fails = commits >= failsFrom;
+    const line = {
+      synchronous: connection.pragma("synchronous", { simple: true }),
+      journal: connection.pragma("journal_mode", { simple: true }),
+      fails,
+    };
+    appendFileSync(file, `${JSON.stringify(line)}\n`);
+    if (fails) throw flushFailed();
+  });
+}

@@ -1,0 +1,84 @@
+// Run: alone
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { killed } from "./f01-kill.ts";
+import { callsFail } from "./f05-failing-calls.ts";
+import { databaseRestarted } from "./f08-database-restart.ts";
+import { gracefulStop } from "./f23-graceful-stop.ts";
+import { type Fault, newOutcome, nextAcknowledged } from "./fault.ts";
+import { type SabotageName, sabotages } from "./sabotage.ts";
+import { startServer } from "./server.ts";
+import { type Arena, type Engine, openArena, token } from "./store.ts";
+import { checkInto } from "./fault.ts";
+import { createWriters } from "./writers.ts";
+
+type Found = { by: Pick<Fault, "id" | "run">; engine: Engine; rounds: number; says: RegExp };
+
+const notThere = /acknowledged at \d+, not there|head: .* is too many/;
+
+/** Writers until some codes were redeemed, and all rules. */
+const redeeming: Found["by"] = {
+  id: "F01",
+  async run(arena: Arena) {
+    const outcome = newOutcome();
+    await using store = await arena.newStore();
+    const writers = createWriters(8, token);
+    const server = await startServer(store.place);
+    const running = writers.run(server.url);
+    const redeemed = () =>
+      writers.log.filter(({ op, status }) => op === "redeem" && status === 200);
+    while (redeemed().length < 4) await nextAcknowledged(writers, 20_000);
+    await running.stop();
+    await server.kill();
+    await checkInto(outcome, store, writers);
+    return outcome;
+  },
+};
+
+/** Which fault finds what is wrong, and in which words. */
+const found: Record<SabotageName, Found> = {
+  "SQLite acknowledges before it commits": {
+    ...{ by: killed, engine: "sqlite", rounds: 3, says: notThere },
+  },
+  "PostgreSQL acknowledges before it commits": {
+    ...{ by: killed, engine: "postgres", rounds: 3, says: notThere },
+  },
+  "rows of projections are dropped": {
+    ...{ by: killed, engine: "sqlite", rounds: 1, says: /projection \w+: \d+ rows differ/ },
+  },
+  "SQLite does not flush": {
+    ...{ by: callsFail, engine: "sqlite", rounds: 1 },
+    says: /not flushed before it is acknowledged: journal_mode wal, synchronous 1/,
+  },
+  "SQLite writes on after a flush that failed": {
+    ...{ by: callsFail, engine: "sqlite", rounds: 1, says: /the server goes on/ },
+  },
+  "PostgreSQL does not flush": {
+    ...{ by: callsFail, engine: "postgres", rounds: 1, says: /the log was flushed \d+ times/ },
+  },
+  "a lost answer is taken for never happened": {
+    ...{ by: databaseRestarted, engine: "postgres", rounds: 1 },
+    says: /refused, yet there|there [2-9] times|not there/,
+  },
+  "the feed drops events": {
+    ...{ by: gracefulStop, engine: "sqlite", rounds: 2, says: /the feed told \d+ after \d+/ },
+  },
+  "codes count twice": {
+    ...{ by: redeeming, engine: "sqlite", rounds: 1, says: /code-\d+ was redeemed \d+ times/ },
+  },
+};
+
+describe("a service that is sabotaged", () => {
+  for (const name of Object.keys(sabotages) as SabotageName[]) {
+    const { by, engine, rounds, says } = found[name];
+    it(`so that ${name} is found out by ${by.id}`, async () => {
+      await using arena = await openArena(engine, { sabotage: name });
+      const { lost, unexplained } = await by.run(arena, rounds);
+      const words = [...lost, ...unexplained];
+      assert.ok(
+        words.some((each) => says.test(each)),
+        words.slice(0, 10).join("\n"),
+      );
+    });
+  }
+});
