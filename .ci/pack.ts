@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, extname, join, resolve } from "node:path";
+import { dirname, extname, join, relative, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const start = join(root, "src/main.js");
@@ -71,7 +71,15 @@ function emit(target: string): void {
   }
 }
 
+/** The schema, with what it imports, for clients of other languages. */
+const schema = ["proto", "third_party", "buf.yaml"];
+
 function copyFiles(target: string): void {
+  const isReleased = (path: string) => relative(root, path) === "proto/baseline";
+  for (const name of schema) {
+    const filter = (path: string) => !isReleased(path);
+    cpSync(join(root, name), join(target, name), { recursive: true, filter });
+  }
   for (const folder of ["src", "gen"]) {
     const isAsset = (path: string) => extname(path) !== ".ts" && path !== start;
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isAsset });
@@ -116,7 +124,7 @@ function published(manifest: Manifest): object {
     bin: { [name]: launcher },
     exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
     imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
-    files: ["bin", "src", "gen"],
+    files: ["bin", "src", "gen", ...schema],
     dependencies,
   };
 }

@@ -136,6 +136,20 @@ for (const scheme of ["http", "https"] as const)
     });
   });
 
+describe("the example apps of the README", () => {
+  for (const name of ["log-in", "forge"])
+    it(`say on the page all that ${name}.ts can be told`, () => {
+      const source = readFileSync(join(root, `test/examples/${name}.ts`), "utf8");
+      const [, taken = ""] = /const \{ (.*?) \} = process\.env;/.exec(source) ?? [];
+      const variables = [...taken.matchAll(/([A-Z_]+) =/g)].map(([, variable]) => variable);
+      assert.ok(variables.length > 1);
+      const [, section = ""] = readme.split(`test/examples/${name}.ts\n\n`);
+      const near = readme.slice(readme.indexOf(`test/examples/${name}.ts`) - 200);
+      const text = near.slice(0, near.length - section.length) + section.slice(0, 700);
+      for (const variable of variables) assert.match(text, new RegExp(`\\b${variable}\\b`));
+    });
+});
+
 type Running = AsyncDisposable & { page: Page; newPage(): Promise<Page> };
 
 /** Starts the app and the forge as the README says, and a browser. */

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { bufIn } from "../../.ci/generate.ts";
 import { pack } from "../../.ci/pack.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -53,6 +54,9 @@ describe("the package", () => {
       "bin/idsvc.js",
       "gen/comments.json",
       "src/client/index.js",
+      "proto/idsvc/resources/user/v3alpha/user_service.proto",
+      "third_party/google/api/annotations.proto",
+      "third_party/buf/validate/validate.proto",
     ];
     assert.deepEqual(
       present.filter((file) => !files.includes(`package/${file}`)),
@@ -62,6 +66,12 @@ describe("the package", () => {
       files.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
       [],
     );
+  });
+
+  it("holds the schema whole, so that clients of any language can be made of it", () => {
+    const installed = join(project, "node_modules/idsvc");
+    bufIn(installed, ["build"], "pipe");
+    assert.ok(!existsSync(join(installed, "proto/baseline")));
   });
 
   it("types a small consumer under the strictest options, without the types of Node", () => {

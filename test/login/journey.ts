@@ -7,6 +7,7 @@ import { startBrowser, type TestBrowser } from "../support/browser.ts";
 import { password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { type RelyingParty, startRelyingParty, type Told } from "../support/relying-party.ts";
+import { notePage } from "../support/pages-seen.ts";
 import { faultsOfLayout } from "./page-checks.ts";
 
 export const phone = { width: 360, height: 740 };
@@ -65,6 +66,11 @@ async function begin(
 ): Promise<Journey> {
   const visit = await browser.visit(options);
   const { page, misdeeds } = visit;
+  page.on("response", (response) => {
+    // Of one that leads on, or of a page that is left already, there is no body.
+    const noted = response.text().then((html) => notePage(new URL(response.url()).pathname, html));
+    noted.catch(() => undefined);
+  });
 
   // The status of an error page stands in the console of every browser.
   const check = () =>

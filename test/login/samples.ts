@@ -68,7 +68,10 @@ export const creationOptions = {
   authenticatorSelection: { residentKey: "required", userVerification: "required" },
 };
 
-/** Every page there is, by a name for its picture. */
+/**
+ * Every page there is, by a name, with much on it, for what is judged of layout, colours and scripts in every language. Which states
+ * a service shows is for the gallery to tell (`gallery.ts`).
+ */
 export function samples(options: SampleOptions = {}): Map<string, string> {
   const say = options.say ?? ((text: string) => text);
   const language = options.language ?? "en";

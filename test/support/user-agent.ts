@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { notePage } from "./pages-seen.ts";
 
 /** What a browser shows after a request: the last answer, where it came from, and its form. */
 export type Shown = {
@@ -38,6 +39,7 @@ export function userAgent(
       if (sent !== "" && !headers.has("cookie")) headers.set("cookie", sent);
       const answer = await fetch(url, { ...next, headers, redirect: "manual" });
       const html = await answer.text();
+      notePage(url.pathname, html);
       for (const cookie of answer.headers.getSetCookie()) {
         const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
         cookies.set(name, value);
