@@ -65,5 +65,11 @@ export const unexplained = (log: readonly Entry[]): string[] =>
 
 const reads: readonly Entry["op"][] = ["read", "use token"];
 
+/** Writes whose answers tell the sequence that they have in the log. */
+export const acknowledgedInLog = (log: readonly Entry[]): Entry[] =>
+  log.filter(
+    ({ op, outcome }) => !reads.includes(op) && op !== "redeem" && outcome === "acknowledged",
+  );
+
 export const acknowledgedWrites = (log: readonly Entry[]): number =>
   log.filter(({ op, outcome }) => !reads.includes(op) && outcome === "acknowledged").length;

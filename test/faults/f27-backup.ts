@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "../storage/sqlite-place.ts";
 import { check } from "./checker.ts";
-import type { Entry } from "./client-log.ts";
+import { acknowledgedInLog, type Entry } from "./client-log.ts";
 import { checkInto, countInto, type Fault, newOutcome, nextAcknowledged, pause } from "./fault.ts";
 import { freePort, type Place, spawnCommand, startServer } from "./server.ts";
 import { token } from "./store.ts";
@@ -83,10 +83,7 @@ async function restore(
     await nextAcknowledged(later, patienceMs);
     await writing.stop();
     if ((await server.stop()) !== 0) wrong.push(`the restored ${file} did not stop in order`);
-    const below = later.log.filter(
-      ({ op, outcome, sequence }) =>
-        op !== "read" && outcome === "acknowledged" && sequence <= head,
-    );
+    const below = acknowledgedInLog(later.log).filter(({ sequence }) => sequence <= head);
     if (below.length > 0) wrong.push(`${below.length} writes on ${file} are not above it`);
     if (!isPrefix(prefix, eventsOf(copy))) wrong.push(`history of ${file} changed`);
     return wrong;

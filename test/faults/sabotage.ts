@@ -26,7 +26,7 @@ export const sabotages = {
         applyEach(batch);
         commit.run();
       };
-      setTimeout(() => late?.(), 2_000);
+      setTimeout(() => late?.(), 1_000);
 `,
     },
     {
@@ -66,7 +66,8 @@ export const sabotages = {
     {
       file: "src/eventstore/assemble.ts",
       find: "      rows.push(...parts.catalog.reduce(recorded));",
-      replace: "      if (Math.random() < 0.9) rows.push(...parts.catalog.reduce(recorded));",
+      // Of what the first start makes all rows are there, or nobody could write anything.
+      replace: `      if (recorded.type !== "target.added") rows.push(...parts.catalog.reduce(recorded));`,
     },
   ],
   "SQLite does not flush": [
