@@ -58,8 +58,8 @@ export const sabotages = {
   "PostgreSQL does not flush": [
     {
       file: "src/storage/postgres/writer.ts",
-      find: "SELECT ${appendFunction}($1, $2, $3)",
-      replace: `SELECT CASE WHEN set_config('synchronous_commit', 'off', true) = 'off' THEN \${appendFunction}($1, $2, $3) END`,
+      find: "SELECT ${appendFunction}($1, $2, $3, $4)",
+      replace: `SELECT CASE WHEN set_config('synchronous_commit', 'off', true) = 'off' THEN \${appendFunction}($1, $2, $3, $4) END`,
     },
   ],
   "rows of projections are dropped": [
@@ -94,9 +94,8 @@ export const sabotages = {
   "the feed drops events": [
     {
       file: "src/resources/event/watch.ts",
-      find: "        yield { sequence: event.sequence, event: toEvent",
-      replace:
-        "        if (event.sequence % 5n !== 0n) yield { sequence: event.sequence, event: toEvent",
+      find: "      yield message;\n",
+      replace: "      if (message.sequence % 5n !== 0n) yield message;\n",
     },
   ],
   "codes count twice": [
