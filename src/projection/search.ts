@@ -8,19 +8,39 @@ import {
   gte,
   inArray,
   lt,
+  or,
   parametersOf,
+  type AnyPgTable,
+  type PgColumn,
   type SQL,
   sql,
 } from "../storage/drizzle.ts";
 import { invalidField } from "../errors.ts";
 import { matchesFew, candidateFilter } from "./candidate-filter.ts";
+import {
+  behind,
+  type CursorOf,
+  digestOf,
+  openCursor,
+  type Place,
+  type Position,
+  sealCursor,
+} from "./cursor.ts";
 import { caseFold } from "../storage/case-fold.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Reader } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** A page as the caller asked for it (the specification's ListQuery). */
-export type Page = { offset: bigint; limit: number; asc: boolean };
+export type Page = {
+  offset: bigint;
+  limit: number;
+  asc: boolean;
+  /** The cursor behind which it begins; empty for the beginning of the list. */
+  after: string;
+  /** The matching entries are not counted. */
+  skipTotal: boolean;
+};
 
 export type Limits = { listDefault: number; listMax: number };
 
@@ -35,6 +55,8 @@ export type Found<R> = {
   total: bigint;
   appliedLimit: number;
   endOfList: boolean;
+  /** The cursor of what follows; empty at the end of the list. */
+  next: string;
   /** The head of the instance's log, as the search saw it. */
   head: { sequence: bigint; changedAt: Date };
 };
@@ -53,7 +75,19 @@ export function applicableLimit(asked: number, limits: Limits, field = "query.li
   );
 }
 
-// A range, which an index can find; both databases compare texts by their code points.
+/** A cursor says where a page begins, so nothing is skipped besides. @throws INVALID_ARGUMENT OFFSET_WITH_CURSOR */
+export function requireOneBeginning({ after, offset }: Page): void {
+  if (after === "" || offset === 0n) return;
+  throw invalidField(
+    "query.offset",
+    "OFFSET_WITH_CURSOR",
+    "is not combined with `after`: leave one out",
+  );
+}
+
+/**
+ * Keeps what begins with a text: a range, which an index can find. Both databases compare texts by their code points.
+ */
 function startsWith(column: Column, text: string): SQL | undefined {
   const points = [...text];
   for (let at = points.length - 1; at >= 0; at--) {
@@ -83,6 +117,10 @@ export function matchesText(
 ): SQL | undefined {
   const column = ignoreCase ? columns.folded : columns.exact;
   const text = ignoreCase ? caseFold(wanted) : wanted;
+  // The folded text has the index: equal texts have equal folds.
+  if (how === "equals" && !ignoreCase) {
+    return and(eq(columns.folded, caseFold(text)), eq(column, text));
+  }
   if (how === "equals") return eq(column, text);
   if (text === "") return undefined;
   if (how === "contains") return db.contains(column, text);
@@ -96,6 +134,9 @@ function ordered(column: Column, isAscending: boolean): SQL {
   const by = (isAscending ? asc : desc)(column);
   return column.notNull ? by : sql`${by} nulls ${sql.raw(isAscending ? "first" : "last")}`;
 }
+
+// So many texts of one long beginning are looked through for the one that a cursor means.
+const mostAlike = 10_000;
 
 /** The most values that the filters of one search name, as each of them is a parameter: SQLite takes 32,766 of these. */
 const mostValues = 30_000;
@@ -115,26 +156,31 @@ export const isOneOf = (column: Column, values: readonly (string | bigint)[]): S
   // An empty list keeps nothing; drizzle's inArray refuses one.
   values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
 
+type Asked = {
+  instanceId: string;
+  /** Finds rows of all instances; `instanceId` then only says whose log is told of. */
+  everyInstance?: boolean;
+  /** What the caller may read, and asks for. */
+  filters: (SQL | undefined)[];
+  /** One of the filters is answered by no index: each row must be looked at. */
+  looksAtEach?: boolean;
+  order: Column;
+  page: Page;
+  limits: Limits;
+  /** Cursors of the list, which is named by all that was asked for apart from table, order and direction. */
+  cursors: CursorOf;
+};
+
 /**
  * Finds one page of a projection table, the exact total and the head of the log, all in one state of the store.
  * Ties of the order are broken by id, so that pages neither overlap nor leave gaps (A9).
  *
- * @throws INVALID_ARGUMENT FILTER_VALUES_TOO_MANY
+ * @throws INVALID_ARGUMENT FILTER_VALUES_TOO_MANY, CURSOR_INVALID, OFFSET_WITH_CURSOR
  */
 export async function search<T extends Table>(
   db: Database,
   table: T,
-  asked: {
-    instanceId: string;
-    /** Finds rows of all instances; `instanceId` then only says whose log is told of. */
-    everyInstance?: boolean;
-    filters: (SQL | undefined)[];
-    /** One of the filters is answered by no index: each row must be looked at. */
-    looksAtEach?: boolean;
-    order: Column;
-    page: Page;
-    limits: Limits;
-  },
+  asked: Asked,
 ): Promise<Found<Row<T>>> {
   const { instanceId, order, page } = asked;
   const limit = applicableLimit(page.limit, asked.limits);
@@ -142,23 +188,29 @@ export async function search<T extends Table>(
   const columns = t as unknown as { instanceId: Column; id: Column };
   const filters = asked.filters.filter((filter) => filter !== undefined);
   requireFewValues(filters);
+  requireOneBeginning(page);
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
   const inOrder = [ordered(order, page.asc), ordered(columns.id, page.asc)];
-  const isRare = asked.looksAtEach === true && (await matchesFew(db, t, where));
+  const list = JSON.stringify([table.name, order.name, page.asc, asked.cursors.list]);
+  const cursors = { ...asked.cursors, list };
+  const from = page.after === "" ? undefined : await openCursor(cursors, page.after);
+  const begun = and(where, from && (await fromPlace(db, t, { order, where, from, asc: page.asc })));
+  const isRare = asked.looksAtEach === true && (await matchesFew(db, t, begun));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;
   const offset = Number(page.offset < largestOffset ? page.offset : largestOffset);
-  const shown = candidateFilter(db, table, { where, inOrder, limit, offset, isRare });
-  const [rows, totals, head] = await db.snapshot((read) => [
-    read
-      .select()
-      .from(t)
-      .where(shown.where)
-      .orderBy(...inOrder)
-      .limit(limit)
-      .offset(shown.offset),
+  // One more than is shown says whether something follows.
+  const looked = limit + 1;
+  const shown = candidateFilter(db, table, {
+    where: begun,
+    inOrder,
+    limit: looked,
+    offset,
+    isRare,
+  });
+  const totalOf = (read: Reader) =>
     ofInstance && filters.length === 0 && table.countedBy === "instanceId"
       ? read
           .select({ total: counts.rows })
@@ -167,18 +219,69 @@ export async function search<T extends Table>(
       : read
           .select({ total: sql<bigint>`${count()}` })
           .from(t)
-          .where(where),
+          .where(where);
+  const [found, head, totals] = await db.snapshot((read) => [
+    read
+      .select()
+      .from(t)
+      .where(shown.where)
+      .orderBy(...inOrder)
+      .limit(looked)
+      .offset(shown.offset),
     // What lies in many logs is as new as the one that changed last.
     asked.everyInstance
       ? read.select().from(heads).orderBy(desc(heads.changedAt)).limit(1)
       : read.select().from(heads).where(eq(heads.instanceId, instanceId)),
+    ...(page.skipTotal ? [] : [totalOf(read)]),
   ]);
-  const total = BigInt(totals[0]?.total ?? 0n);
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const endOfList = found.length <= limit;
   return {
     rows,
-    total,
+    total: BigInt(totals?.[0]?.total ?? 0n),
     appliedLimit: limit,
-    endOfList: page.offset + BigInt(rows.length) >= total,
+    endOfList,
+    next:
+      endOfList || last === undefined ? "" : await sealCursor(cursors, positionOf(t, order, last)),
     head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
   };
+}
+
+/** Where a row stands in the order of a column. */
+function positionOf(t: AnyPgTable, order: Column, row: object): Position {
+  const [key] = Object.entries(t).find(([, column]) => column === order) ?? [];
+  // The column is one of the table, and its id a text.
+  const [value, id] = [Reflect.get(row, key ?? ""), Reflect.get(row, "id")] as [
+    Position["value"],
+    string,
+  ];
+  return { value, id };
+}
+
+/** Keeps what follows the place that a cursor says. */
+async function fromPlace(
+  db: Database,
+  t: AnyPgTable,
+  {
+    order,
+    where,
+    from,
+    asc: isAscending,
+  }: { order: Column; where: SQL | undefined; from: Place; asc: boolean },
+): Promise<SQL | undefined> {
+  const { id } = t as unknown as { id: PgColumn };
+  if (from.kind === "behind") return behind(order, id, isAscending, from.position);
+  // Of those that begin alike, the one that was shown last. Where it is gone they are all shown once more.
+  const alike = startsWith(order, from.beginning);
+  const rows = await db.read
+    .select({ value: order as PgColumn, id })
+    .from(t)
+    .where(and(where, alike))
+    .limit(mostAlike);
+  const found = (rows as Position[]).find((each) => digestOf(each) === from.digest);
+  if (found !== undefined) return behind(order, id, isAscending, found);
+  const position = { value: from.beginning, id: "" };
+  const rest = behind(order, id, isAscending, position);
+  return isAscending ? rest : or(rest, alike);
 }

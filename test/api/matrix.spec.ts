@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import {
+  clone,
+  type DescMessage,
   type DescMethod,
   equals,
   fromJson,
@@ -223,6 +225,15 @@ describe("the matrix of methods and protocols", () => {
   });
 });
 
+/** A cursor is sealed anew for each answer: what counts is whether there is one. */
+function withoutSeal(type: DescMessage, message: Message): Message {
+  const copy = clone(type, message);
+  const details: unknown = Reflect.get(copy, "details");
+  const next: unknown = Reflect.get(Object(details), "next");
+  if (typeof next === "string" && next !== "") Reflect.set(Object(details), "next", "sealed");
+  return copy;
+}
+
 for (const { rule } of unary) {
   const { method, path, successStatus, feature } = rule;
   const sample = samples[path];
@@ -251,7 +262,10 @@ for (const { rule } of unary) {
       for (const [protocol, message] of found) {
         if (sample.writes) {
           assert.deepEqual(shapeOf(method, message), shapeOf(method, first), protocol);
-        } else assert.ok(equals(method.output, message, first), `${protocol} and grpc`);
+        } else {
+          const [one, other] = [message, first].map((each) => withoutSeal(method.output, each));
+          assert.ok(one && other && equals(method.output, one, other), `${protocol} and grpc`);
+        }
       }
     });
 

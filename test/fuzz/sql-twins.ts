@@ -88,7 +88,7 @@ function withIds(value: JsonValue, ids: readonly string[], from = new Date(0)): 
 }
 
 // What was drawn at random by each for itself.
-const drawn = /^(?:client_id|processed_sequence|request_id|payload|key_id|timestamp)$/;
+const drawn = /^(?:client_id|processed_sequence|request_id|payload|key_id|timestamp|next)$/;
 
 function withNames(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
   if (typeof value === "string") {

@@ -22,7 +22,7 @@ export async function getDelivery(
   return row;
 }
 
-export const deliverySearch = (deps: Pick<Deps, "db" | "limits" | "organizations">) => {
+export const deliverySearch = (deps: Pick<Deps, "db" | "limits" | "organizations" | "secrets">) => {
   const t = deps.db.table(deliveries);
   return objectSearch(deps, deliveries, {
     filter: DeliverySearchFilterSchema,

@@ -39,7 +39,7 @@ export const oidcOf = (row: AppRow): OidcConfig => ({
 });
 
 export function appQueries(deps: Deps) {
-  const { db, limits } = deps;
+  const { db, limits, secrets } = deps;
   const t = db.table(apps);
   const keys = db.table(appKeys);
   const { organizationId, projectId } = t;
@@ -71,6 +71,7 @@ export function appQueries(deps: Deps) {
         order: keys.creationDate,
         page,
         limits,
+        cursors: { secrets, instanceId, list: appId },
       }),
   };
 }

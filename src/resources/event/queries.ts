@@ -1,4 +1,3 @@
-import { toJsonString } from "@bufbuild/protobuf";
 import {
   type EventSearchFilter,
   EventSearchFilterSchema,
@@ -6,12 +5,14 @@ import {
 import type { Scope } from "../../authz/context.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Deps } from "../../projection/module.ts";
+import { type CursorOf, openCursor, type Position, sealCursor } from "../../projection/cursor.ts";
 import {
   applicableLimit,
   type Found,
   isOneOf,
   type Limits,
   type Page,
+  requireOneBeginning,
 } from "../../projection/search.ts";
 import {
   and,
@@ -22,6 +23,7 @@ import {
   getTableColumns,
   gt,
   gte,
+  lt,
   lte,
   type SQL,
   sql,
@@ -29,9 +31,12 @@ import {
 import { events as log, sequences } from "../../storage/kernel-tables.ts";
 import { current } from "../../storage/read-cache.ts";
 import { retentionReader } from "../instance/index.ts";
+import { listName } from "../object/list.ts";
 import { condition, position } from "./conditions.ts";
 
-type Parts = Pick<Deps, "db" | "events" | "now" | "organizations"> & { limits: Limits };
+type Parts = Pick<Deps, "db" | "events" | "now" | "organizations" | "secrets"> & {
+  limits: Limits;
+};
 
 /** An event whose payload may be left out, where the page would be too large. */
 export type FoundEvent = LoggedEvent & { isPayloadOmitted: boolean };
@@ -88,7 +93,9 @@ export function eventQueries(parts: Parts) {
     async search(scope: Scope, filters: EventSearchFilter[], page: Page): Promise<EventsFound> {
       const visible = await visibleTo(scope);
       const conditions = [visible && isOwnedBy(t, visible), ...matching(filters)];
-      return readLog.page(logOf(scope), conditions, page);
+      const list = listName(EventSearchFilterSchema, filters, scope.context);
+      const cursors = { secrets: parts.secrets, instanceId: scope.instanceId, list };
+      return readLog.page(logOf(scope), conditions, page, cursors);
     },
 
     /** The last position of the log. */
@@ -102,7 +109,7 @@ export function eventQueries(parts: Parts) {
 
     /** Gives the view of a caller, as it is whenever it is asked for. */
     viewer(filters: readonly EventSearchFilter[]): (scope: Scope) => Promise<LogView> {
-      const asked = filters.map((each) => toJsonString(EventSearchFilterSchema, each)).join();
+      const asked = listName(EventSearchFilterSchema, filters);
       const kept = matching(filters);
       return async (scope) => {
         const visible = await visibleTo(scope);
@@ -140,8 +147,11 @@ export function objectHistory(
 ): (of: HistoryOf, page: Page) => Promise<EventsFound> {
   const t = parts.db.table(log);
   const { page: readPage } = logReader(parts);
-  return ({ instanceId, types, id }, page) =>
-    readPage(instanceId, [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)], page);
+  return ({ instanceId, types, id }, page) => {
+    const cursors = { secrets: parts.secrets, instanceId, list: JSON.stringify([types, id]) };
+    const conditions = [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)];
+    return readPage(instanceId, conditions, page, cursors);
+  };
 }
 
 type LogTable = { ownerType: Parameters<typeof eq>[0]; ownerId: Parameters<typeof isOneOf>[0] };
@@ -194,6 +204,10 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
     return found.flatMap(({ sequence }) => opened.get(sequence) ?? []);
   }
 
+  // A sequence stands once in a log.
+  const behindIn = ({ asc: isAscending }: Page, { value }: Position) =>
+    (isAscending ? gt : lt)(t.sequence, value as bigint);
+
   return {
     read,
 
@@ -201,29 +215,49 @@ function logReader({ db, events, limits, now }: Omit<Parts, "organizations">) {
       instanceId: string,
       filters: readonly (SQL | undefined)[],
       page: Page,
+      of: CursorOf,
     ): Promise<EventsFound> {
       const limit = applicableLimit(page.limit, limits);
+      requireOneBeginning(page);
+      const list = JSON.stringify(["log", instanceId, page.asc, of.list]);
+      const cursors = { ...of, list };
+      const after = page.after === "" ? undefined : await openCursor(cursors, page.after);
       const where = and(eq(t.instanceId, instanceId), await retained(instanceId), ...filters);
-      const [found, totals, head] = await db.snapshot((reader) => [
+      const begun = and(
+        where,
+        after?.kind === "behind" ? behindIn(page, after.position) : undefined,
+      );
+      const [found, head, totals] = await db.snapshot((reader) => [
         reader
           .select({ sequence: t.sequence, size })
           .from(t)
-          .where(where)
+          .where(begun)
           .orderBy((page.asc ? asc : desc)(t.sequence))
-          .limit(limit)
+          .limit(limit + 1)
           .offset(Number(page.offset < largestOffset ? page.offset : largestOffset)),
-        reader
-          .select({ total: sql<bigint>`${count()}` })
-          .from(t)
-          .where(where),
         reader.select().from(heads).where(eq(heads.instanceId, instanceId)),
+        ...(page.skipTotal
+          ? []
+          : [
+              reader
+                .select({ total: sql<bigint>`${count()}` })
+                .from(t)
+                .where(where),
+            ]),
       ]);
-      const total = BigInt(totals[0]?.total ?? 0n);
+      const shown = found.slice(0, limit);
+      const last = shown.at(-1);
+      const endOfList = found.length <= limit;
+      const next =
+        endOfList || last === undefined
+          ? ""
+          : await sealCursor(cursors, { value: last.sequence, id: "" });
       return {
-        rows: await read(instanceId, found, mostBytesAPage),
-        total,
+        rows: await read(instanceId, shown, mostBytesAPage),
+        total: BigInt(totals?.[0]?.total ?? 0n),
         appliedLimit: limit,
-        endOfList: page.offset + BigInt(found.length) >= total,
+        endOfList,
+        next,
         head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
       };
     },

@@ -50,7 +50,9 @@ const toReusable = (row: IdpRow): Reusable => ({
   statePolicy: row.statePolicy as StatePolicy,
 });
 
-export function idpQueries(deps: Pick<Deps, "db" | "limits" | "organizations" | "tenancy">) {
+export function idpQueries(
+  deps: Pick<Deps, "db" | "limits" | "organizations" | "secrets" | "tenancy">,
+) {
   const { db, tenancy } = deps;
   const t = db.table(idps);
   const reuse = createReuse(db, idpPolicies);

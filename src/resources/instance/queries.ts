@@ -108,7 +108,7 @@ export type WholeInstance = {
   limits: LimitsRow | undefined;
 };
 
-export function instanceQueries(deps: Pick<Deps, "db" | "limits" | "organizations">) {
+export function instanceQueries(deps: Pick<Deps, "db" | "limits" | "organizations" | "secrets">) {
   const { db } = deps;
   const { id } = db.table(instances);
   const d = db.table(instanceDomains);

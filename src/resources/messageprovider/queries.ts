@@ -24,7 +24,7 @@ import type { ProviderRow } from "./projection.ts";
 export type SeenProvider<C extends ProviderConfig> = { row: ProviderRow<C>; seen: SeenResource };
 
 export function providerQueries<C extends ProviderConfig>(
-  deps: Pick<Deps, "db" | "limits" | "organizations">,
+  deps: Pick<Deps, "db" | "limits" | "organizations" | "secrets">,
   storage: ProviderStorage<C>,
 ) {
   const { db } = deps;

@@ -56,4 +56,5 @@ export const toListDetails = (
   totalResult: found.total,
   processedSequence: found.head.sequence,
   timestamp: timestampFromDate(found.head.changedAt),
+  next: found.next,
 });

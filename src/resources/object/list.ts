@@ -1,3 +1,4 @@
+import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type ListQuery, TextFilterMethod } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { Page, TextMethod } from "../../projection/search.ts";
 
@@ -6,7 +7,16 @@ export const toPage = (query: ListQuery | undefined): Page => ({
   offset: query?.offset ?? 0n,
   limit: query?.limit ?? 0,
   asc: query?.asc ?? false,
+  after: query?.after ?? "",
+  skipTotal: query?.skipTotal ?? false,
 });
+
+/** Names the list that a search makes, for its cursors: by the filters, and by whatever else decides what is in it. */
+export const listName = <F extends DescMessage>(
+  filter: F,
+  filters: readonly MessageShape<F>[],
+  ...others: readonly unknown[]
+): string => JSON.stringify([...others, filters.map((each) => toJson(filter, each))]);
 
 const equals: TextMethod = { how: "equals", ignoreCase: false };
 const textMethods: Record<number, TextMethod> = {

@@ -1,4 +1,9 @@
-import type { DescEnum, DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Organization, OrganizationSchema } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
@@ -23,9 +28,9 @@ import type { Row, Table } from "../../storage/table.ts";
 import { toListDetails } from "./details.ts";
 import { hasId, hasState, hasTime, isOfOrganization, matches } from "./filters.ts";
 import { filterTree, holdingFilters } from "./filter-tree.ts";
-import { looksAtEach, toPage } from "./list.ts";
+import { listName, looksAtEach, toPage } from "./list.ts";
 
-type QueryDeps = Pick<Deps, "db" | "limits" | "organizations">;
+type QueryDeps = Pick<Deps, "db" | "limits" | "organizations" | "secrets">;
 type Filter = { case: string; value: unknown };
 type FilterOf<F extends DescMessage> = Extract<
   (MessageShape<F> & { filter: unknown })["filter"],
@@ -93,7 +98,7 @@ export function objectQueries<T extends Table, F extends DescMessage>(
  * @throws Error at the start, where a filter or a sort has no column
  */
 export function objectSearch<T extends Table, F extends DescMessage>(
-  { db, limits, organizations }: QueryDeps,
+  { db, limits, organizations, secrets }: QueryDeps,
   table: T,
   searched: Searched<F>,
 ): (scope: Scope, request: SearchRequest<F>) => Promise<Found<Row<T>>> {
@@ -133,6 +138,10 @@ export function objectSearch<T extends Table, F extends DescMessage>(
       order: sorts.get(request.sortingColumn ?? 0) ?? order,
       page: toPage(request.query),
       limits,
+      cursors: {
+        ...{ secrets, instanceId: scope.instanceId },
+        list: listName(searched.filter, request.filters, scope.context),
+      },
     });
   };
 }

@@ -54,7 +54,7 @@ function metadataReader(db: Database) {
 }
 
 export function sessionQueries(
-  deps: Pick<Deps, "db" | "limits" | "now" | "organizations" | "tenancy">,
+  deps: Pick<Deps, "db" | "limits" | "now" | "organizations" | "secrets" | "tenancy">,
 ) {
   const { db, now, tenancy } = deps;
   const { organizationId, userId, creatorId, expiresAt } = db.table(sessions);

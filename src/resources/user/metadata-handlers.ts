@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  MetadataFilter,
-  MetadataSchema,
+import {
+  type MetadataFilter,
+  MetadataFilterSchema,
+  type MetadataSchema,
 } from "#gen/idsvc/resources/user/v3alpha/metadata_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { writeContext } from "../../authz/context.ts";
@@ -12,7 +13,7 @@ import { and, eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
-import { toPage, looksAtEach } from "../object/list.ts";
+import { listName, looksAtEach, toPage } from "../object/list.ts";
 import {
   metadata,
   metadataId,
@@ -30,7 +31,7 @@ export type MetadataMethods =
   | "searchUserMetadata";
 
 export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>, MetadataMethods> {
-  const { db, events, limits } = deps;
+  const { db, events, limits, secrets } = deps;
   const t = db.table(userMetadata);
   const condition = ({ filter }: MetadataFilter) =>
     filter.case === "key"
@@ -79,6 +80,7 @@ export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>,
         order: t.id,
         page,
         limits,
+        cursors: { secrets, instanceId, list: listName(MetadataFilterSchema, filters, id) },
       });
       return { details: toListDetails(found), result: found.rows.map(toMetadata) };
     },

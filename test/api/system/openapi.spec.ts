@@ -96,6 +96,18 @@ describe("an operation", () => {
         schema: { type: "boolean" },
       },
       {
+        name: "query.after",
+        in: "query",
+        description: `Returns what follows the page whose \`ListDetails.next\` this is, however far into the list that was: entries that were added or removed before it meanwhile move nothing. It belongs to the same search (filters, order, direction, context, object); with another one, or if it is none of ours, it is refused. It is not combined with \`offset\`.\n\n${part}`,
+        schema: { type: "string", maxLength: 512 },
+      },
+      {
+        name: "query.skip_total",
+        in: "query",
+        description: `Does not count the matching entries: \`total_result\` is 0. Counting takes time in proportion to what matches.\n\n${part}`,
+        schema: { type: "boolean" },
+      },
+      {
         name: "sorting_column",
         in: "query",
         description: "The column to sort by. Default: the creation date.",

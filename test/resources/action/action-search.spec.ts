@@ -43,6 +43,7 @@ describe("searching targets", () => {
     assert.deepEqual(details, {
       applied_limit: 100,
       end_of_list: true,
+      next: "",
       total_result: "6",
       processed_sequence: String(await eventCount()),
     });

@@ -323,7 +323,7 @@ describe("the history of one object, for other slices", () => {
     const id = await newTarget();
     bodyOf(await patch(`/targets/${id}`, { name: uniqueName() }));
     const of = { instanceId: made.instance_id, types: ["target"], id };
-    const page = { offset: 0n, limit: 0, asc: true };
+    const page = { offset: 0n, limit: 0, asc: true, after: "", skipTotal: false };
     const found = await history(of, page);
     assert.deepEqual(
       found.rows.map(({ type }) => type),

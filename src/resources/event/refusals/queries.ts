@@ -28,7 +28,9 @@ const kinds: Record<string, RefusalKind> = {
 };
 
 /** Finds refusals that a caller may see; what the retention of the log hides, is hidden here too. */
-export function refusalSearch(deps: Pick<Deps, "db" | "limits" | "now" | "organizations">) {
+export function refusalSearch(
+  deps: Pick<Deps, "db" | "limits" | "now" | "organizations" | "secrets">,
+) {
   const { db, now } = deps;
   const t = db.table(refusals);
   const retention = current(db, retentionReader(db));

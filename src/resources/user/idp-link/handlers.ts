@@ -1,5 +1,8 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import type { IDPLinkFilter } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import {
+  type IDPLinkFilter,
+  IDPLinkFilterSchema,
+} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { failedPrecondition, invalidField } from "../../../errors.ts";
@@ -8,7 +11,7 @@ import { eq } from "../../../storage/drizzle.ts";
 import { requireIdp } from "../../idp/index.ts";
 import { createIdpIntents } from "../../idpintent/index.ts";
 import { toDetails, toListDetails } from "../../object/details.ts";
-import { toPage } from "../../object/list.ts";
+import { listName, toPage } from "../../object/list.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
 import { toIdpLink } from "../authenticator/convert.ts";
@@ -28,7 +31,7 @@ type Link = IdpLink & { username: string };
 export function idpLinkHandlers({
   deps,
 }: Credentials): Pick<Handlers<typeof UserService>, IdpLinkMethods> {
-  const { db, events, limits } = deps;
+  const { db, events, limits, secrets } = deps;
   const t = db.table(userAuthenticators);
   const intents = createIdpIntents(deps);
   const condition = ({ filter }: IDPLinkFilter) =>
@@ -83,6 +86,7 @@ export function idpLinkHandlers({
         order: t.creationDate,
         page: toPage(query),
         limits,
+        cursors: { secrets, instanceId, list: listName(IDPLinkFilterSchema, filters, id) },
       });
       return { details: toListDetails(found), result: found.rows.map(toIdpLink) };
     },
