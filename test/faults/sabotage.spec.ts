@@ -42,7 +42,7 @@ const found: Record<SabotageName, Found> = {
     ...{ by: killed, engine: "sqlite", rounds: 3, says: notThere },
   },
   "PostgreSQL acknowledges before it commits": {
-    ...{ by: killed, engine: "postgres", rounds: 3, says: notThere },
+    ...{ by: killed, engine: "postgres", rounds: 6, says: notThere },
   },
   "rows of projections are dropped": {
     ...{ by: killed, engine: "sqlite", rounds: 1, says: /projection \w+: \d+ rows differ/ },

@@ -54,6 +54,12 @@ export const sabotages = {
     setTimeout(() => void client.query("COMMIT").then(released, released), 100);
     const [[results] = []] = rows;`,
     },
+    {
+      file: "src/storage/postgres/writer.ts",
+      find: "      client.release(serverError(error)?.code === readOnly);\n",
+      // With the connection ends what was begun and refused.
+      replace: "      client.release(true);\n",
+    },
   ],
   "PostgreSQL does not flush": [
     {
