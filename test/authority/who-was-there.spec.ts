@@ -169,6 +169,12 @@ describe("what those did who run the service", () => {
 });
 
 describe("whoever acts for somebody (RFC 8693)", () => {
+  before(async () => {
+    const { token } = peer.app;
+    const allowed = { enable_impersonation: { set: true } };
+    bodyOf(await peer.peer.rest("PATCH", "/settings/v3alpha/security", allowed, { token }));
+  });
+
   const actAs = async (actors: string[], subject: string, address: string) => {
     type Actor = { iss: string; sub: string; act?: Actor };
     const actor = actors.reduceRight<Actor | undefined>(

@@ -114,7 +114,7 @@ describe("a request execution", () => {
     await peer.set({ request: { method: `/${service}/SearchOrganizations` } }, [id]);
     bodyOf(await peer.post("/organizations/_search?query.offset=3&query.limit=1", []));
     assert.deepEqual(receiver.calls[0]?.json.request, {
-      query: { offset: "3", limit: 1, asc: false },
+      query: { offset: "3", limit: 1, asc: false, after: "", skip_total: false },
       sorting_column: "ORGANIZATION_FIELD_NAME_UNSPECIFIED",
       filters: [],
     });

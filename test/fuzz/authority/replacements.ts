@@ -86,8 +86,8 @@ export const rulings: Readonly<Record<string, readonly Edit[]>> = {
   J8: [
     {
       file: "src/oidc/core/audience.ts",
-      from: 'if (kind === "api" || (await users.mayAddress(at, user, id))) audience.push({ kind, id });',
-      to: 'if (kind === "api" || users !== undefined) audience.push({ kind, id });',
+      from: 'const mayAddress = kind === "api" || users.mayAddress(at, user, id);',
+      to: 'const mayAddress = kind === "api" || users !== undefined;',
     },
     {
       file: "src/oidc/core/audience.ts",
