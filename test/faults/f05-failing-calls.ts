@@ -97,7 +97,7 @@ async function onSqlite(arena: Arena, rounds: number): Promise<Outcome> {
 /** The flush of a commit fails, and all after it, as SQLite tells of them. */
 async function commitFails(store: Store, writers: Writers, outcome: Outcome): Promise<void> {
   const file = join(store.place.dataDir, `flushes-${outcome.rounds}`);
-  const { imports, env } = watchedBy(file, { from: 20 + outcome.rounds });
+  const { imports, env } = watchedBy(file, { failsFrom: 20 + outcome.rounds });
   const place = {
     ...store.place,
     imports: [...(store.place.imports ?? []), ...imports],

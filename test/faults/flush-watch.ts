@@ -2,17 +2,23 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { beforeCommits, flushFailed } from "../storage/sqlite-commits.ts";
 
 // Imported by a process of the service before anything else: it notes of each commit whether SQLite was told to flush it, and
-// makes flushes fail. It stands between the store and the library, so that it works wherever the service does.
+// makes flushes fail or take long. It stands between the store and the library, so that it works wherever the service does.
 
 const file = process.env["FLUSH_WATCH"];
 const failsFrom = Number(process.env["FLUSH_FAILS_FROM"] ?? Number.POSITIVE_INFINITY);
 
-/** What a process needs to be watched. @param failsFrom the flush of this commit fails, and all after it */
-export const watchedBy = (to: string, fails?: { from: number }) => ({
+const takesMs = Number(process.env["FLUSH_TAKES_MS"] ?? 0);
+
+/**
+ * What a process needs to be watched.
+ * @param flush `failsFrom`: the flush of this commit fails, and all after it; `takesMs`: how long each takes
+ */
+export const watchedBy = (to: string, flush: { failsFrom?: number; takesMs?: number } = {}) => ({
   imports: [import.meta.filename],
   env: {
     FLUSH_WATCH: to,
-    ...(fails === undefined ? {} : { FLUSH_FAILS_FROM: String(fails.from) }),
+    ...(flush.failsFrom === undefined ? {} : { FLUSH_FAILS_FROM: String(flush.failsFrom) }),
+    ...(flush.takesMs === undefined ? {} : { FLUSH_TAKES_MS: String(flush.takesMs) }),
   },
 });
 
@@ -47,6 +53,8 @@ if (file !== undefined) {
       fails,
     };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
+    // As a disk does: the thread that flushes can do nothing else.
+    if (takesMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, takesMs);
     if (fails) throw flushFailed();
   });
 }

@@ -10,34 +10,30 @@ const root = resolve(import.meta.dirname, "../..");
 export const sabotages = {
   "SQLite acknowledges before it commits": [
     {
-      file: "src/storage/sqlite/group-commit.ts",
+      file: "src/storage/sqlite/apply.ts",
       find: "    const began = performance.now();\n",
       replace: "    late?.();\n    const began = performance.now();\n",
     },
     {
-      file: "src/storage/sqlite/group-commit.ts",
-      find: "      commit.run();\n",
+      file: "src/storage/sqlite/apply.ts",
+      find: "      end.run();\n",
       // What callers were told is done a moment later, or before the next batch.
       replace: `      rollback.run();
       late = () => {
         late = undefined;
-        beginWrite.run();
-        writer.begin();
-        applyEach(batch);
-        commit.run();
+        begin.run();
+        heads.clear();
+        applyEach(units);
+        heads.write();
+        end.run();
       };
       setTimeout(() => late?.(), 1_000);
 `,
     },
     {
-      file: "src/storage/sqlite/group-commit.ts",
-      find: "    if (batch.length === 0 || !begin(batch)) return;\n    late?.();",
-      replace: "    if (batch.length === 0) return;\n    late?.();\n    if (!begin(batch)) return;",
-    },
-    {
-      file: "src/storage/sqlite/group-commit.ts",
-      find: "  let scheduled = false;\n",
-      replace: "  let scheduled = false;\n  let late;\n",
+      file: "src/storage/sqlite/apply.ts",
+      find: "  let isBroken = false;\n",
+      replace: "  let isBroken = false;\n  let late;\n",
     },
   ],
   "PostgreSQL acknowledges before it commits": [
@@ -86,8 +82,13 @@ export const sabotages = {
   "SQLite writes on after a flush that failed": [
     {
       file: "src/storage/sqlite/group-commit.ts",
-      find: "      return giveUp(error);\n",
+      find: "      return giveUp(outcome.error);\n",
       replace: "      return;\n",
+    },
+    {
+      file: "src/storage/sqlite/apply.ts",
+      find: "      isBroken = true;\n",
+      replace: "",
     },
   ],
   "a lost answer is taken for never happened": [

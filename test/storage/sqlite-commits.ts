@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 
 /**
  * Runs at each COMMIT of the connections to SQLite that this process opens from now on, before it: what it throws is what the
- * commit throws. It stands between the store and the library, so it needs nothing of the machine.
+ * commit throws. Transactions that only read end with END. It stands between the store and the library, so it needs nothing of the machine.
  */
 export function beforeCommits(hook: (connection: Sqlite.Database) => void): Disposable {
   const { prepare } = Sqlite.prototype;

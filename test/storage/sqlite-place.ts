@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
-import type { Place } from "./place.ts";
+import { type Place, unit } from "./place.ts";
 
 export type Connection = Sqlite.Database & Disposable;
 
@@ -14,6 +14,35 @@ export const connect = (path: string): Connection => {
 };
 
 export type FilePlace = Place & { path: string };
+
+/** The same; the first that is open is served (a thread of its own writes), the others are commands beside it. */
+export async function servedPlace(): Promise<FilePlace> {
+  const place = await filePlace();
+  const { path } = place;
+  let isServed = false;
+  return {
+    ...place,
+    async open(schema) {
+      if (isServed) return place.open(schema);
+      isServed = true;
+      const db = openSqlite({ path, schema, serves: true, quickFlushMs: 0 });
+      const close = db[Symbol.asyncDispose].bind(db);
+      const migrate = db.migrate.bind(db);
+      return Object.assign(db, {
+        async migrate() {
+          const stale = await migrate();
+          // The thread is started with the first commit: what lives for a moment must not wait for that.
+          await db.commit(unit({}));
+          return stale;
+        },
+        async [Symbol.asyncDispose]() {
+          await close();
+          isServed = false;
+        },
+      });
+    },
+  };
+}
 
 /** A folder of its own for one SQLite file. */
 export async function filePlace(): Promise<FilePlace> {

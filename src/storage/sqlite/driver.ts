@@ -9,25 +9,29 @@ import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
 import { checkTexts } from "../texts.ts";
-import { createWriter } from "./append.ts";
+import { createApplier, createBesideReader } from "./apply.ts";
+import { createCompiler } from "./compile.ts";
+import { isBusy, isDamage, isUnflushed } from "./errors.ts";
 import {
   busyGiveUpMs,
   busyRetryMs,
   groupCommits,
-  isUnflushed,
   storeError,
   cannotWrite,
 } from "./group-commit.ts";
 import { isNew, migrate } from "./migrate.ts";
-import { diskTrouble, isBusy, open } from "./open.ts";
+import { diskTrouble, open } from "./open.ts";
 import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
-import { damagedAt, damagedMeanwhile, isDamage, lookThrough, suspect } from "./soundness.ts";
+import { damagedAt, damagedMeanwhile, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
+import { writeByFlush, writeHere, writeInThread } from "./writer.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const otherProcessPollMs = 250;
 const emptyLogEveryMs = 3_600_000;
+// A thread costs a tenth of what a small write costs; a flush that takes longer than this costs readers more.
+const quickFlushMs = 3;
 
 /** Told once, after the callers: nothing can be written any more until the store is opened by another process. */
 export type OnBroken = (error: unknown) => void;
@@ -35,14 +39,7 @@ export type OnBroken = (error: unknown) => void;
 /** A query of drizzle that is built, or one that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
 
-/**
- * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive together share a
- * transaction and its flush (group-commit.ts).
- *
- * One connection does all: everything is synchronous, so no read can fall into a transaction, and what was just written
- * is still in its cache. A second one would read anew from the file after each commit.
- */
-export function openSqlite(options: {
+type Options = {
   path: string;
   schema: Schema;
   onBroken?: OnBroken;
@@ -50,7 +47,17 @@ export function openSqlite(options: {
   alone?: boolean;
   /** No other process may serve the store. */
   serves?: boolean;
-}): MigratableDatabase {
+  /** How long flushes may hold up who reads, on average; with 0 none does. */
+  quickFlushMs?: number;
+};
+
+/**
+ * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive together share a
+ * transaction and its flush (group-commit.ts).
+ *
+ * One connection reads, synchronously, and writes where that holds up nobody for long; else a thread writes by its own (writer.ts).
+ */
+export function openSqlite(options: Options): MigratableDatabase {
   using undone = new DisposableStack();
   const lock = options.serves === true ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
@@ -61,31 +68,41 @@ export function openSqlite(options: {
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
   const reader = drizzle(asking) as unknown as Reader;
   const begin = connection.prepare("BEGIN");
-  const commit = connection.prepare("COMMIT");
-  const writer = createWriter(connection);
+  // Nothing was written in it.
+  const end = connection.prepare("END");
+  const compiler = createCompiler();
+  const applier = createApplier(connection, compiler.texts, lock === undefined);
+  const here = writeHere(connection, applier);
+  const startThread = () => writeInThread(options.path, compiler.texts, giveUp);
+  const writer =
+    lock === undefined
+      ? here
+      : writeByFlush(here, startThread, options.quickFlushMs ?? quickFlushMs);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const ending = new AbortController();
   let closed = false;
   let broken = false;
 
-  const { noticeOthers, noticeOnce } = otherProcesses(connection, cacheVersions.touchAll);
+  const { noticeOthers, noticeOnce } = otherProcesses(
+    connection,
+    lock === undefined ? () => true : createBesideReader(connection),
+    cacheVersions.touchAll,
+  );
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
   // process that reads lets it be; the next time will do.
-  const emptyLog = (): void => void connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
-  const sweep = setInterval(() => {
-    if (broken) return;
-    try {
-      emptyLog();
-    } catch (error) {
-      if (isUnflushed(error)) return giveUp(error);
-      if (isDamage(error)) return void noticeDamage(error);
-      // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
-      if (!(error instanceof Sqlite.SqliteError)) throw error;
-    }
-  }, emptyLogEveryMs).unref();
+  const emptyLog = async (): Promise<void> => {
+    const outcome = await writer.emptyLog();
+    if (outcome.kind !== "failed" || broken) return;
+    const { error } = outcome;
+    if (isUnflushed(error)) return giveUp(error);
+    if (isDamage(error)) return void noticeDamage(error);
+    // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
+    if (!(error instanceof Sqlite.SqliteError)) throw error;
+  };
+  const sweep = setInterval(() => void (broken || emptyLog()), emptyLogEveryMs).unref();
 
   /**
    * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
@@ -107,22 +124,11 @@ export function openSqlite(options: {
     return damagedMeanwhile(failure);
   }
 
-  /** What a start or a command does with the file: whoever runs it is told what is wrong with the file or its disk. */
-  function opening<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (!isDamage(error)) throw diskTrouble(options.path, error) ?? error;
-      noticeDamage(error);
-      throw damagedAt(options.path, error);
-    }
-  }
-
+  const opening = telling(options.path, noticeDamage);
   const explain = (error: unknown): unknown => storeError(noticeDamage(error));
 
   const writes = groupCommits({
-    connection,
-    writer,
+    write: writer.commit,
     explain,
     giveUp,
     committed(unit, firstSequence) {
@@ -146,13 +152,13 @@ export function openSqlite(options: {
       try {
         return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
       } finally {
-        commit.run();
+        end.run();
       }
     },
     async commit(unit) {
       if (closed || broken) throw broken ? cannotWrite() : storeClosed();
       checkTexts(unit);
-      return writes.commit(unit);
+      return writes.commit(unit, compiler.unit(unit));
     },
     cacheVersion: cacheVersions.read,
     streamVersion(aggregateId) {
@@ -189,35 +195,57 @@ export function openSqlite(options: {
     heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
       await vacuum(connection);
-      emptyLog();
+      await emptyLog();
     },
-    shadow: async (tables) => createShadow(connection, writer, tables),
+    shadow: async (tables) =>
+      createShadow(
+        connection,
+        (change, rename) => applier.run(compiler.change(change, rename)),
+        tables,
+      ),
     async [Symbol.asyncDispose]() {
       if (closed) return;
-      if (!broken) writes.flush();
       closed = true;
+      if (!broken) await writes.drain();
       ending.abort();
       writes.rejectAll(storeClosed());
       clearInterval(watch);
       clearInterval(sweep);
       // Also closing would fold the WAL into the file: a broken store is left as it is to the next start.
       if (broken) return;
-      emptyLog();
+      await emptyLog();
+      await writer.close();
       connection.close();
       lock?.[Symbol.dispose]();
     },
   };
 }
 
-/** Notices what other processes have committed. */
-function otherProcesses(connection: Sqlite.Database, changed: () => void) {
-  // Another process (a command of the CLI) may write to the same file: its commits show in data_version.
+/** What a start or a command does with the file: whoever runs it is told what is wrong with the file or its disk. */
+function telling(path: string, noticeDamage: (error: unknown) => unknown) {
+  return <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw diskTrouble(path, error) ?? error;
+      noticeDamage(error);
+      throw damagedAt(path, error);
+    }
+  };
+}
+
+/**
+ * Notices what other processes (commands of the CLI) have committed to the same file: that another connection has, shows in
+ * data_version, and `isOther` tells whether it was another process's.
+ */
+function otherProcesses(connection: Sqlite.Database, isOther: () => boolean, changed: () => void) {
   const dataVersion = connection.prepare("PRAGMA data_version").pluck();
   let version = dataVersion.get();
   const noticeOthers = (): void => {
     const now = dataVersion.get();
-    if (now !== version) changed();
+    if (now === version) return;
     version = now;
+    if (isOther()) changed();
   };
   // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
   let isAsked = false;

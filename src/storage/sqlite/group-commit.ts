@@ -1,9 +1,9 @@
-import Sqlite from "better-sqlite3";
-import { ClaimTaken, type Committed, Conflict, type Unit } from "../database.ts";
-import type { Writer } from "./append.ts";
-import { isBusy } from "./open.ts";
-import { isDamage } from "./soundness.ts";
-import { storeBusy, storeUnavailable, storeOutcomeUnknown } from "../refusals.ts";
+import type { Awaitable } from "../../awaitable.ts";
+import type { Committed, Unit } from "../database.ts";
+import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts";
+import type { Outcome } from "./apply.ts";
+import { type CompiledUnit, refusalAt } from "./compile.ts";
+import { isDisk } from "./errors.ts";
 
 /** How often the lock of another process is tried, and for how long. */
 export const busyRetryMs = 5;
@@ -15,6 +15,7 @@ const longestWaitMs = { least: 5, most: 25 };
 
 type Waiting = {
   unit: Unit;
+  compiled: CompiledUnit;
   since: number;
   resolve: (committed: Committed) => void;
   reject: (error: unknown) => void;
@@ -22,41 +23,37 @@ type Waiting = {
 
 export type GroupCommit = {
   /** Resolves when the unit is on disk. */
-  commit(unit: Unit): Promise<Committed>;
-  /** Commits what waits, now. */
-  flush(): void;
+  commit(unit: Unit, compiled: CompiledUnit): Promise<Committed>;
+  /** Commits what waits; resolves when nothing is under way any more. */
+  drain(): Promise<void>;
   rejectAll(error: unknown): void;
 };
 
 /**
  * Commits units that come together in one transaction, with one flush of the disk.
  *
- * A flush waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
+ * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
  * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
  * waits for one empty turn.
  */
 export function groupCommits(parts: {
-  connection: Sqlite.Database;
-  writer: Writer;
+  /** Commits a batch; while it does, no other is given to it. */
+  write: (units: readonly CompiledUnit[]) => Awaitable<Outcome>;
   /** What a caller is told of an error. */
   explain: (error: unknown) => unknown;
   committed: (unit: Unit, firstSequence: bigint) => void;
-  /** The disk failed while it kept a commit: nothing may be written any more. */
+  /** Whether a commit is on disk nobody knows: nothing may be written any more. */
   giveUp: (error: unknown) => void;
 }): GroupCommit {
-  const { connection, writer, explain, committed, giveUp } = parts;
-  const beginWrite = connection.prepare("BEGIN IMMEDIATE");
-  const commit = connection.prepare("COMMIT");
-  const rollback = connection.prepare("ROLLBACK");
-  const savepoint = connection.prepare("SAVEPOINT unit");
-  const release = connection.prepare("RELEASE unit");
+  const { write, explain, committed, giveUp } = parts;
   let waiting: Waiting[] = [];
   let inLastTurn = 0;
   let scheduled = false;
   let waitMs = longestWaitMs.least;
+  let atWork: Promise<void> | undefined;
 
   function schedule(delayMs = 0): void {
-    if (scheduled) return;
+    if (scheduled || atWork !== undefined) return;
     scheduled = true;
     if (delayMs === 0) setImmediate(flushWhenQuiet);
     else setTimeout(flush, delayMs);
@@ -77,38 +74,45 @@ export function groupCommits(parts: {
     scheduled = false;
     inLastTurn = 0;
     const batch = waiting;
+    if (batch.length === 0 || atWork !== undefined) return;
     waiting = [];
-    if (batch.length === 0 || !begin(batch)) return;
-    const began = performance.now();
-    let done: (() => void)[] | undefined;
-    try {
-      done = applyTogether(batch) ?? (begin(batch) ? applyEach(batch) : undefined);
-      if (done === undefined) return;
-      commit.run();
-      const worth = worthWaiting * (performance.now() - began);
-      waitMs = Math.min(Math.max(longestWaitMs.least, worth), longestWaitMs.most);
-    } catch (error) {
-      if (connection.inTransaction) rollback.run();
-      if (!isUnflushed(error)) return batch.forEach(({ reject }) => reject(explain(error)));
-      for (const { reject } of batch) reject(outcomeUnknown(error));
-      return giveUp(error);
-    }
-    for (const settle of done) settle();
+    const outcome = write(batch.map(({ compiled }) => compiled));
+    if (outcome instanceof Promise) atWork = settleLater(batch, outcome);
+    else settle(batch, outcome);
   }
 
-  /** Whether the lock is ours. Another process's is waited for without blocking the event loop, until callers would give up. */
-  function begin(batch: Waiting[]): boolean {
-    try {
-      beginWrite.run();
-      writer.begin();
-      return true;
-    } catch (error) {
-      if (connection.inTransaction) rollback.run();
-      if (!isBusy(error)) {
-        for (const { reject } of batch) reject(explain(error));
-        return false;
-      }
+  async function settleLater(batch: readonly Waiting[], outcome: Promise<Outcome>): Promise<void> {
+    const known = await outcome;
+    atWork = undefined;
+    settle(batch, known);
+  }
+
+  function settle(batch: readonly Waiting[], outcome: Outcome): void {
+    if (outcome.kind === "busy") return waitForOther(batch);
+    if (outcome.kind === "committed") {
+      const worth = worthWaiting * outcome.tookMs;
+      waitMs = Math.min(Math.max(longestWaitMs.least, worth), longestWaitMs.most);
+      batch.forEach((entry, index) => settleOne(entry, outcome.results[index] ?? { step: 0 }));
+    } else if (outcome.kind === "failed") {
+      for (const { reject } of batch) reject(explain(outcome.error));
+    } else {
+      for (const { reject } of batch) reject(outcomeUnknown(outcome.error));
+      return giveUp(outcome.error);
     }
+    if (waiting.length > 0) schedule();
+  }
+
+  function settleOne({ unit, resolve, reject }: Waiting, result: Result): void {
+    if (typeof result !== "bigint") {
+      const { step, error } = result;
+      return reject(error === undefined ? refusalAt(unit, step) : storeError(error));
+    }
+    resolve({ firstSequence: result });
+    committed(unit, result);
+  }
+
+  /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
+  function waitForOther(batch: readonly Waiting[]): void {
     const stillWaiting = batch.filter((entry) => {
       if (Date.now() - entry.since < busyGiveUpMs) return true;
       entry.reject(storeBusy("the store is locked by another process: try again"));
@@ -116,68 +120,29 @@ export function groupCommits(parts: {
     });
     waiting = [...stillWaiting, ...waiting];
     schedule(busyRetryMs);
-    return false;
   }
-
-  /** All units of a batch; if one of them fails, nothing is changed and nothing given. */
-  function applyTogether(batch: readonly Waiting[]): (() => void)[] | undefined {
-    try {
-      const done = batch.map((entry) => settled(entry, writer.apply(entry.unit)));
-      writer.end();
-      return done;
-    } catch (error) {
-      if (!connection.inTransaction || isDamage(error)) throw error;
-      rollback.run();
-      return undefined;
-    }
-  }
-
-  /** The units of a batch in which one fails, a savepoint each: that one is rolled back alone, and only its caller hears of it. */
-  function applyEach(batch: readonly Waiting[]): (() => void)[] {
-    const done = batch.map((entry) => {
-      savepoint.run();
-      try {
-        const firstSequence = writer.apply(entry.unit);
-        release.run();
-        return settled(entry, firstSequence);
-      } catch (error) {
-        if (!connection.inTransaction || isDamage(error)) throw error;
-        connection.exec("ROLLBACK TO unit; RELEASE unit");
-        return () => entry.reject(storeError(error));
-      }
-    });
-    writer.end();
-    return done;
-  }
-
-  const settled =
-    ({ unit, resolve }: Waiting, firstSequence: bigint) =>
-    () => {
-      resolve({ firstSequence });
-      committed(unit, firstSequence);
-    };
 
   return {
-    commit: (unit) =>
+    commit: (unit, compiled) =>
       new Promise((resolve, reject) => {
-        waiting.push({ unit, since: Date.now(), resolve, reject });
+        waiting.push({ unit, compiled, since: Date.now(), resolve, reject });
         schedule();
       }),
-    flush,
+    async drain() {
+      await atWork;
+      flush();
+      await atWork;
+    },
     rejectAll(error) {
       for (const { reject } of waiting.splice(0)) reject(error);
     },
   };
 }
 
+type Result = (Outcome & { kind: "committed" })["results"][number];
+
 /** What a caller is told of an error of the store. */
-export function storeError(error: unknown): unknown {
-  if (error instanceof Conflict || error instanceof ClaimTaken) return error;
-  if (error instanceof Sqlite.SqliteError && /FULL|IOERR|READONLY|CANTOPEN/.test(error.code)) {
-    return cannotWrite(error);
-  }
-  return error;
-}
+export const storeError = (error: unknown): unknown => (isDisk(error) ? cannotWrite(error) : error);
 
 export const cannotWrite = (cause?: unknown) =>
   storeUnavailable("the store cannot write now: nothing was changed, try again", {
@@ -190,6 +155,3 @@ const outcomeUnknown = (cause: unknown) =>
     "the disk failed while it kept the change: it was made whole or not at all, look before you try again",
     cause,
   );
-
-export const isUnflushed = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code === "SQLITE_IOERR_FSYNC";

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { type DomainError, failedPrecondition } from "../../errors.ts";
-import { damagedAt, isDamage, isOtherFile } from "./soundness.ts";
+import { isBusy, isDamage, isOtherFile } from "./errors.ts";
+import { damagedAt } from "./soundness.ts";
 
 const oldestSqlite = [3, 51, 3];
 
@@ -57,6 +58,12 @@ export function open(path: string, alone: boolean): Sqlite.Database {
       `SQLite ${version} is older than ${oldestSqlite.join(".")}`,
     );
   }
+  configure(connection);
+  return connection;
+}
+
+/** How each connection uses the file. */
+export function configure(connection: Sqlite.Database): void {
   connection.pragma("synchronous = FULL", { simple: true });
   connection.pragma("busy_timeout = 0", { simple: true });
   // 16 MiB: a page that many commits change is copied into the file once.
@@ -65,7 +72,6 @@ export function open(path: string, alone: boolean): Sqlite.Database {
   connection.pragma("temp_store = MEMORY", { simple: true });
   // What is deleted is overwritten: erased people, keys and tokens do not stay in free pages (C7).
   connection.pragma("secure_delete = ON", { simple: true });
-  return connection;
 }
 
 /**
@@ -118,7 +124,3 @@ export function diskTrouble(path: string, error: unknown): DomainError | undefin
     { cause: error },
   );
 }
-
-/** The lock is another process's. */
-export const isBusy = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { failedPrecondition } from "../../errors.ts";
-import { isBusy } from "./open.ts";
+import { isBusy } from "./errors.ts";
 
 /**
  * Lets one process at a time serve a store: a lock of the operating system on a file beside it, which goes with the process however it

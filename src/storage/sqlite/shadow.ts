@@ -6,7 +6,8 @@ import { threadMs } from "../thread-time.ts";
 import type { Bring, Heads, Shadow } from "../database.ts";
 import { rowCounts, sequences, storeFacts } from "../kernel-tables.ts";
 import { type AnyTable, columnName } from "../table.ts";
-import type { Writer } from "./append.ts";
+import type { RowChange } from "../row-change.ts";
+import { markOthers } from "./apply.ts";
 import { countTriggers, createIndexes, createTable, endingOf, indexEndings } from "./ddl.ts";
 import { exclusively, record } from "./migrate.ts";
 import { stateStatistics } from "./statistics.ts";
@@ -38,7 +39,7 @@ const sameHeads = (a: Heads, b: Heads): boolean =>
  */
 export async function createShadow(
   connection: SqliteDatabase.Database,
-  writer: Writer,
+  change: (change: RowChange, rename: (table: string) => string) => void,
   tables: AnyTable[],
 ): Promise<Shadow> {
   const token = randomBytes(16);
@@ -89,8 +90,8 @@ export async function createShadow(
   const replaced = new Set<string>();
   const apply: Shadow["apply"] = async (changes) =>
     asOwner(() => {
-      for (const change of changes) {
-        if (!replaced.has(change.table.name)) writer.change(change, 0n, shadowName);
+      for (const each of changes) {
+        if (!replaced.has(each.table.name)) change(each, shadowName);
       }
     });
 
@@ -121,6 +122,7 @@ export async function createShadow(
             const table = left.shift();
             if (table === undefined) return false;
             replace(connection, table);
+            markOthers(connection);
             replaced.add(table.name);
             return true;
           });

@@ -5,6 +5,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { storeDamaged } from "../refusals.ts";
+import { isDamage } from "./errors.ts";
 
 // A few hundredths of a second; a new store has a few hundred kilobytes.
 const mostAtOnceBytes = 16 << 20;
@@ -12,13 +13,6 @@ const look = fileURLToPath(new URL(`./look${extname(import.meta.url)}`, import.m
 
 /** What lies beside a store in which damage was met, until a start has found it sound: a restored backup is. */
 const markOf = (path: string): string => `${path}-damaged`;
-
-export const isOtherFile = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code === "SQLITE_NOTADB";
-
-export const isDamage = (error: unknown): boolean =>
-  isOtherFile(error) ||
-  (error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_CORRUPT"));
 
 /** For who runs the service. */
 export const damagedAt = (path: string, cause: unknown) =>

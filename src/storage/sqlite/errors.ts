@@ -1,0 +1,29 @@
+import Sqlite from "better-sqlite3";
+
+const hasCode = (error: unknown, code: RegExp): boolean =>
+  error instanceof Sqlite.SqliteError && code.test(error.code);
+
+/** The lock is another process's. */
+export const isBusy = (error: unknown): boolean => hasCode(error, /^SQLITE_BUSY/);
+
+/** The flush of a commit failed. */
+export const isUnflushed = (error: unknown): boolean => hasCode(error, /^SQLITE_IOERR_FSYNC$/);
+
+/** The disk takes nothing, or gives nothing. */
+export const isDisk = (error: unknown): boolean => hasCode(error, /FULL|IOERR|READONLY|CANTOPEN/);
+
+export const isOtherFile = (error: unknown): boolean => hasCode(error, /^SQLITE_NOTADB$/);
+
+export const isDamage = (error: unknown): boolean =>
+  isOtherFile(error) || hasCode(error, /^SQLITE_CORRUPT/);
+
+/** An error that can be sent to another thread. */
+export type SentError = { message: string; code?: string };
+
+export const toSend = (error: unknown): SentError =>
+  error instanceof Sqlite.SqliteError
+    ? { message: error.message, code: error.code }
+    : { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+
+export const received = ({ message, code }: SentError): Error =>
+  code === undefined ? new Error(message) : new Sqlite.SqliteError(message, code);

@@ -1,0 +1,157 @@
+import { extname } from "node:path";
+import { SHARE_ENV, Worker } from "node:worker_threads";
+import type Sqlite from "better-sqlite3";
+import type { Awaitable } from "../../awaitable.ts";
+import type { Applier, Outcome } from "./apply.ts";
+import type { CompiledUnit } from "./compile.ts";
+import { received, type SentError } from "./errors.ts";
+import { ready, type ToWriter } from "./writer-messages.ts";
+
+const script = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Who commits batches of units, one after the other. */
+export type Writer = {
+  commit(units: readonly CompiledUnit[]): Awaitable<Outcome>;
+  /** What the write-ahead log holds goes into the file. */
+  emptyLog(): Awaitable<Outcome>;
+  close(): Awaitable<void>;
+};
+
+const nothing: Outcome = { kind: "committed", results: [], tookMs: 0, flushMs: 0 };
+
+/** Writes by this thread, with the connection that reads. */
+export function writeHere(connection: Sqlite.Database, applier: Applier) {
+  return {
+    commit: applier.commit,
+    emptyLog(): Outcome {
+      try {
+        connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
+        return nothing;
+      } catch (error) {
+        return { kind: "failed", error };
+      }
+    },
+    close: () => {},
+  } satisfies Writer;
+}
+
+/**
+ * Writes by a thread of its own, so that a flush of the disk holds up nobody but those who wait for it.
+ *
+ * @param texts the text of each statement, at its number; it only grows
+ * @param lost called when the thread has ended though nobody closed it
+ */
+export function writeInThread(
+  path: string,
+  texts: readonly string[],
+  lost: (error: unknown) => void,
+) {
+  // It has the environment of this thread, so that what watches a process (a preloaded module) can watch it too.
+  const worker = new Worker(script, { workerData: { path }, env: SHARE_ENV });
+  worker.unref();
+  const waiting: ((outcome: Outcome) => void)[] = [];
+  let sent = 0;
+  let isReady = false;
+  let ended: Error | undefined;
+  let isClosing = false;
+
+  function answered(outcome: Outcome): void {
+    const resolve = waiting.shift();
+    if (waiting.length === 0) worker.unref();
+    resolve?.(outcome);
+  }
+  worker.on("message", (outcome: Outcome | typeof ready) => {
+    if (outcome === ready) isReady = true;
+    else answered(revived(outcome));
+  });
+  // What was under way may be on disk or not.
+  const end = (error: Error): void => {
+    ended ??= error;
+    while (waiting.length > 0) answered({ kind: "unknown", error });
+    if (!isClosing) lost(error);
+  };
+  worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
+  worker.on("exit", (code) => end(new Error(`the thread that writes ended with ${code}`)));
+
+  const ask = (message: ToWriter): Promise<Outcome> =>
+    new Promise((resolve) => {
+      if (ended !== undefined) return resolve({ kind: "failed", error: ended });
+      if (waiting.push(resolve) === 1) worker.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window: it has no origin.
+      worker.postMessage(message);
+    });
+
+  return {
+    /** It has been started: a batch need not wait for that. */
+    isReady: () => isReady,
+    commit(units: readonly CompiledUnit[]) {
+      const unknown = texts.slice(sent);
+      sent = texts.length;
+      return ask({ kind: "commit", texts: unknown, units });
+    },
+    emptyLog: () => ask({ kind: "emptyLog" }),
+    async close() {
+      isClosing = true;
+      await ask({ kind: "close" });
+      await worker.terminate();
+    },
+  };
+}
+
+// So many statements take this thread for some 10 ms.
+const manySteps = 2_000;
+// What one flush counts for in their average.
+const share = 1 / 8;
+
+/**
+ * Writes by this thread while flushes are quick, which costs least and keeps what was written in the cache of the connection that
+ * reads; else by a thread, so that the disk holds up nobody but those who wait for it. What takes long without the disk is
+ * the thread's as well.
+ *
+ * @param quickMs how long a flush may take on average for this thread to write; it does so again when they take half as long
+ */
+export function writeByFlush(
+  here: ReturnType<typeof writeHere>,
+  startThread: () => ReturnType<typeof writeInThread>,
+  quickMs: number,
+): Writer {
+  let thread: ReturnType<typeof writeInThread> | undefined;
+  let averageMs = quickMs / 2;
+  let isSlow = quickMs === 0;
+  function look(outcome: Outcome): Outcome {
+    if (outcome.kind !== "committed") return outcome;
+    averageMs += share * (outcome.flushMs - averageMs);
+    isSlow = averageMs > (isSlow ? quickMs / 2 : quickMs);
+    return outcome;
+  }
+  return {
+    commit(units) {
+      if (!isSlow && !isLarge(units)) return look(here.commit(units));
+      thread ??= startThread();
+      // Nobody waits for its start, but where nothing may be held up.
+      if (!thread.isReady() && quickMs > 0) return look(here.commit(units));
+      return thread.commit(units).then(look);
+    },
+    emptyLog: () => (thread ?? here).emptyLog(),
+    close: () => thread?.close(),
+  };
+}
+
+function isLarge(units: readonly CompiledUnit[]): boolean {
+  let steps = 0;
+  for (const each of units) steps += each.steps.length;
+  return steps > manySteps;
+}
+
+function revived(outcome: Outcome): Outcome {
+  if (outcome.kind === "failed" || outcome.kind === "unknown") {
+    outcome.error = received(outcome.error as SentError);
+  } else if (outcome.kind === "committed") {
+    for (const result of outcome.results) {
+      if (typeof result !== "bigint" && result.error !== undefined) {
+        result.error = received(result.error as SentError);
+      }
+    }
+  }
+  return outcome;
+}
