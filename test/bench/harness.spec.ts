@@ -1,7 +1,16 @@
 // Run: alone
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Check, gateFailures, judge, median, percentile, ratioOf, spread } from "./judge.ts";
+import {
+  type Check,
+  gateFailures,
+  judge,
+  median,
+  ofDiskOrCore,
+  percentile,
+  ratioOf,
+  spread,
+} from "./judge.ts";
 
 const twice: Check[] = [{ measure: "x peer", must: 2, goal: 4 }];
 const gradeOf = (value: number, checks = twice) =>
@@ -22,6 +31,12 @@ describe("bench arithmetic", () => {
 
   it("divides round by round, so that a slow round does not count", () => {
     assert.equal(ratioOf([100, 10, 100], [50, 5, 50]), 2);
+  });
+
+  it("holds a load that waits to the disk where that is slow, and to the core where it is quick", () => {
+    const load = { rate: 4_000, cpuRate: 5_000, open: 64, commitMs: 0.05 };
+    assert.equal(ofDiskOrCore(load), 0.8);
+    assert.equal(ofDiskOrCore({ ...load, rate: 1_600, commitMs: 20 }), 0.5);
   });
 
   it("grades by must and goal", () => {
