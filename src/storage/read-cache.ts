@@ -1,6 +1,18 @@
+import { getHeapStatistics } from "node:v8";
 import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "./database.ts";
 import type { Dependency } from "./cache-versions.ts";
+
+const leastEntries = 1_000;
+const partOfHeap = 1 / 64;
+// A target with the message and one form of the answer that is made of it takes 2,470 (decision 0304).
+const bytesAnEntry = 2_500;
+
+/** How many entries a cache may hold where the heap may grow to so many bytes: a 64th of it, 1,000 entries at least. */
+export const entriesIn = (heapBytes: number): number =>
+  Math.max(leastEntries, Math.floor((heapBytes * partOfHeap) / bytesAnEntry));
+
+const mostEntries = entriesIn(getHeapStatistics().heap_size_limit);
 
 type Entry<V> = { version: number; value: V };
 
@@ -14,7 +26,7 @@ export function cachedRead<V, A = void>(
   db: Database,
   dependencies: readonly Dependency[],
   load: (instanceId: string, key: string, argument: A) => Promise<V>,
-  capacity = 10_000,
+  capacity = mostEntries,
 ): (instanceId: string, key: string, argument: A) => Awaitable<V> {
   return createCache(db, dependencies, load, capacity).read;
 }
@@ -27,7 +39,7 @@ export function currentRead<V>(
   db: Database,
   dependencies: readonly Dependency[],
   load: (instanceId: string, key: string) => Promise<V>,
-  capacity = 1_000,
+  capacity = mostEntries,
 ): (instanceId: string, key: string) => Awaitable<V> {
   const { read, holds } = createCache(db, dependencies, load, capacity);
   return (instanceId, key) => {

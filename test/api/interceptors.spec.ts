@@ -258,31 +258,31 @@ describe("the steps around a call", () => {
 describe("authentication", () => {
   const huge = `content-type: application/json\r\ncontent-length: 4000000\r\nhost: localhost\r\n`;
   const post = `POST /resources/v3alpha/targets HTTP/1.1\r\n${huge}`;
-  const soon = async (request: string) => {
-    const started = performance.now();
-    const heard = await hear(listening.port, /^HTTP\/1\.1 [2-5].*\r\n\r\n/ms, request);
-    assert.ok(performance.now() - started < 1000, "at once");
-    return heard;
-  };
+  // What is answered here is answered without the body, which is never sent.
+  const heardOf = (request: string) =>
+    hear(listening.port, /^HTTP\/1\.1 [2-5].*\r\n\r\n/ms, request);
 
   it("happens before the body is read: a stranger is refused while they have sent headers only", async () => {
     for (const header of ["", "authorization: Bearer wrong\r\n"]) {
-      const heard = await soon(`${post}${header}\r\n`);
+      const heard = await heardOf(`${post}${header}\r\n`);
       assert.match(heard, /^HTTP\/1\.1 401 /);
       assert.match(heard, /www-authenticate: Bearer/i);
     }
   });
 
   it("does not ask a stranger for the body that they announce", async () => {
-    const heard = await soon(`${post}expect: 100-continue\r\n\r\n`);
+    const heard = await heardOf(`${post}expect: 100-continue\r\n\r\n`);
     assert.match(heard, /HTTP\/1\.1 401 /);
     assert.doesNotMatch(heard, /100 Continue/);
   });
 
   it("goes before the size of the body, which a known caller hears of", async () => {
     const announced = post.replace("4000000", "5000000000");
-    assert.match(await soon(`${announced}\r\n`), /^HTTP\/1\.1 401 /);
-    assert.match(await soon(`${announced}authorization: Bearer right\r\n\r\n`), /^HTTP\/1\.1 413 /);
+    assert.match(await heardOf(`${announced}\r\n`), /^HTTP\/1\.1 401 /);
+    assert.match(
+      await heardOf(`${announced}authorization: Bearer right\r\n\r\n`),
+      /^HTTP\/1\.1 413 /,
+    );
   });
 
   it("happens before the message of a gRPC call is read", async () => {

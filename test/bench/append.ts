@@ -122,8 +122,8 @@ async function appendByHand(client: pg.Client, instance: string): Promise<void> 
   await run(
     "row",
     `INSERT INTO targets (instance_id, id, sequence, creation_date, change_date, name, kind, url, timeout_ms, is_async,
-       interrupt_on_error, name_folded)
-     VALUES ($1, $2, $3, $4, $4, $5, 'rest_webhook', 'https://hooks.example.com/audit', 10000, false, true, $5)`,
+       interrupt_on_error, payload_secrets, name_folded)
+     VALUES ($1, $2, $3, $4, $4, $5, 'rest_webhook', 'https://hooks.example.com/audit', 10000, false, true, false, $5)`,
     [instance, id, sequence, now, name],
   );
   await client.query("COMMIT");

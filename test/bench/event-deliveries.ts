@@ -3,6 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { startReceiver } from "../executor/receiver.ts";
 import { callJson, restSpec } from "./requests.ts";
+import { percentile } from "./judge.ts";
+import { printVerdict } from "./report.ts";
 import { newStore, startService } from "./store.ts";
 
 // How many events a second reach a target on loopback: so many are written, then it counts until the last is told.
@@ -27,9 +29,13 @@ await post("/executions", {
 });
 const begun = performance.now();
 let made = 0;
+const writtenAt = new Map<string, number>();
 await Promise.all(
   Array.from({ length: writers }, async () => {
-    while (made < wanted) await post("/projects", { name: `project ${made++}` });
+    while (made < wanted) {
+      const { details: project } = await post("/projects", { name: `project ${made++}` });
+      writtenAt.set(project.id, Date.now());
+    }
   }),
 );
 const written = performance.now();
@@ -41,6 +47,14 @@ console.log(
   `${wanted} events: ${rate(wanted, written - begun)} written a second, ` +
     `${rate(wanted, seconds * 1000)} delivered a second, the last ${Math.round(performance.now() - written)} ms after it`,
 );
+
+const lags = receiver.calls
+  .map(({ json, at }) => at - (writtenAt.get(json.aggregateID) ?? Number.NaN))
+  .filter((lag) => !Number.isNaN(lag));
+printVerdict("deliveries", rate(wanted, seconds * 1000), {
+  "of writes": (written - begun) / 1000 / seconds,
+  "p99 ms": percentile(lags, 99),
+});
 
 // What calls that no execution concerns take while others wait for a target that hangs.
 const othersMs = 3_000;

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { cpuSeconds } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
+import { printVerdict } from "./report.ts";
 import { newStore, startService } from "./store.ts";
 
 const { values } = parseArgs({
@@ -93,4 +94,7 @@ console.log(`writes beside them: ${told(times)} ms`);
 console.log(
   `${((spent * 1000) / (writes * followers)).toFixed(4)} ms of a core for each event and follower`,
 );
+if (followers === 2_000) {
+  printVerdict("followers", followers, { "ms an event": (spent * 1000) / writes });
+}
 for (const socket of sockets) socket.destroy();

@@ -25,7 +25,10 @@ const nameOf = (targets: number) => (targets < 1e6 ? `${targets / 1000}k` : `${t
 const most = sizes.find((size) => nameOf(size) === (flags.full ? "1M" : flags.max));
 assert.ok(most !== undefined, `--max is one of ${sizes.map(nameOf).join(", ")}`);
 
-const kinds = ["create", "get", "page", "middle", "total", "text"] as const;
+const kinds = [
+  ...(["create", "get", "page", "middle", "after", "total"] as const),
+  ...(["name", "sort", "text"] as const),
+];
 type Kind = (typeof kinds)[number];
 const targetsPath = "/resources/v3alpha/targets";
 
@@ -63,6 +66,7 @@ async function casesOf({ targets, store, service }: Place): Promise<BenchCase[]>
     });
   const page = search("query.limit=100");
   const { result } = await callJson(page);
+  const middle = await callJson(search(`query.limit=100&query.offset=${targets / 2}`));
   const first = Object(Array.isArray(result) ? result[0] : undefined);
   const body = { name: `made ${counterMark}`, rest_webhook: { url: "https://example.com/" } };
   const loads: Record<Kind, LoadSpec> = {
@@ -75,6 +79,13 @@ async function casesOf({ targets, store, service }: Place): Promise<BenchCase[]>
     get: restSpec(service.port, `GET ${targetsPath}/${first.details.id}`, { token }),
     page,
     middle: search(`query.limit=100&query.offset=${targets / 2}`),
+    after: search(
+      `query.limit=100&query.skip_total=true&query.after=${Object(middle["details"]).next}`,
+    ),
+    name: search("query.limit=10", [
+      { name: { name: "seeded 00000123", method: "TEXT_FILTER_METHOD_EQUALS" } },
+    ]),
+    sort: search("query.limit=100&sorting_column=TARGET_FIELD_NAME_CHANGE_DATE"),
     total: search("query.limit=1"),
     text: search("query.limit=10", [
       { name: { name: "DED 000012", method: "TEXT_FILTER_METHOD_CONTAINS_IGNORE_CASE" } },
@@ -131,10 +142,6 @@ function print(rows: RowResult[][], places: Place[]): void {
     line(last?.title ?? "", texts, last?.verdict.text);
   }
   line(
-    "rebuild, events a second",
-    places.map(({ rebuilt }) => rebuilt.toFixed(0)),
-  );
-  line(
     "ready (ms)",
     places.map(({ readyMs }) => readyMs.toFixed(0)),
   );
@@ -163,7 +170,12 @@ for (const targets of sizes.filter((size) => size <= most)) {
 }
 const cases = (await Promise.all(places.map(casesOf))).flat();
 const measured = await measure(cases, flags.quick ? quickTiming : fullTiming);
-const rows = kinds.map((kind) => rowsOf(kind, places, measured));
+const rows = [
+  ...kinds.map((kind) => rowsOf(kind, places, measured)),
+  places.map(({ rebuilt }) =>
+    madeRow("growth-rebuild", rebuilt, { "to 10k": rebuilt / (places[0]?.rebuilt ?? Number.NaN) }),
+  ),
+];
 const where = machine([], before);
 if (flags.json) {
   const facts = places.map(({ targets, rebuilt, readyMs, idleMiB }) => ({

@@ -1,7 +1,20 @@
 // Run: alone
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
 import { describe, it } from "node:test";
-import { type Check, gateFailures, judge, median, percentile, ratioOf, spread } from "./judge.ts";
+import {
+  type Check,
+  gateFailures,
+  judge,
+  median,
+  ofDiskOrCore,
+  percentile,
+  ratioOf,
+  spread,
+} from "./judge.ts";
+import { runLoad } from "./load/load.ts";
+import { counterMark, type LoadSpec } from "./load/spec.ts";
 
 const twice: Check[] = [{ measure: "x peer", must: 2, goal: 4 }];
 const gradeOf = (value: number, checks = twice) =>
@@ -24,6 +37,12 @@ describe("bench arithmetic", () => {
     assert.equal(ratioOf([100, 10, 100], [50, 5, 50]), 2);
   });
 
+  it("holds a load that waits to the disk where that is slow, and to the core where it is quick", () => {
+    const load = { rate: 4_000, cpuRate: 5_000, open: 64, commitMs: 0.05 };
+    assert.equal(ofDiskOrCore(load), 0.8);
+    assert.equal(ofDiskOrCore({ ...load, rate: 1_600, commitMs: 20 }), 0.5);
+  });
+
   it("grades by must and goal", () => {
     assert.equal(gradeOf(4), "goal");
     assert.equal(gradeOf(2), "must");
@@ -44,5 +63,49 @@ describe("bench arithmetic", () => {
     assert.deepEqual(gateFailures([[miss], [ok]]), []);
     assert.deepEqual(gateFailures([[miss], [ok], [miss]]), ["a"]);
     assert.deepEqual(gateFailures([[{ id: "b", grade: "failed" }]]), ["b"]);
+  });
+});
+
+describe("the load", () => {
+  /** Drives a server for a second with what a spec sends, and gives the bodies that came. */
+  async function bodiesOf(sent: Partial<LoadSpec>) {
+    const bodies: string[] = [];
+    const server = http.createServer((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      request.on("end", () => {
+        bodies.push(body);
+        response.end();
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = server.address();
+    assert.ok(address !== null && typeof address === "object");
+    const one = { method: "POST", path: "/", headers: {}, body: "", counted: false };
+    const shape = { protocol: "http1" as const, port: address.port, connections: 2, streams: 1 };
+    try {
+      return { bodies, result: await runLoad({ ...one, ...shape, ...sent }, 1) };
+    } finally {
+      server.close();
+    }
+  }
+
+  it("ends with the values that it uses up", async () => {
+    const values = Array.from({ length: 5 }, (_, nth) => `code-${nth}`);
+    const body = Buffer.from(`code=${counterMark}`).toString("base64");
+    const { bodies, result } = await bodiesOf({ body, feed: { values } });
+    assert.deepEqual(bodies.toSorted(), values.map((value) => `code=${value}`).toSorted());
+    assert.deepEqual([result.problem, result.requests], ["", 5]);
+    assert.ok(result.seconds < 1);
+  });
+
+  it("sends bodies in turn", async () => {
+    const all = ["a", "b", "c"];
+    const inTurn = all.map((text) => Buffer.from(text).toString("base64"));
+    const { bodies } = await bodiesOf({ bodies: inTurn });
+    for (const text of all) {
+      const share = bodies.filter((body) => body === text).length / bodies.length;
+      assert.ok(Math.abs(share - 1 / 3) < 0.1, `${text}: ${share}`);
+    }
   });
 });

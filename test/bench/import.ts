@@ -7,6 +7,7 @@ import { beginImport, rssMb } from "../faults/import-kill.ts";
 import { type Running, startServer } from "../faults/server.ts";
 import { databaseUrl, openArena, query, type Engine, type Store, token } from "../faults/store.ts";
 import { openRaw } from "./raw-append.ts";
+import { printVerdict } from "./report.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -167,5 +168,9 @@ for (const engine of ["sqlite", "postgres"] as const) {
     process.stdout.write(
       `${engine.padEnd(9)} ${(withHash ? "with" : "without").padEnd(7)} ${[...cells, ...rest].map((cell) => cell.padStart(9)).join(" ")}\n`,
     );
+    printVerdict(`import-${engine}-${withHash ? "hashes" : "no-hashes"}`, rate, {
+      "of raw rows": rate / raw,
+      "p99 beside it": busyP99 / idleP99,
+    });
   }
 }

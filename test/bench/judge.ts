@@ -32,6 +32,20 @@ export function ratioOf(service: readonly number[], other: readonly number[]): n
   );
 }
 
+/**
+ * The part of what is possible that a load reached which waits for the disk. With so many requests open at once each takes
+ * `open / rate`: at best the time of one raw commit, or what the core needs for all that are open, whichever is longer. So it
+ * is 1 at most for one commit after another and for a busy core, on a quick disk and on a slow one; more means several units in
+ * less than a commit of the probe.
+ */
+export const ofDiskOrCore = (load: {
+  /** Requests a second, and a second of processor time. */
+  rate: number;
+  cpuRate: number;
+  open: number;
+  commitMs: number;
+}): number => load.rate * Math.max(1 / load.cpuRate, load.commitMs / 1000 / load.open);
+
 /** The part of a bound that is reached: 1 and more keeps it. */
 export function reached(value: number, bound: number, atMost = false): number {
   return atMost ? bound / value : value / bound;

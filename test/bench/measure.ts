@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { runLoad } from "./load/load.ts";
 import type { LoadResult, LoadSpec } from "./load/spec.ts";
-import { cpuSeconds } from "./process.ts";
+import { ofDiskOrCore } from "./judge.ts";
+import { cpuSeconds, loadCore, runPinned } from "./process.ts";
 
 /** One server under one kind of request. */
 export type BenchCase = {
@@ -14,9 +16,17 @@ export type BenchCase = {
   verify: () => Promise<void>;
   /** Checks after a load that so many requests had their effect. */
   confirm?: (requests: number) => Promise<void>;
+  /** Where its store is, if it waits for the disk: raw commits beside it are timed in the same seconds. */
+  disk?: string;
 };
 
-export type Sample = LoadResult & { rate: number; cpuRate: number; core: number };
+export type Sample = LoadResult & {
+  rate: number;
+  cpuRate: number;
+  core: number;
+  /** The part that is reached of the rate that the disk or the core allows, where it waits for the disk (`ofDiskOrCore`). */
+  ofDiskOrCore?: number;
+};
 /** What a case gave, round by round: requests a second, and a second of the server's processor time. */
 export type Measured = { samples: Sample[]; rates: number[]; cpuRates: number[]; problem: string };
 export type Timing = { rounds: number; seconds: number; warmSeconds: number };
@@ -74,15 +84,27 @@ export async function sampleOf(each: BenchCase, seconds: number): Promise<Sample
   const lasting = Math.min(seconds, each.mostSeconds ?? seconds);
   const spec = typeof each.load === "function" ? await each.load(lasting) : each.load;
   const before = cpuSeconds(each.pid);
-  const result = await runLoad(spec, lasting);
+  const [result, commitMs] = await Promise.all([
+    runLoad(spec, lasting),
+    each.disk === undefined ? undefined : rawCommitMs(each.disk, lasting),
+  ]);
   const used = cpuSeconds(each.pid) - before;
   if (result.problem !== "") throw new Error(result.problem);
   await each.confirm?.(result.requests);
   await each.verify();
+  const [rate, cpuRate] = [result.requests / result.seconds, result.requests / used];
+  const open = spec.connections * spec.streams;
   return {
     ...result,
-    rate: result.requests / result.seconds,
-    cpuRate: result.requests / used,
-    core: (used / result.seconds) * 100,
+    ...{ rate, cpuRate, core: (used / result.seconds) * 100 },
+    ...(commitMs === undefined
+      ? {}
+      : { ofDiskOrCore: ofDiskOrCore({ rate, cpuRate, open, commitMs }) }),
   };
 }
+
+const rawCommits = join(import.meta.dirname, "raw-commit.ts");
+
+/** How long a raw commit takes on the disk of a folder in these seconds: the median, in milliseconds. */
+const rawCommitMs = async (dir: string, seconds: number): Promise<number> =>
+  Number(await runPinned(loadCore, [process.execPath, rawCommits, dir, String(seconds)]));

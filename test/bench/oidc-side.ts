@@ -28,12 +28,15 @@ export type Side = {
   cookie: string;
   /** Codes of `web` for `openid offline_access`, made beforehand. */
   offline: string[];
+  /** Where its store is; a peer without one keeps everything in memory. */
+  disk?: string;
 };
 
 /** A machine, and the host at which it asks where that is another one. */
 export type Machine = Credentials & { host?: string };
 
 const families = 72;
+const redeemers = 16;
 
 /** How many codes for `offline_access` a run uses up: one load a round lasts a second. */
 export const offlineCodesFor = (rounds: number): number => (rounds + 1) * (families + 4) + 8;
@@ -47,6 +50,7 @@ export function oidcCases(side: Side): BenchCase[] {
     verify: () => Promise<void>,
     more: Partial<BenchCase> = {},
   ): BenchCase => ({ name: `${what} ${name}`, pid, load, verify, ...more });
+  const waiting = side.disk === undefined ? {} : { disk: side.disk };
   const redeem = (code: string) => callJson(formSpec(port, paths.token, web, codeForm(code)));
   const asked = getSpec(port, authorizePath(paths.authorize, web.clientId), { cookie });
   /** A code as the browser of somebody who has logged in gets it. */
@@ -81,11 +85,12 @@ export function oidcCases(side: Side): BenchCase[] {
     const asking = formSpec(port, paths.token, by, form);
     const host = by.host === undefined ? {} : { Host: by.host };
     const spec = { ...asking, headers: { ...asking.headers, ...host } };
-    return each(`token ${kind}`, spec, async () => {
+    const verify = async () => {
       const token = String((await callJson(spec))["access_token"]);
       if (kind === "opaque") assert.ok(!token.includes("."), token);
       else assert.equal(decodeProtectedHeader(token).alg, kind);
-    });
+    };
+    return each(`token ${kind}`, spec, verify, waiting);
   };
   const refreshSpec = (token: string) => formSpec(port, paths.token, web, refreshForm(token));
   const familyOf = async () => {
@@ -121,17 +126,17 @@ export function oidcCases(side: Side): BenchCase[] {
         checkTokens(body);
         assert.notEqual(body["refresh_token"], token);
       },
-      { mostSeconds: 1 },
+      { mostSeconds: 1, ...waiting },
     ),
     each(
       "code",
-      // To give one out is less work than to redeem it: in twice the time there are more than enough.
+      // Where these are used up before its end, the load ends with them.
       async (seconds) => ({
         ...formSpec(port, paths.token, web, codeForm(counterMark)),
         feed: { values: await codesOf(2 * seconds) },
       }),
       async () => checkTokens(await redeem(await newCode())),
-      { mostSeconds: 1 },
+      { mostSeconds: 1, ...waiting },
     ),
     each(
       "flow",
@@ -146,6 +151,7 @@ export function oidcCases(side: Side): BenchCase[] {
         },
       },
       async () => checkTokens(await redeem(await newCode())),
+      waiting,
     ),
   ];
   for (const kind of ["opaque", "RS256", "ES256"] as const) {
@@ -153,6 +159,38 @@ export function oidcCases(side: Side): BenchCase[] {
     if (by !== undefined) cases.push(machineCase(kind, by));
   }
   return cases;
+}
+
+/** Many tokens asked about in turn, and one of them, by the same generator. */
+export async function introspectionOfMany(
+  side: Pick<Side, "name" | "pid" | "port" | "paths" | "web" | "asker">,
+  codes: readonly string[],
+): Promise<BenchCase[]> {
+  const { pid, port, paths, web, asker } = side;
+  const asking = (token: string) => formSpec(port, paths.introspection, asker, { token });
+  const bodies: string[] = [];
+  const left = codes.values();
+  const redeemer = async () => {
+    const over = new http.Agent({ keepAlive: true });
+    for (const code of left) {
+      const { body } = await call(formSpec(port, paths.token, web, codeForm(code)), over);
+      const { access_token: token } = Object(JSON.parse(body.toString("utf8")));
+      const asked = asking(String(token));
+      bodies.push(asked.body);
+      // The rows compare what is known: the first question about each is none of them.
+      await call(asked, over);
+    }
+    over.destroy();
+  };
+  await Promise.all(Array.from({ length: redeemers }, redeemer));
+  assert.equal(bodies.length, codes.length);
+  const [one = ""] = bodies;
+  const caseOf = (what: string, inTurn: string[]): BenchCase => {
+    const load = { ...asking(""), body: one, bodies: inTurn };
+    const verify = async () => assert.equal((await callJson(load))["active"], true);
+    return { name: `introspection of ${what}`, pid, load, verify };
+  };
+  return [caseOf("many tokens", bodies), caseOf("one token", [one])];
 }
 
 /** The same token asked about again and again, as resource servers do. */

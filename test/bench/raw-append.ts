@@ -13,7 +13,7 @@ export type RawStore = {
 const eventColumns = `instance_id, sequence, aggregate_type, aggregate_id, aggregate_version, type, revision, payload,
   owner_type, owner_id, editor_id, service, client_id, request_id, created_at`;
 const targetColumns = `instance_id, id, sequence, creation_date, change_date, name, kind, url, timeout_ms, is_async,
-  interrupt_on_error, name_folded`;
+  interrupt_on_error, payload_secrets, name_folded`;
 const marks = (columns: string): string =>
   columns
     .split(",")
@@ -76,7 +76,7 @@ export function rawStore(db: Sqlite.Database, instance: string): RawStore {
       ...[instance, sequence, "target", id, 1, "target.added", 1, payload],
       ...["instance", instance, "bench", "bench", "", "bench", now],
     );
-    row.run(instance, id, sequence, now, now, name, kind, url, 10_000, 0, 1, folded);
+    row.run(instance, id, sequence, now, now, name, kind, url, 10_000, 0, 1, 0, folded);
     return { id, sequence };
   }
 

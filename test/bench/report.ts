@@ -65,6 +65,8 @@ export function rowResult(plan: RowPlan, measured: ReadonlyMap<string, Measured>
   if (samples.length > 0) {
     measures["p50 ms"] = middle("p50");
     measures["p99 ms"] = middle("p99");
+    const parts = samples.map((sample) => sample.ofDiskOrCore).filter((part) => part !== undefined);
+    if (parts.length > 0) measures["of disk or core"] = median(parts);
   }
   const [firstPeer] = Object.values(peers);
   return {
@@ -90,6 +92,14 @@ export function madeRow(
       ? judge(checks, new Map(Object.entries(measures)))
       : { grade: "failed", text: `FAILED ${problem}`, missed: [] };
   return { id, row, title, service: value, measures, verdict };
+}
+
+/** Prints the verdict of a figure that a bench of its own measured; a must that is missed ends the process with 1. */
+export function printVerdict(id: string, value: number, measures: Record<string, number>): void {
+  const { title, verdict } = madeRow(id, value, measures);
+  const figures = Object.entries(measures).map(([name, each]) => `${each.toFixed(2)} ${name}`);
+  process.stdout.write(`${title}: ${figures.join(", ")}  ${verdict.text}\n`);
+  if (verdict.grade === "missed" || verdict.grade === "failed") process.exitCode = 1;
 }
 
 export function machine(

@@ -98,6 +98,7 @@ function withConfirm(
     name,
     pid,
     load,
+    disk: store.dir,
     verify: async () => {
       await verify();
       before = countEvents(store);

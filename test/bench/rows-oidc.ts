@@ -12,6 +12,7 @@ import { codeForm, type Credentials, formSpec, peerClients, peerPaths } from "./
 import { person, redirectUri, sentChallenge, servicePaths } from "./oidc-requests.ts";
 import {
   introspectionCase,
+  introspectionOfMany,
   type Machine,
   offlineCodesFor,
   oidcCases,
@@ -20,7 +21,7 @@ import {
 import { type Child, startServer } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { textCase } from "./rows-rpc.ts";
-import { type Bench, hello, type RowPlan } from "./rows.ts";
+import { type Bench, hello, type RowPlan, type Wanted } from "./rows.ts";
 import { newStore, startService, type Store, withKernel } from "./store.ts";
 
 const base = "/resources/v3alpha";
@@ -40,13 +41,16 @@ type Made = {
 };
 
 /** The provider beside oidc-provider, which keeps everything in memory. */
-export async function oidcBench(rounds: number): Promise<Bench> {
+export async function oidcBench(rounds: number, wanted: Wanted): Promise<Bench> {
   await using running = new AsyncDisposableStack();
   const store = running.use(await newStore());
   const made = await prepared(store);
   const families = offlineCodesFor(rounds);
   const offlineScope = ["openid", "offline_access"];
   const offline = await codesOf(store, made.web, made.userId, families, offlineScope);
+  const manyCodes = wanted(ofMany.id)
+    ? await codesOf(store, made.web, made.userId, manyTokens, ["openid"])
+    : [];
   const [jwtCode = ""] = await codesOf(store, made.webJwt, made.userId, 1, ["openid"]);
   const service = running.use((await startService(store.dir, { asItself: true })).child);
   const own: Side = {
@@ -54,6 +58,7 @@ export async function oidcBench(rounds: number): Promise<Bench> {
     ...{ web: made.web, asker: made.asker },
     machines: { opaque: made.opaque, ES256: made.jwt, RS256: made.rsa },
     ...{ cookie: await cookieOf(service, made.web), offline },
+    disk: store.dir,
   };
   const peer = running.use(
     await startServer([join(import.meta.dirname, "peers/oidc-provider.ts")]),
@@ -76,38 +81,47 @@ export async function oidcBench(rounds: number): Promise<Bench> {
       ],
     );
   const jwtCase = introspectionCase(own, "introspection JWT", jwtToken);
+  const many = wanted(ofMany.id) ? await introspectionOfMany(own, manyCodes) : [];
   const bare = running.use(await startServer([join(import.meta.dirname, "peers/hello.ts")]));
   const held = running.move();
   return {
-    cases: [textCase(hello, bare), ...oidcCases(own), jwtCase, ...oidcCases(other)],
+    cases: [textCase(hello, bare), ...oidcCases(own), jwtCase, ...many, ...oidcCases(other)],
     rows: [...oidcRows],
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
 
-const row = (what: string, waits = false): RowPlan => ({
+const row = (what: string): RowPlan => ({
   id: `oidc-${what.replaceAll(" ", "-").toLowerCase()}`,
   service: `${what} service`,
   peers: { [peerName]: `${what} ${peerName}` },
-  waits,
 });
+
+/** More than small caches of tokens hold. */
+const manyTokens = 20_000;
+const ofMany: RowPlan = {
+  id: "oidc-introspection-many",
+  service: "introspection of many tokens",
+  peers: { "one token": "introspection of one token" },
+};
 
 export const oidcRows: readonly RowPlan[] = [
   { ...row("discovery"), floor: hello },
   { ...row("keys"), floor: hello },
-  row("token opaque", true),
-  row("token ES256", true),
-  row("token RS256", true),
+  row("token opaque"),
+  row("token ES256"),
+  row("token RS256"),
   row("introspection"),
   {
     id: "oidc-introspection-jwt",
     service: "introspection JWT service",
     peers: { opaque: "introspection service" },
   },
+  ofMany,
   row("userinfo"),
-  row("refresh", true),
-  row("code", true),
-  row("flow", true),
+  row("refresh"),
+  row("code"),
+  row("flow"),
 ];
 
 /** What the requests need, made over the API of a service that then stops. */

@@ -5,17 +5,22 @@ import {
   GetTargetResponseSchema,
   PatchTargetResponseSchema,
 } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { runLoad } from "./load/load.ts";
 import type { LoadSpec } from "./load/spec.ts";
 import type { BenchCase } from "./measure.ts";
 import { type Child, startServer } from "./process.ts";
+import { openRaw } from "./raw-append.ts";
 import { call, callGrpc, callJson, connectSpec, grpcSpec, restSpec } from "./requests.ts";
 import { type Bench, hello, type RowPlan } from "./rows.ts";
 import type { Store } from "./store.ts";
 
 const peer = (name: string) => join(import.meta.dirname, "peers", `${name}.ts`);
+/** More than small caches of rows hold. */
+export const manyTargets = 2_000;
+const warmSeconds = 2;
 const { getTarget, patchTarget } = ActionService.method;
 
-/** GetTarget, PatchTarget without a change and ResolveFeatures, beside their peers and floors. */
+/** GetTarget of one id and of many, PatchTarget without a change and ResolveFeatures, beside their peers and floors. */
 export async function rpcBench(store: Store, service: Child): Promise<Bench> {
   await using running = new AsyncDisposableStack();
   const start = async (args: string[]) => running.use(await startServer(args));
@@ -60,6 +65,7 @@ export async function rpcBench(store: Store, service: Child): Promise<Bench> {
     await grpc("connect-node gRPC", servers.connectGrpc),
     await grpc("grpc-js", servers.grpcJs),
     await grpc("node:http2 gRPC", servers.floorGrpc),
+    ...(await inTurn(service, store)),
     json("GetTarget Connect JSON", service, connectSpec(service.port, getTarget, { id }, token)),
     json(
       "connect-node JSON",
@@ -92,6 +98,11 @@ export async function rpcBench(store: Store, service: Child): Promise<Bench> {
       service: "GetTarget gRPC",
       peers: { "connect-node": "connect-node gRPC", "grpc-js": "grpc-js" },
       floor: "node:http2 gRPC",
+    },
+    {
+      id: "get-many",
+      service: "GetTarget gRPC of many ids",
+      peers: { "one id": "GetTarget gRPC of one id" },
     },
     {
       id: "get-connect-json",
@@ -165,6 +176,27 @@ async function grpcGet(
     load: { ...load, answerBytes: await verify() },
     verify: async () => void (await verify()),
   };
+}
+
+/** GetTarget of many ids in turn, and of one, by the same generator. */
+async function inTurn(service: Child, { file, token }: Store): Promise<BenchCase[]> {
+  const db = openRaw(file);
+  const read = db.prepare("SELECT id FROM targets WHERE name LIKE 'seeded %' LIMIT ?").pluck();
+  const ids = read.all(manyTargets) as string[];
+  db.close();
+  assert.equal(ids.length, manyTargets);
+  const [first = ""] = ids;
+  const specOf = (id: string) => grpcSpec(service.port, getTarget, { id }, { token });
+  const one = specOf(first);
+  const bodiesOfMany = ids.map((id) => specOf(id).body);
+  // The rows compare what is known: the first question about each is none of them.
+  await runLoad({ ...one, bodies: bodiesOfMany }, warmSeconds);
+  const caseOf = (name: string, bodies: string[]) =>
+    grpcGet(name, service, { ...one, bodies }, first);
+  return Promise.all([
+    caseOf("GetTarget gRPC of many ids", bodiesOfMany),
+    caseOf("GetTarget gRPC of one id", [one.body]),
+  ]);
 }
 
 async function grpcPatch(

@@ -18,7 +18,7 @@ import { createBench } from "./rows-create.ts";
 import { microBench } from "./rows-micro.ts";
 import { oidcBench, oidcRows } from "./rows-oidc.ts";
 import { executionBench } from "./rows-executions.ts";
-import { rpcBench } from "./rows-rpc.ts";
+import { manyTargets, rpcBench } from "./rows-rpc.ts";
 import { searchBench } from "./rows-search.ts";
 import { chosen, hello, type RowPlan, type Wanted } from "./rows.ts";
 import { startRows } from "./start.ts";
@@ -51,7 +51,7 @@ async function run(wanted: Wanted): Promise<Run> {
   const plans: RowPlan[] = [];
   const extra: RowResult[] = [];
   {
-    using store = await newStore(10);
+    using store = await newStore(manyTargets);
     const { child } = await startService(store.dir);
     await using service = child;
     await using rpc = await rpcBench(store, service);
@@ -85,7 +85,7 @@ async function run(wanted: Wanted): Promise<Run> {
   }
   if (oidcRows.some(({ id }) => wanted(id))) {
     progress("the provider");
-    await using provider = await oidcBench(timing.rounds);
+    await using provider = await oidcBench(timing.rounds, wanted);
     const { cases, rows } = chosen(provider, wanted);
     for (const [name, each] of await measure(cases, timing, progress)) measured.set(name, each);
     plans.push(...rows);

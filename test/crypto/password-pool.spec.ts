@@ -1,10 +1,10 @@
 // Run: shared, timed
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, it } from "node:test";
 import { createPasswordPool } from "../../src/crypto/password-pool.ts";
 import { DomainError } from "../../src/errors.ts";
+import { measureHolds } from "../support/loop-holds.ts";
 
 const hash = { op: "hash", password: "secret" } as const;
 const is = (kind: string, reason: string, retryAfterSeconds?: number) => (error: unknown) => {
@@ -25,25 +25,16 @@ describe("the threads that hash passwords (F22)", () => {
     const work = Promise.all(Array.from({ length: 40 }, () => pool.run(hash))).finally(
       () => (isOver = true),
     );
-    const loop = monitorEventLoopDelay({ resolution: 1 });
-    loop.enable();
+    using holds = measureHolds();
     let reads = 0;
-    let slowest = 0;
-    for (; !isOver; reads++) {
-      const began = performance.now();
-      await readFile(import.meta.filename);
-      slowest = Math.max(slowest, performance.now() - began);
-    }
+    for (; !isOver; reads++) await readFile(import.meta.filename);
     await work;
-    loop.disable();
-    // libuv has four threads: with hashes on them, a read would wait for ten rounds of hashing.
-    assert.ok(slowest < 200, `a file took ${slowest} ms`);
-    assert.ok(loop.percentile(99) / 1e6 < 50, `the loop stood still for ${loop.max / 1e6} ms`);
-    assert.ok(reads > 10);
+    // libuv has four threads: with the hashes on them, each of the calls that read a file would wait for ten rounds of hashing.
+    assert.ok(reads > 10, `${reads} files were read while 40 passwords were hashed`);
+    assert.ok(holds.longestMs() < 50, `the loop was held for ${holds.longestMs()} ms`);
   });
   it("take so many in a queue and refuse more at once, saying when to try again", async () => {
     await using pool = createPasswordPool({ threads: 1, mostWaiting: 3 });
-    const began = performance.now();
     const tries = Array.from({ length: 10 }, () => pool.run(hash));
     let done = 0;
     for (const taken of tries.slice(0, 4)) void taken.then(() => (done += 1));
@@ -51,9 +42,7 @@ describe("the threads that hash passwords (F22)", () => {
       .slice(4)
       .map((promise) => assert.rejects(promise, is("unavailable", "PASSWORD_HASHING_BUSY", 2)));
     await Promise.all(refused);
-    const took = performance.now() - began;
-    assert.ok(took < 50, `${took} ms`);
-    assert.equal(done, 0);
+    assert.equal(done, 0, "they are refused before any other is done");
     for (const phc of await Promise.all(tries.slice(0, 4))) assert.match(phc, /^\$argon2id\$/);
     assert.match(await pool.run(hash), /^\$argon2id\$/);
   });

@@ -79,14 +79,15 @@ describe("a call by name", () => {
   it("D67: is not held up by hanging lookups of others", async () => {
     await using peer = await scriptedPeer(answering(["HTTP/1.1 200 OK"]));
     const egress = client(["127.0.0.1"]);
+    let ended = 0;
     const hanging = Array.from({ length: 50 }, () =>
-      egress.call({ method: "GET", url: "http://hang.test/", timeoutMs: 1_500 }).catch(() => {}),
+      egress
+        .call({ method: "GET", url: "http://hang.test/", timeoutMs: 3_000 })
+        .catch(() => (ended += 1)),
     );
-    const began = performance.now();
     const url = `http://inside.test:${peer.port}/`;
     assert.equal((await egress.call({ method: "GET", url, timeoutMs: 3_000 })).status, 200);
-    const took = performance.now() - began;
-    assert.ok(took < 800, `${took} ms`);
+    assert.equal(ended, 0, "it is answered before any of them is given up");
     await Promise.all(hanging);
   });
   it("ends in time though a resolver ignores its signal", async () => {

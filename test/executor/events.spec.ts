@@ -63,11 +63,11 @@ describe("an event execution", () => {
   });
 
   it("does not sit in the path of the caller: a target that hangs costs them nothing", async () => {
-    receiver.on("/hang", () => {});
-    await peer.set(added, [(await peer.webhook({ timeout: "2s" }, "/hang")).id]);
-    const begun = performance.now();
+    let hasEnded = false;
+    receiver.on("/hang", (response) => void response.once("close", () => (hasEnded = true)));
+    await peer.set(added, [(await peer.webhook({ timeout: "5s" }, "/hang")).id]);
     await add();
-    assert.ok(performance.now() - begun < 1_500);
+    assert.equal(hasEnded, false, "it is answered before the target is given up");
     await heard("/hang", 1);
   });
 

@@ -1,5 +1,4 @@
-import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../storage/sqlite-place.ts";
 import { check } from "./checker.ts";
@@ -11,6 +10,7 @@ import {
   type Outcome,
   pause,
 } from "./fault.ts";
+import { copyStore } from "./flushed-files.ts";
 import { startServer } from "./server.ts";
 import { type Arena, token } from "./store.ts";
 import { framesOf, type Wal } from "./wal.ts";
@@ -59,12 +59,6 @@ const eventsIn = (folder: string): string[] => {
   return rows.map((row) => JSON.stringify(row));
 };
 
-const copy = (from: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "idsvc-fault-"));
-  cpSync(from, folder, { recursive: true, filter: (path) => !path.endsWith("-shm") });
-  return folder;
-};
-
 /** A store whose server was killed among writes, with the WAL that it left. */
 async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
   await using store = await arena.newStore();
@@ -77,9 +71,9 @@ async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
   await pause(300, 1_200);
   await server.kill();
   await running.stop();
-  const folder = copy(store.place.dataDir);
+  const folder = copyStore(store.place.dataDir);
   // The undamaged copy has all that was acknowledged; reading it folds its WAL into the file.
-  const whole = copy(folder);
+  const whole = copyStore(folder);
   const events = eventsIn(whole);
   outcome.lost.push(...(await check({ dataDir: whole }, writers.log)));
   rmSync(whole, { recursive: true });
@@ -93,7 +87,7 @@ async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
 }
 
 async function damageOne(base: Base, outcome: Outcome): Promise<Kept> {
-  const folder = copy(base.folder);
+  const folder = copyStore(base.folder);
   try {
     const { what, frames } =
       Math.random() < 0.2 ? tearFile(folder, base.wal) : tearWal(folder, base.wal);

@@ -1,6 +1,7 @@
 import type { Fault } from "./fault.ts";
 import { killed } from "./f01-kill.ts";
 import { tornWal } from "./f02-torn-wal.ts";
+import { unflushedLost } from "./f02-unflushed.ts";
 import { diskFull } from "./f03-disk-full.ts";
 import { readOnly } from "./f04-read-only.ts";
 import { callsFail } from "./f05-failing-calls.ts";
@@ -28,6 +29,7 @@ import { revokeFails } from "./f30-failing-revoke.ts";
 export const faults: readonly Fault[] = [
   killed,
   tornWal,
+  unflushedLost,
   diskFull,
   readOnly,
   callsFail,

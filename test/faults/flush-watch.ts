@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { beforeCommits, flushFailed } from "../storage/sqlite-commits.ts";
+import { beforeCommits, flushFailed, flushingOf } from "../storage/sqlite-commits.ts";
 
 // Imported by a process of the service before anything else: it notes of each commit whether SQLite was told to flush it, and
 // makes flushes fail or take long. It stands between the store and the library, so that it works wherever the service does.
@@ -22,16 +22,12 @@ export const watchedBy = (to: string, flush: { failsFrom?: number; takesMs?: num
   },
 });
 
-// sqlite.org/pragma.html: with a write-ahead log, FULL flushes it at each commit, and EXTRA more than that.
-const full = 2;
-
 /** How many commits a file of a watched process tells of, and what is wrong with them. */
 export function flushesIn(from: string): { commits: number; failed: number; violations: string[] } {
   const text = existsSync(from) ? readFileSync(from, "utf8") : "";
   const lines = text.split("\n").slice(0, -1);
   const wrong = lines.flatMap((line) => {
-    const { synchronous, journal } = JSON.parse(line);
-    const isFlushed = journal === "wal" && Number(synchronous) >= full;
+    const { synchronous, journal, isFlushed } = JSON.parse(line);
     return isFlushed ? [] : [`journal_mode ${journal}, synchronous ${synchronous}`];
   });
   const kinds = [...new Set(wrong)];
@@ -47,12 +43,7 @@ if (file !== undefined) {
   beforeCommits((connection) => {
     commits += 1;
     const fails = commits >= failsFrom;
-    const line = {
-      synchronous: connection.pragma("synchronous", { simple: true }),
-      journal: connection.pragma("journal_mode", { simple: true }),
-      fails,
-    };
-    appendFileSync(file, `${JSON.stringify(line)}\n`);
+    appendFileSync(file, `${JSON.stringify({ ...flushingOf(connection), fails })}\n`);
     // As a disk does: the thread that flushes can do nothing else.
     if (takesMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, takesMs);
     if (fails) throw flushFailed();

@@ -8,18 +8,20 @@ export type Wal = {
   pages: Map<number, Buffer>;
 };
 
-const headerBytes = 32;
+export const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
+/** The length of a frame of the log with this header: a page and what tells of it. */
+export const walFrameBytes = (header: Buffer): number => frameHeaderBytes + header.readUInt32BE(8);
+
 export function framesOf(bytes: Buffer): Wal {
-  const pageBytes = bytes.readUInt32BE(8);
   const salts = bytes.subarray(16, 24);
-  const frameBytes = frameHeaderBytes + pageBytes;
+  const frameBytes = walFrameBytes(bytes);
   const pages = new Map<number, Buffer>();
   let pending = new Map<number, Buffer>();
   let committed = 0;
-  for (let frame = 0; headerBytes + (frame + 1) * frameBytes <= bytes.length; frame++) {
-    const at = headerBytes + frame * frameBytes;
+  for (let frame = 0; walHeaderBytes + (frame + 1) * frameBytes <= bytes.length; frame++) {
+    const at = walHeaderBytes + frame * frameBytes;
     // What is left of an earlier round of the log has other salts.
     if (!bytes.subarray(at + 8, at + 16).equals(salts)) break;
     pending.set(bytes.readUInt32BE(at), bytes.subarray(at + frameHeaderBytes, at + frameBytes));
@@ -29,5 +31,5 @@ export function framesOf(bytes: Buffer): Wal {
     pending = new Map();
     committed = frame + 1;
   }
-  return { headerBytes, frameBytes, committed, pages };
+  return { headerBytes: walHeaderBytes, frameBytes, committed, pages };
 }

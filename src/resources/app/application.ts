@@ -150,9 +150,12 @@ const resource = defineResource({
   },
   indexes: [
     { columns: ["instanceId", "clientId"] },
-    { columns: ["instanceId", "projectId"] },
-    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "projectId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
+    { columns: ["instanceId", "name", "id"] },
     { columns: ["instanceId", "nameFolded", "id"] },
   ],
 });

@@ -39,6 +39,7 @@ export const domains = table(
     indexes: [
       { columns: ["instanceId", "organizationId"] },
       { columns: ["instanceId", "creationDate", "id"] },
+      { columns: ["instanceId", "nameFolded", "id"] },
     ],
     countedBy: "instanceId",
   },

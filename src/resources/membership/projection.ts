@@ -27,9 +27,10 @@ export const memberships = table(
     key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "userId"] },
-      { columns: ["instanceId", "contextType", "contextId"] },
-      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "contextType", "contextId", "creationDate", "id"] },
+      { columns: ["instanceId", "organizationId", "creationDate", "id"] },
       { columns: ["instanceId", "creationDate", "id"] },
+      { columns: ["instanceId", "changeDate", "id"] },
     ],
     countedBy: "instanceId",
   },

@@ -33,7 +33,9 @@ const textMethods: Record<number, TextMethod> = {
 export const looksAtEach = (filters: readonly object[]): boolean =>
   filters.some((one) => {
     const { value } = (Reflect.get(one, "filter") ?? {}) as { value?: unknown };
+    // Points in time are compared by methods of their own.
     if (typeof value !== "object" || value === null || !("method" in value)) return false;
+    if ("date" in value) return false;
     const { how } = toTextMethod(value.method as TextFilterMethod);
     return how === "contains" || how === "endsWith";
   });

@@ -202,7 +202,10 @@ const resource = defineResource({
     ),
   },
   indexes: [
+    { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
+    { columns: ["instanceId", "name", "id"] },
     { columns: ["instanceId", "nameFolded", "id"] },
   ],
 });

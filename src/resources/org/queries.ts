@@ -1,6 +1,16 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { countIds, type SomeIds } from "../../projection/ids.ts";
-import { and, asc, type Column, desc, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
+import {
+  and,
+  asc,
+  type Column,
+  desc,
+  eq,
+  exists,
+  inArray,
+  type SQL,
+  sql,
+} from "../../storage/drizzle.ts";
 import {
   OrganizationFieldNameSchema,
   OrganizationSearchFilterSchema,
@@ -184,20 +194,19 @@ export function organizationQueries(deps: Deps) {
       filter: OrganizationSearchFilterSchema,
       sort: OrganizationFieldNameSchema,
       filters: {
-        domain({ domain, method }) {
+        domain({ domain, method }, { instanceId }) {
           const either = { exact: d.domain, folded: d.domain };
-          const matching = db.read
-            .select({ one: sql`1` })
+          const having = db.read
+            .select({ id: d.organizationId })
             .from(d)
             .where(
               and(
-                eq(d.instanceId, t.instanceId),
-                eq(d.organizationId, t.id),
+                eq(d.instanceId, instanceId),
                 eq(d.isVerified, true),
                 matches(db, either, method, domain.toLowerCase()),
               ),
             );
-          return exists(matching);
+          return inArray(t.id, having);
         },
       },
       visible: (scope) => tenancy.visible(scope, { organizationId: t.id }),

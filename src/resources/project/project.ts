@@ -19,8 +19,11 @@ export const projects = defineResource({
   },
   kept: ["name"],
   indexes: [
-    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
+    { columns: ["instanceId", "name", "id"] },
     { columns: ["instanceId", "nameFolded", "id"] },
   ],
 });

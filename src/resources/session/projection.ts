@@ -64,7 +64,7 @@ export const sessions = table(
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "userId"] },
-      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "organizationId", "creationDate", "id"] },
       { columns: ["expiresAt"] },
     ],
   },

@@ -4,7 +4,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import { text } from "node:stream/consumers";
 import { percentile } from "../judge.ts";
-import { counterDigits, counterMark, type LoadResult, type LoadSpec } from "./spec.ts";
+import { canRunDry, counterDigits, counterMark, type LoadResult, type LoadSpec } from "./spec.ts";
 
 type Job = { spec: LoadSpec; seconds: number; run: string };
 type Sent = Pick<LoadSpec, "method" | "path" | "headers"> & { body: Buffer };
@@ -14,11 +14,13 @@ type Send = (request: Sent) => Promise<string>;
 const host = "127.0.0.1";
 const { spec, seconds, run } = JSON.parse(await text(process.stdin)) as Job;
 const template = Buffer.from(spec.body, "base64");
+const bodies = spec.bodies?.map((each) => Buffer.from(each, "base64"));
 const mark = spec.counted ? template.indexOf(counterMark) : -1;
 let made = 0;
 
 const { feed } = spec;
 const pool = feed?.values ?? [];
+const isOver = (): boolean => feed !== undefined && canRunDry(feed) && pool.length === 0;
 
 function nextRequest(): Sent {
   const { method, path, headers } = spec;
@@ -29,6 +31,8 @@ function nextRequest(): Sent {
     const body = Buffer.from(form.replace(counterMark, pool.pop() ?? "none"));
     return { method: of.method, path: of.path, headers: of.headers, body };
   }
+  const inTurn = bodies?.[made++ % bodies.length];
+  if (inTurn !== undefined) return { method, path, headers, body: inTurn };
   if (mark === -1) return { method, path, headers, body: template };
   const body = Buffer.from(template);
   body.write(run + String(made++).padStart(counterDigits, "0"), mark, "latin1");
@@ -111,7 +115,7 @@ const end = started + seconds * 1000;
 await Promise.all(
   senders.flatMap((send) =>
     Array.from({ length: spec.streams }, async () => {
-      for (let at = performance.now(); at < end; at = performance.now()) {
+      for (let at = performance.now(); at < end && !isOver(); at = performance.now()) {
         const problem = await send(nextRequest());
         const now = performance.now();
         if (problem !== "") problems.set(problem, (problems.get(problem) ?? 0) + 1);
@@ -120,10 +124,11 @@ await Promise.all(
     }),
   ),
 );
+const lasted = (Math.min(performance.now(), end) - started) / 1000;
 const result: LoadResult = {
   // A pair of requests is one of what is measured.
   requests: feed?.next === undefined ? latencies.length : latencies.length / 2,
-  seconds,
+  seconds: lasted,
   p50: percentile(latencies, 50),
   p99: percentile(latencies, 99),
   problem: [...problems].map(([what, count]) => `${count} x ${what}`).join(", "),

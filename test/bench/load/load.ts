@@ -1,13 +1,18 @@
 import { join } from "node:path";
 import { loadCore, runPinned, tools } from "../process.ts";
 import { h2load } from "./h2load.ts";
-import { type LoadResult, type LoadSpec, nextRun } from "./spec.ts";
+import { canRunDry, type LoadResult, type LoadSpec, nextRun } from "./spec.ts";
 import { wrkLoad } from "./wrk.ts";
 
 const generator = join(import.meta.dirname, "generator.ts");
 
-/** Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only. */
-export function generatorOf({ protocol, counted }: LoadSpec): "wrk" | "h2load" | "built-in" {
+/**
+ * Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only. Where values may be used up, only the
+ * one built in can end the load with them.
+ */
+export function generatorOf(spec: LoadSpec): "wrk" | "h2load" | "built-in" {
+  const { protocol, counted, bodies, feed } = spec;
+  if (bodies !== undefined || (feed !== undefined && canRunDry(feed))) return "built-in";
   if (protocol === "http1") return tools.wrk ? "wrk" : "built-in";
   return tools.h2load && !counted ? "h2load" : "built-in";
 }

@@ -8,6 +8,8 @@ export type LoadSpec = {
   /** Bytes, in base64 so that a spec is JSON. Holds `counterMark` where each request has a number of its own. */
   body: string;
   counted: boolean;
+  /** Bodies that are sent in turn instead of `body`, in base64. */
+  bodies?: string[];
   connections: number;
   /** Requests under way on each connection. */
   streams: number;
@@ -31,8 +33,13 @@ export type Feed = {
   };
 };
 
+/** Whether values are used up and none come back: the load ends with them. */
+export const canRunDry = ({ again, next }: Feed): boolean =>
+  again === undefined && next === undefined;
+
 export type LoadResult = {
   requests: number;
+  /** How long it lasted: shorter than asked where what it sends was used up. */
   seconds: number;
   p50: number;
   p99: number;

@@ -1,6 +1,6 @@
 /**
  * The orders that no index has: all that match are read and sorted for each page, which takes time in proportion to them. ListQuery
- * (object.proto) says so of every order but those by creation date and ID. What is missing here is bounded by the page.
+ * (object.proto) names the others. What is missing here is bounded by the page.
  */
 export const unbounded: Readonly<Record<string, readonly string[]>> = {
   SearchTargets: [
@@ -11,25 +11,9 @@ export const unbounded: Readonly<Record<string, readonly string[]>> = {
     "TARGET_FIELD_NAME_ASYNC",
     "TARGET_FIELD_NAME_INTERRUPT_ON_ERROR",
   ],
-  SearchApps: ["APP_FIELD_NAME_CHANGE_DATE", "APP_FIELD_NAME_NAME"],
   SearchDomains: ["DOMAIN_FIELD_NAME_CHANGE_DATE", "DOMAIN_FIELD_NAME_NAME"],
-  SearchProjectGrants: ["PROJECT_GRANT_FIELD_NAME_CHANGE_DATE"],
-  SearchRoles: [
-    "ROLE_FIELD_NAME_CHANGE_DATE",
-    "ROLE_FIELD_NAME_KEY",
-    "ROLE_FIELD_NAME_DISPLAY_NAME",
-  ],
-  SearchUserGrants: ["USER_GRANT_FIELD_NAME_CHANGE_DATE"],
+  SearchRoles: ["ROLE_FIELD_NAME_KEY", "ROLE_FIELD_NAME_DISPLAY_NAME"],
   SearchIDPs: ["IDP_FIELD_NAME_NAME"],
-  SearchMemberships: [
-    "MEMBERSHIP_FIELD_NAME_UNSPECIFIED",
-    "MEMBERSHIP_FIELD_NAME_ID",
-    "MEMBERSHIP_FIELD_NAME_CREATION_DATE",
-    "MEMBERSHIP_FIELD_NAME_CHANGE_DATE",
-    "MEMBERSHIP_FIELD_NAME_USER_ID",
-  ],
-  SearchOrganizations: ["ORGANIZATION_FIELD_NAME_CHANGE_DATE", "ORGANIZATION_FIELD_NAME_NAME"],
-  SearchProjects: ["PROJECT_FIELD_NAME_CHANGE_DATE", "PROJECT_FIELD_NAME_NAME"],
   SearchSessions: ["SESSION_FIELD_NAME_CHANGE_DATE"],
   SearchUserSchemas: [
     "USER_SCHEMA_FIELD_NAME_TYPE",
@@ -38,10 +22,9 @@ export const unbounded: Readonly<Record<string, readonly string[]>> = {
     "USER_SCHEMA_FIELD_NAME_CHANGE_DATE",
   ],
   SearchUsers: [
-    "USER_FIELD_NAME_CHANGE_DATE",
-    "USER_FIELD_NAME_USERNAME",
     "USER_FIELD_NAME_EMAIL",
     "USER_FIELD_NAME_STATE",
+    "USER_FIELD_NAME_SCHEMA_ID",
     "USER_FIELD_NAME_SCHEMA_TYPE",
     "USER_FIELD_NAME_DISPLAY_NAME",
   ],
@@ -49,6 +32,69 @@ export const unbounded: Readonly<Record<string, readonly string[]>> = {
 
 /** What PostgreSQL sorts besides: an index whose order of entries without a value, or with equal ones, is another. */
 export const unboundedOnPostgres: Readonly<Record<string, readonly string[]>> = {
+  SearchMemberships: ["MEMBERSHIP_FIELD_NAME_USER_ID"],
   SearchUserGrants: ["USER_GRANT_FIELD_NAME_USER_ID"],
-  SearchUsers: ["USER_FIELD_NAME_PHONE", "USER_FIELD_NAME_SCHEMA_ID"],
+  SearchUsers: ["USER_FIELD_NAME_PHONE"],
+};
+
+/** Filters that many entries may match, which come in the order of creation by an index, so that a page reads as many as it shows. */
+export const inOrderFilters: Readonly<Record<string, readonly string[]>> = {
+  SearchApps: ["project_id", "organization", "state"],
+  SearchMemberships: ["context"],
+  SearchOrganizations: ["state"],
+  SearchProjectGrants: ["organization", "state"],
+  SearchProjects: ["organization", "state"],
+  SearchRoles: ["organization"],
+  SearchSessions: [
+    "creation_date EQUALS",
+    "creation_date GREATER",
+    "creation_date GREATER_OR_EQUALS",
+    "creation_date LESS",
+    "creation_date LESS_OR_EQUALS",
+  ],
+  SearchUserGrants: ["project_id", "project_grant_id", "organization", "state"],
+  SearchUsers: ["organization", "state"],
+};
+
+/**
+ * Filters that no index answers: entries are looked at in the order of the list until the page is full, which takes time in
+ * proportion to those that are passed over. ListQuery (object.proto) says so.
+ */
+export const scannedFilters: Readonly<Record<string, readonly string[]>> = {
+  SearchDomains: ["verified"],
+  SearchEvents: ["types", "editor", "owner", "creation_date"],
+  SearchExecutions: ["execution_type", "target", "include"],
+  SearchIDPs: ["state"],
+  SearchMemberships: ["role"],
+  SearchProjectGrants: ["role_key"],
+  SearchProjects: ["granted_organization_id"],
+  SearchRefusals: ["kind", "client"],
+  SearchRoles: [
+    "group EQUALS",
+    "group EQUALS_IGNORE_CASE",
+    "group STARTS_WITH",
+    "group STARTS_WITH_IGNORE_CASE",
+  ],
+  SearchSessions: [
+    "creator",
+    "fingerprint_id",
+    "expiration_date GREATER",
+    "expiration_date GREATER_OR_EQUALS",
+    "expiration_date LESS",
+    "expiration_date LESS_OR_EQUALS",
+  ],
+  SearchUserGrants: ["role_key"],
+  SearchUserSchemas: [
+    "type_filter EQUALS",
+    "type_filter EQUALS_IGNORE_CASE",
+    "type_filter STARTS_WITH",
+    "type_filter STARTS_WITH_IGNORE_CASE",
+    "state_filter",
+  ],
+  SearchUsers: [
+    "schema_type EQUALS",
+    "schema_type EQUALS_IGNORE_CASE",
+    "schema_type STARTS_WITH",
+    "schema_type STARTS_WITH_IGNORE_CASE",
+  ],
 };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { bodyOf } from "../../support/peer.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { goodPassword, startUserPeer } from "./user-peer.ts";
 
@@ -287,15 +288,15 @@ describe("an imported hash (G3)", () => {
     ["only a dollar", "$", "PASSWORD_HASH_UNKNOWN"],
   ];
   for (const [what, hash, reason] of refused) {
-    it(`is refused at once, and makes no user: ${what} (D59)`, async () => {
+    it(`is refused for less than a second of a processor, and makes no user: ${what} (D59)`, async () => {
       const count = await service.eventCount();
-      const begin = performance.now();
+      const begin = processorMs();
       const answer = await post("/users", {
         username: "importer",
         data: {},
         authenticators: { password: { hash } },
       });
-      assert.ok(performance.now() - begin < 1_000);
+      assert.ok(processorMs() - begin < 1_000);
       assert.equal(answer.status, 400);
       const field = "user.authenticators.password.hash";
       assertRefused(answer.refusal, { code: 3, reason, field });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { compileDocument, DocumentFlaw } from "../../../src/resources/userschema/document.ts";
+import { threadMs } from "../../../src/storage/thread-time.ts";
 
 const compile = (document: JsonObject) => compileDocument({ type: "object", ...document }, "s");
 const property = (schema: JsonValue) => ({ properties: { p: schema } });
@@ -144,8 +145,8 @@ describe("a schema document", () => {
     for (let i = 0; i < 30; i++) {
       $defs[`d${i}`] = { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] };
     }
-    const started = performance.now();
+    const started = threadMs();
     assert.match(flawOf({ $defs }).message, /too large/);
-    assert.ok(performance.now() - started < 1_000);
+    assert.ok(threadMs() - started < 1_000);
   });
 });

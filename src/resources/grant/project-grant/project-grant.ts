@@ -74,8 +74,10 @@ export const projectGrants = defineResource({
   indexes: [
     { columns: ["instanceId", "projectId", "grantedOrganizationId"] },
     { columns: ["instanceId", "grantedOrganizationId", "projectId"] },
-    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
   ],
 });
 

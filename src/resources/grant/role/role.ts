@@ -29,8 +29,11 @@ export const roles = defineResource({
   },
   indexes: [
     { columns: ["instanceId", "projectId", "key"] },
-    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "organizationId", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
+    { columns: ["instanceId", "keyFolded", "id"] },
+    { columns: ["instanceId", "displayNameFolded", "id"] },
   ],
 });
 

@@ -67,10 +67,12 @@ export const userGrants = defineResource({
   lists: { roleKeys: userGrantsByRole },
   indexes: [
     { columns: ["instanceId", "userId"] },
-    { columns: ["instanceId", "projectId"] },
-    { columns: ["instanceId", "projectGrantId"] },
-    { columns: ["instanceId", "organizationId"] },
+    { columns: ["instanceId", "projectId", "creationDate", "id"] },
+    { columns: ["instanceId", "projectGrantId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
+    { columns: ["instanceId", "changeDate", "id"] },
   ],
 });
 

@@ -166,10 +166,17 @@ export const InIDsFilterSchema: GenMessage<InIDsFilter> = /*@__PURE__*/
 /**
  * Which part of a list to return, and in which direction.
  *
- * A page that is sorted by creation date or ID is found by an index, and takes as long in a list of a million as in one of a
- * thousand, if it is asked for by `after` and with `skip_total`. What takes time in proportion to the list, with what it takes for a
- * million targets on SQLite: to count what filters keep, to skip entries by `offset` (0.03 s for half of them), to sort by another
- * column (0.6 s), and to compare the middle or the end of texts (0.3 s).
+ * A page is found by an index, and takes as long in a list of a million as in one of a thousand, if it is asked for by `after` and
+ * with `skip_total`, and sorted by creation date or ID; users, organizations, projects, apps, roles, grants and memberships also by
+ * change date; users by username, organizations, projects and apps by name. So it is with the filters by state, organization and
+ * project. What is kept by IDs, by other objects, or by texts as a whole or by their beginning is found by an index and sorted, which
+ * takes time in proportion to what matches.
+ *
+ * What takes time in proportion to the list, with what it takes for a million targets on SQLite: to count what filters keep, to skip
+ * entries by `offset` (0.03 s for half of them), to sort by another column (0.6 s), and to compare the middle or the end of texts
+ * (0.3 s). These filters look at one entry after the other until the page is full: of events by type, editor, owner and date; of
+ * grants and memberships by role; of sessions by creator, fingerprint and expiration; of users by schema type; of roles by group; of
+ * projects by the organization that they are granted to; of domains by verification; of refusals by kind and client.
  *
  * @generated from message idsvc.resources.object.v3alpha.ListQuery
  */
