@@ -27,10 +27,7 @@ export function bundled(specs: readonly Spec[]): string[] {
     return Array.from({ length: count }, (_, at) => {
       const path = join(folder, `2-${name}-${at + 1}.spec.mjs`);
       // Neighbours are alike, also in what they take: dealt out, no bundle takes much longer than another.
-      const urls = all
-        .filter((__, place) => place % count === at)
-        .map((spec) => pathToFileURL(join(root, spec.path)).href);
-      writeFileSync(path, loader(urls));
+      writeFileSync(path, loader(all.filter((__, place) => place % count === at)));
       return path;
     });
   });
@@ -38,23 +35,13 @@ export function bundled(specs: readonly Spec[]): string[] {
 }
 
 /**
- * A file that loads specs in turn. No test begins before the last is loaded: a hook that a module sets after it has awaited
- * something would belong to the test that happens to run. A spec that cannot be loaded fails, and keeps no other from running.
+ * A file that loads each spec when those before it are done: what a spec starts while it is loaded, it stops behind its last
+ * test. What it declares, and hooks that it sets, belong to the test that loads it.
  */
-function loader(urls: readonly string[]): string {
+function loader(specs: readonly Spec[]): string {
+  const each = specs.map(({ path }) => [path, pathToFileURL(join(root, path)).href]);
   return `
 import { it } from "node:test";
-const { promise, resolve, reject } = Promise.withResolvers();
-it("loads ${urls.length} specs", () => promise);
-const failures = [];
-for (const spec of ${JSON.stringify(urls)}) {
-  try {
-    await import(spec);
-  } catch (cause) {
-    failures.push(new Error(spec + " cannot be loaded", { cause }));
-  }
-}
-if (failures.length === 0) resolve();
-else reject(failures.length === 1 ? failures[0] : new AggregateError(failures));
+for (const [path, url] of ${JSON.stringify(each)}) it(path, () => import(url));
 `;
 }

@@ -5,7 +5,8 @@ export const root = resolve(import.meta.dirname, "..");
 
 /**
  * What the first line of a spec may say of how it is run, `// Run: shared, store`:
- * - `shared`: in one process with others of its folder, as to load the service takes longer than most specs do; or
+ * - `shared`: in one process with others of its folder, one after the other, as to load the service takes longer than most
+ *   specs do; or
  * - `alone`: it stops things, fills things, watches the process, or keeps it for long;
  * - `store`: it is about how things are stored, found and told, so `npm test` runs it on PostgreSQL too;
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
@@ -41,9 +42,6 @@ export function declared(text: string, path: string): ReadonlySet<Word> {
     says.add(word);
   }
   if (says.has("shared") === says.has("alone")) throw wrong("is either shared or alone");
-  // They would be around the tests of all others.
-  if (says.has("shared") && /^(?:before|after)Each\(/m.test(text))
-    throw wrong("has hooks around each test of the process, so it is alone");
   return says;
 }
 

@@ -60,16 +60,62 @@ export type Listening = {
  */
 export async function listen(options: ServerOptions): Promise<Listening> {
   const { logger } = options;
-  // Every connection, with the answer over HTTP/1.1 that it owes last. Not a set of answers: a table to which something is
-  // added for each request is made anew again and again, and an old one that V8 has not collected yet keeps those after it
-  // alive, with every request that they held. Each collection of the young then took ten times as long.
-  const sockets = new Map<net.Socket, ServerResponse | undefined>();
-  // Connections that have not said yet which protocol they speak.
-  const silent = new Set<net.Socket>();
-  const sessions = new Set<http2.ServerHttp2Session>();
+  const open: Open = {
+    sockets: new Map(),
+    silent: new Set(),
+    sessions: new Set(),
+    stopping: false,
+  };
+  const one = http1Server(options, open);
+  const two = http2Server(options, open);
+  const server = frontServer(options, open, { one, two });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(unavailableAddress(options, error)));
+    server.listen({ port: options.port, host: options.host, backlog: bounds.backlog }, resolve);
+  });
+  server.on("error", (error) => logger.error({ err: error }, "listener failed"));
+
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === "object" ? address.port : options.port,
+    async stop(withinMs) {
+      open.stopping = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      one.closeIdleConnections();
+      for (const response of open.sockets.values()) {
+        if (response?.headersSent === false) response.setHeader("connection", "close");
+      }
+      for (const socket of open.silent) socket.destroy();
+      for (const session of open.sessions) session.close();
+      const cut = setTimeout(() => {
+        for (const socket of open.sockets.keys()) socket.destroy();
+      }, withinMs);
+      await closed;
+      clearTimeout(cut);
+      // Its timer of connection checks would keep the process alive.
+      one.close();
+    },
+  };
+}
+
+/** What is open at the port, and whether it is being closed. */
+type Open = {
+  /**
+   * Every connection, with the answer over HTTP/1.1 that it owes last. Not a set of answers: a table to which something is
+   * added for each request is made anew again and again, and an old one that V8 has not collected yet keeps those after it
+   * alive, with every request that they held. Each collection of the young then took ten times as long.
+   */
+  sockets: Map<net.Socket, ServerResponse | undefined>;
+  /** Connections that have not said yet which protocol they speak. */
+  silent: Set<net.Socket>;
+  sessions: Set<http2.ServerHttp2Session>;
+  stopping: boolean;
+};
+
+function http1Server(options: ServerOptions, open: Open) {
+  const { sockets } = open;
   // Connections whose request may take as long as it keeps coming.
   const patient = new WeakSet<object>();
-
   const one = http.createServer(
     {
       maxHeaderSize: bounds.maxHeaderBytes,
@@ -97,23 +143,26 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     const { socket } = request;
     const scheme = socket instanceof tls.TLSSocket ? "https" : "http";
     if (sockets.has(socket)) sockets.set(socket, response);
-    if (stopping) response.setHeader("connection", "close");
+    if (open.stopping) response.setHeader("connection", "close");
     response.on("close", () => {
       if (sockets.get(socket) === response) sockets.set(socket, undefined);
       // A stream that began before the stop has promised to keep its connection.
-      if (stopping) setImmediate(() => one.closeIdleConnections());
+      if (open.stopping) setImmediate(() => one.closeIdleConnections());
     });
     const { resolveOrigin } = options;
     const exchange = http1Exchange(request, response, scheme, resolveOrigin, (connection) =>
       patient.add(connection),
     );
-    dispatch(exchange, () => {
+    dispatch(options, exchange, () => {
       if (request.headers.expect !== undefined) response.writeContinue();
       response.setHeader(requestIdHeader, exchange.requestId);
       return [request, response];
     });
   }
+  return one;
+}
 
+function http2Server(options: ServerOptions, { sessions }: Open): http2.Http2Server {
   const two = http2.createServer({
     maxHeaderListPairs: bounds.maxHeaderPairs,
     maxSessionMemory: bounds.sessionMemoryMiB,
@@ -132,23 +181,34 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   two.on("sessionError", () => {});
   two.on("stream", (stream, headers, _flags, rawHeaders) => {
     const exchange = http2Exchange(stream, headers, rawHeaders, options.resolveOrigin);
-    dispatch(exchange, () => {
+    dispatch(options, exchange, () => {
       const response = new http2.Http2ServerResponse(stream);
       response.setHeader(requestIdHeader, exchange.requestId);
       return [new http2.Http2ServerRequest(stream, headers, {}, rawHeaders), response];
     });
   });
+  return two;
+}
 
-  function dispatch(exchange: Exchange, node: () => [NodeRequest, NodeResponse]): void {
-    try {
-      if (!options.serve(exchange)) options.fallback(...node(), exchange);
-    } catch (error) {
-      logger.error({ err: error }, "dispatch failed");
-      exchange.respond({ status: 500, headers: {} });
-    }
+function dispatch(
+  { serve, fallback, logger }: ServerOptions,
+  exchange: Exchange,
+  node: () => [NodeRequest, NodeResponse],
+): void {
+  try {
+    if (!serve(exchange)) fallback(...node(), exchange);
+  } catch (error) {
+    logger.error({ err: error }, "dispatch failed");
+    exchange.respond({ status: 500, headers: {} });
   }
+}
 
-  let stopping = false;
+/** What listens, in clear or under TLS, and hands each connection to the server of its protocol. */
+function frontServer(
+  options: ServerOptions,
+  { sockets, silent }: Open,
+  { one, two }: { one: net.Server; two: http2.Http2Server },
+): net.Server {
   const accept = acceptor(
     options,
     (socket) => sockets.set(socket, undefined),
@@ -182,33 +242,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   server.maxConnections = options.maxConnections;
   if (options.tls !== undefined)
     server.on("tlsClientError", (_: Error, socket: tls.TLSSocket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(unavailableAddress(options, error)));
-    server.listen({ port: options.port, host: options.host, backlog: bounds.backlog }, resolve);
-  });
-  server.on("error", (error) => logger.error({ err: error }, "listener failed"));
-
-  const address = server.address();
-  return {
-    port: address !== null && typeof address === "object" ? address.port : options.port,
-    async stop(withinMs) {
-      stopping = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      one.closeIdleConnections();
-      for (const response of sockets.values()) {
-        if (response?.headersSent === false) response.setHeader("connection", "close");
-      }
-      for (const socket of silent) socket.destroy();
-      for (const session of sessions) session.close();
-      const cut = setTimeout(() => {
-        for (const socket of sockets.keys()) socket.destroy();
-      }, withinMs);
-      await closed;
-      clearTimeout(cut);
-      // Its timer of connection checks would keep the process alive.
-      one.close();
-    },
-  };
+  return server;
 }
 
 /** Says of each connection whether it may stay; otherwise it is closed. */

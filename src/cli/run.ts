@@ -48,50 +48,79 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     .showHelpAfterError()
     .addHelpText("after", exitCodeHelp);
 
-  const add = (
-    parent: Command,
-    name: string,
-    description: string,
-    load: () => Promise<Action>,
-  ): Command => {
-    const command = parent
-      .command(name)
-      .description(description)
-      .exitOverride()
-      .option("--config <file...>", "YAML files of options; later ones win")
-      .option("--json", "print the result as JSON");
-    for (const { flag, why, source: _, value, secret } of listOptions()) {
-      const shown = secret ? why : `${why} [${value}]`;
-      command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
-    }
-    command.addHelpText("after", exitCodeHelp).action(async () => {
-      const {
-        config,
-        json,
-        to = "",
-        user = "",
-        instance = "",
-        end,
-        at = "",
-        ...flags
-      } = command.opts<Record<string, unknown>>();
-      const action = await load();
-      code = await action({
-        argument: String(command.processedArgs[0] ?? ""),
-        files: Array.isArray(config) ? config.map(String) : [],
-        to: String(to),
-        user: String(user),
-        instance: String(instance),
-        end: end === true,
-        at: String(at),
-        json: json === true,
-        flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
-        env,
-      });
+  const add: AddCommand = (parent, name, description, load) => {
+    const command = commandOf(parent, name, description);
+    return command.action(async () => {
+      code = await (await load())(contextOf(command, env));
     });
-    return command;
   };
+  addCommands(program, add);
+  addImportCommands(program, env, (given) => (code = given));
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => void process.stdout.write(`${version}\n`));
 
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return refuse(error);
+  }
+}
+
+type AddCommand = (
+  parent: Command,
+  name: string,
+  description: string,
+  load: () => Promise<Action>,
+) => Command;
+
+/** A command with the options that all have. */
+function commandOf(parent: Command, name: string, description: string): Command {
+  const command = parent
+    .command(name)
+    .description(description)
+    .exitOverride()
+    .option("--config <file...>", "YAML files of options; later ones win")
+    .option("--json", "print the result as JSON");
+  for (const { flag, why, source: _, value, secret } of listOptions()) {
+    const shown = secret ? why : `${why} [${value}]`;
+    command.option(`--${flag.replace(/^--/, "")} <value>`, shown);
+  }
+  return command.addHelpText("after", exitCodeHelp);
+}
+
+/** What an action is told of its command line. */
+function contextOf(command: Command, env: NodeJS.ProcessEnv): Context {
+  const {
+    config,
+    json,
+    to = "",
+    user = "",
+    instance = "",
+    end,
+    at = "",
+    ...flags
+  } = command.opts<Record<string, unknown>>();
+  return {
+    argument: String(command.processedArgs[0] ?? ""),
+    files: Array.isArray(config) ? config.map(String) : [],
+    to: String(to),
+    user: String(user),
+    instance: String(instance),
+    end: end === true,
+    at: String(at),
+    json: json === true,
+    flags: Object.fromEntries(Object.entries(flags).map(([key, text]) => [key, String(text)])),
+    env,
+  };
+}
+
+/** All commands but those of imports. */
+function addCommands(program: Command, add: AddCommand): void {
   add(program, "serve", "run the service; the first start makes an instance", actions.serve);
   add(
     program,
@@ -157,20 +186,6 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
     "wrap all keys under IDSVC_MASTER_KEY that are under IDSVC_MASTER_KEY_PREVIOUS; services may run",
     actions.rotate,
   );
-  addImportCommands(program, env, (given) => (code = given));
-  program
-    .command("version")
-    .description("print the version")
-    .action(() => void process.stdout.write(`${version}\n`));
-
-  try {
-    await program.parseAsync(argv, { from: "user" });
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError)
-      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    return refuse(error);
-  }
 }
 
 /** Whoever reads may leave before the end, as `head` does: the rest is dropped, and the command does its work all the same. */

@@ -126,59 +126,12 @@ function statementsOf(db: Database) {
 }
 
 export function createSecretStore(db: Database, masters: MasterKeys): SecretStore {
-  const instanceKeys = new Map<string, SealingKey>();
-
   const { one, byDigest } = statementsOf(db);
   const read = async (ref: SecretRef): Promise<Row<typeof secrets> | undefined> =>
     (await one.execute(ref))[0];
+  const instanceKeys = createInstanceKeys(read, masters);
+  const instanceKey = instanceKeys.get;
 
-  const refOf = (instanceId: string, kind: InstanceKeyKind): SecretRef => ({
-    instanceId,
-    ownerType: "instance",
-    ownerId: instanceId,
-    kind,
-    id: instanceKeyId,
-  });
-  const ownerOf = (ref: SecretRef) => ({
-    instance: ref.instanceId,
-    ownerType: ref.ownerType,
-    ownerId: ref.ownerId,
-  });
-  const contextOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
-
-  const textContext = (instanceId: string, purpose: string) => ({
-    ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
-    kind: `text:${purpose}`,
-  });
-
-  const instanceKey = (instanceId: string, kind: InstanceKeyKind): Awaitable<SealingKey> =>
-    instanceKeys.get(`${instanceId}/${kind}`) ?? readInstanceKey(instanceId, kind);
-
-  async function readInstanceKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
-    const ref = refOf(instanceId, kind);
-    const row = await read(ref);
-    if (!row?.sealed)
-      throw internal("INSTANCE_KEY_MISSING", `instance ${instanceId} has no ${kind}`);
-    const key = unwrapInstanceKey(masters, { ...ref, sealed: row.sealed });
-    instanceKeys.set(`${instanceId}/${kind}`, key);
-    return key;
-  }
-
-  function newInstanceKey(instanceId: string, kind: InstanceKeyKind, createdAt: Date) {
-    const ref = refOf(instanceId, kind);
-    const key = newSealingKey(`${kind}:${ref.id}`);
-    const sealed = wrapKey(masters.current, ownerOf(ref), key);
-    const keyId = masters.current.id;
-    return { key, change: insertRow(secrets, { ...ref, sealed, keyId, createdAt }) };
-  }
-
-  const personalKeyRef = (instanceId: string, { type, id }: Subject): SecretRef => ({
-    instanceId,
-    ownerType: type,
-    ownerId: id,
-    kind: personalKeyKind,
-    id: instanceKeyId,
-  });
   const ofPersonalKeys = [{ table: secrets, part: personalKeyKind }];
   const personalKeys = cachedRead(db, ofPersonalKeys, async (instanceId, _, of: Subject) => {
     const ref = personalKeyRef(instanceId, of);
@@ -202,17 +155,16 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
   return {
     createInstanceKeys: (instanceId, createdAt) =>
-      instanceKeyKinds.map((kind) => {
-        const { key, change } = newInstanceKey(instanceId, kind, createdAt);
-        instanceKeys.set(`${instanceId}/${kind}`, key);
+      instanceKeys.make(instanceId, createdAt).map(({ key, kind, change }) => {
+        instanceKeys.keep(instanceId, kind, key);
         return change;
       }),
 
     async missingKeys(tx, instanceId) {
-      if (instanceKeys.has(`${instanceId}/data_key`)) return [];
+      if (instanceKeys.has(instanceId, "data_key")) return [];
       if ((await read(refOf(instanceId, "data_key"))) !== undefined) return [];
       tx.expectRows(secrets, { instanceId, ownerType: "instance" }, 0);
-      return instanceKeyKinds.map((kind) => newInstanceKey(instanceId, kind, tx.now).change);
+      return instanceKeys.make(instanceId, tx.now).map(({ change }) => change);
     },
 
     async createPersonalKey(instanceId, of, createdAt) {
@@ -259,7 +211,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       openText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), sealed),
 
     removeInstance(instanceId) {
-      for (const kind of instanceKeyKinds) instanceKeys.delete(`${instanceId}/${kind}`);
+      instanceKeys.forget(instanceId);
       return deleteRows(secrets, { instanceId });
     },
     remove: (ref) => deleteRows(secrets, ref),
@@ -267,3 +219,69 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
       deleteRows(secrets, { instanceId, ownerType, ownerId }),
   };
 }
+
+/** The keys of instances, which are kept once they have been read. */
+function createInstanceKeys(
+  read: (ref: SecretRef) => Promise<Row<typeof secrets> | undefined>,
+  masters: MasterKeys,
+) {
+  const known = new Map<string, SealingKey>();
+  const keep = (instanceId: string, kind: InstanceKeyKind, key: SealingKey) =>
+    void known.set(`${instanceId}/${kind}`, key);
+
+  async function readKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
+    const ref = refOf(instanceId, kind);
+    const row = await read(ref);
+    if (!row?.sealed)
+      throw internal("INSTANCE_KEY_MISSING", `instance ${instanceId} has no ${kind}`);
+    const key = unwrapInstanceKey(masters, { ...ref, sealed: row.sealed });
+    keep(instanceId, kind, key);
+    return key;
+  }
+
+  return {
+    get: (instanceId: string, kind: InstanceKeyKind): Awaitable<SealingKey> =>
+      known.get(`${instanceId}/${kind}`) ?? readKey(instanceId, kind),
+    has: (instanceId: string, kind: InstanceKeyKind) => known.has(`${instanceId}/${kind}`),
+    /** New keys of all kinds, and the rows that store them. They are not kept: the unit may fail. */
+    make: (instanceId: string, createdAt: Date) =>
+      instanceKeyKinds.map((kind) => {
+        const ref = refOf(instanceId, kind);
+        const key = newSealingKey(`${kind}:${ref.id}`);
+        const sealed = wrapKey(masters.current, ownerOf(ref), key);
+        const keyId = masters.current.id;
+        return { kind, key, change: insertRow(secrets, { ...ref, sealed, keyId, createdAt }) };
+      }),
+    keep,
+    forget(instanceId: string): void {
+      for (const kind of instanceKeyKinds) known.delete(`${instanceId}/${kind}`);
+    },
+  };
+}
+
+const refOf = (instanceId: string, kind: InstanceKeyKind): SecretRef => ({
+  instanceId,
+  ownerType: "instance",
+  ownerId: instanceId,
+  kind,
+  id: instanceKeyId,
+});
+const ownerOf = (ref: SecretRef) => ({
+  instance: ref.instanceId,
+  ownerType: ref.ownerType,
+  ownerId: ref.ownerId,
+});
+const contextOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
+
+const textContext = (instanceId: string, purpose: string) => ({
+  ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
+  kind: `text:${purpose}`,
+});
+
+const personalKeyRef = (instanceId: string, { type, id }: Subject): SecretRef => ({
+  instanceId,
+  ownerType: type,
+  ownerId: id,
+  kind: personalKeyKind,
+  id: instanceKeyId,
+});

@@ -22,8 +22,8 @@ import {
   protocols,
   restPlaceOf,
 } from "../support/protocols.ts";
-import { assertRefused, connectRefusal, grpcRefusal, type Refusal } from "../support/refusal.ts";
-import { framed } from "../support/wire.ts";
+import { assertRefused } from "../support/refusal.ts";
+import { refusedOverAll } from "./refused-over-all.ts";
 import { startSamples } from "./sample-service.ts";
 import { samples, services } from "./samples.ts";
 
@@ -35,40 +35,8 @@ const unary = app.app.endpoints.filter(({ kind }) => kind === "unary");
 const { token: nobody } = await addCaller(app, []);
 after(() => samplesOfAll[Symbol.asyncDispose]());
 
-const httpStatuses: Readonly<Record<number, number>> = { 3: 400, 5: 404, 7: 403, 9: 400, 16: 401 };
-const showsHttpStatus: ReadonlySet<Protocol> = new Set(["rest", "connect-json", "connect-proto"]);
-
 const call = (protocol: Protocol, method: DescMethod, json: JsonObject, options: CallOptions) =>
   peer.call(protocol, method, fromJson(method.input, json), options);
-
-/** Makes the call over every protocol: the refusals may differ in nothing, so one stands for all. */
-async function refusedOverAll(
-  method: DescMethod,
-  request: JsonObject,
-  options: CallOptions,
-): Promise<Refusal> {
-  const told = new Map<Protocol, Refusal>();
-  for (const protocol of protocols) {
-    const outcome = await call(protocol, method, request, options);
-    assert.ok(!outcome.ok, `${protocol} should refuse`);
-    told.set(protocol, outcome);
-    if (showsHttpStatus.has(protocol)) {
-      assert.equal(outcome.httpStatus, httpStatuses[outcome.code], `HTTP status of ${protocol}`);
-    }
-  }
-  const facts = ({ code, message, reason, details }: Refusal) => ({
-    code,
-    message,
-    reason,
-    details,
-  });
-  const first = told.get("grpc");
-  assert.ok(first);
-  for (const [protocol, refusal] of told) {
-    assert.deepEqual(facts(refusal), facts(first), `${protocol} and grpc`);
-  }
-  return first;
-}
 
 const volatile: ReadonlySet<string> = new Set([
   "access_token",
@@ -155,27 +123,6 @@ async function callsCounted(): Promise<Map<string, number>> {
   return counted;
 }
 
-/** A body that no protocol can read as a request of the method. */
-async function malformed(protocol: Protocol, method: DescMethod): Promise<Refusal> {
-  const authorization = `Bearer ${app.token}`;
-  const bad = Buffer.from([0x0f]);
-  const post = (type: string, body: Uint8Array | string, version: 1 | 2 = 1) =>
-    peer.send({
-      version,
-      path: pathOf(method),
-      headers: { authorization, "content-type": `application/${type}` },
-      body,
-    });
-  switch (protocol) {
-    case "grpc":
-      return grpcRefusal((await post("grpc", framed(bad), 2)).headers);
-    case "connect-json":
-      return connectRefusal(await post("json", "{"));
-    default:
-      return connectRefusal(await post("proto", bad));
-  }
-}
-
 describe("the matrix of methods and protocols", () => {
   it("has a sample of every rpc, and no other", () => {
     const served = unary.map(({ rule }) => rule.path).sort();
@@ -235,7 +182,7 @@ function withoutSeal(type: DescMessage, message: Message): Message {
 }
 
 for (const { rule } of unary) {
-  const { method, path, successStatus, feature } = rule;
+  const { method, path, successStatus } = rule;
   const sample = samples[path];
   if (sample === undefined) continue; // the first test says so
   const token = sample.caller === "system" ? system : app.token;
@@ -269,16 +216,6 @@ for (const { rule } of unary) {
       }
     });
 
-    it("refuses a call without a token with code 16", async () => {
-      const refusal = await refusedOverAll(method, await unused(), {});
-      assertRefused(refusal, { code: 16, reason: "TOKEN_MISSING" });
-    });
-
-    it("refuses a wrong token with code 16", async () => {
-      const refusal = await refusedOverAll(method, await unused(), { token: "wrong" });
-      assertRefused(refusal, { code: 16, reason: "TOKEN_INVALID" });
-    });
-
     // Methods that let every caller in say in their sample what they meet behind the door.
     const { stranger = { code: 7, reason: "PERMISSION_MISSING" } } = sample;
     if (stranger === "answered") {
@@ -289,70 +226,19 @@ for (const { rule } of unary) {
       });
     } else {
       it(`refuses a caller without permission with code ${stranger.code}`, async () => {
-        const refusal = await refusedOverAll(method, await unused(), { token: nobody });
+        const refusal = await refusedOverAll(peer, method, await unused(), { token: nobody });
         assertRefused(refusal, stranger);
         if (rule.access !== "permission") return;
         assert.deepEqual(refusal.metadata, { permission: rule.permission });
       });
     }
 
-    it("refuses an unknown host with code 5, before it looks at the token", async () => {
-      const host = "unknown.test:8080";
-      const refusal = await refusedOverAll(method, await unused(), { host });
-      assertRefused(refusal, { code: 5, reason: "INSTANCE_UNKNOWN_HOST" });
-      assert.deepEqual(refusal.metadata, { host });
-      assert.match(refusal.message, /unknown\.test.*Host header.*IDSVC_EXTERNAL_URL/);
-    });
-
-    it("refuses an unknown organization in the header with code 5", async () => {
-      const headers = { "x-idsvc-orgid": "404" };
-      const refusal = await refusedOverAll(method, await unused(), { token, headers });
-      assertRefused(refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
-    });
-
-    it("refuses a body that is no message with code 3", async () => {
-      for (const protocol of ["grpc", "connect-proto", "connect-json"] as const) {
-        const reason = protocol === "connect-json" ? "MALFORMED_JSON" : "MALFORMED_MESSAGE";
-        assertRefused(await malformed(protocol, method), { code: 3, reason }, protocol);
-      }
-    });
-
-    const { invalid, unknown } = sample;
-    if (invalid !== undefined) {
-      it("refuses an invalid request with code 3, naming the field", async () => {
-        const refusal = await refusedOverAll(method, invalid.request, { token });
-        const { field, reason = "VALIDATION_FAILED" } = invalid;
-        assertRefused(refusal, { code: 3, reason, field });
-      });
-    }
-
+    const { unknown } = sample;
     if (unknown !== undefined) {
       it("refuses what does not exist with code 5", async () => {
-        const refusal = await refusedOverAll(method, unknown.request, { token });
+        const refusal = await refusedOverAll(peer, method, unknown.request, { token });
         assertRefused(refusal, { code: 5, reason: unknown.reason });
       });
     }
-
-    if (feature !== "") {
-      it("refuses with code 9 while its feature is off", async () => {
-        const settled = await unused();
-        await setFeature(feature, { set: false });
-        try {
-          const refusal = await refusedOverAll(method, settled, { token });
-          assertRefused(refusal, { code: 9, reason: "FEATURE_DISABLED" });
-          assert.deepEqual(refusal.metadata, { feature });
-        } finally {
-          await setFeature(feature, { reset: true });
-        }
-      });
-    }
   });
-}
-
-async function setFeature(feature: string, setter: JsonObject): Promise<void> {
-  const settings = { [feature]: setter };
-  const { status } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, {
-    token: app.token,
-  });
-  assert.equal(status, 200);
 }

@@ -53,8 +53,7 @@ describe("how specs are run", () => {
         timeout: 60_000,
       });
       assert.equal(status, 1);
-      assert.match(stdout, /✖ loads 2 specs/);
-      assert.match(stdout, /broken\.mjs cannot be loaded/);
+      assert.match(stdout, /✖ \S*broken\.mjs/);
       assert.match(stdout, /the reason/);
       assert.match(stdout, /✔ is sound/);
     } finally {
@@ -71,7 +70,6 @@ describe("how specs are run", () => {
     ["both ways", "// Run: shared, alone\n"],
     ["a word twice", "// Run: alone, long, long\n"],
     ["another word for it", "// Runs: alone\n"],
-    ["that it is shared, with hooks around all tests", "// Run: shared\nbeforeEach(() => {});\n"],
   ] as const) {
     it(`stops the run where a spec says ${what}`, () =>
       assert.throws(() => declared(text, path), /test\/some\.spec\.ts: .*first line/));

@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import { describe } from "node:test";
 import { filePlace } from "../storage/sqlite-place.ts";
 import { eventStoreContract } from "./contract.ts";

@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";

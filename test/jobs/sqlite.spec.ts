@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: shared, store
 import { describe } from "node:test";
 import { filePlace } from "../storage/sqlite-place.ts";
 import { jobContract } from "./contract.ts";

@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: shared, store
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

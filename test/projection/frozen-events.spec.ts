@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: shared, store
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

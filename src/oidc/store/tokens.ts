@@ -18,7 +18,8 @@ import {
   refreshTokenEvents,
   tokenEvents,
 } from "./events.ts";
-import { isExternal, issueIn } from "./issue.ts";
+import { isExternal } from "./issue-session.ts";
+import { issueIn } from "./issue.ts";
 import { endOidcSession, oidcSessionReader, terminate } from "./sessions.ts";
 import { hasRow } from "./spend.ts";
 import { accessTokens, idTokens, oidcSessions, refreshTokens } from "./tables.ts";

@@ -1,13 +1,8 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
-import { permissionsFrom } from "../../authz/permissions.ts";
-import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
-import { membershipReader } from "../../resources/membership/index.ts";
 import { organizationNames, organizationReader, provenDomains } from "../../resources/org/index.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { projectReader } from "../../resources/project/index.ts";
 import { onlySecret } from "../../authz/ports.ts";
 import {
   activeUserReader,
@@ -16,9 +11,10 @@ import {
   profileReader,
   type UserProfile,
 } from "../../resources/user/index.ts";
-import type { At, Machine, RolesByProject, User, Users } from "../core/ports.ts";
+import type { Machine, User, Users } from "../core/ports.ts";
 import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
+import { userRights } from "./user-rights.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse"> & {
   settings: Pick<Settings, "ownProjectId">;
@@ -26,34 +22,14 @@ type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse"> & {
 
 /** The users of an instance, people and machines. */
 export function userStore(parts: Parts): Users {
-  const { db, settings, noteUse } = parts;
+  const { db, noteUse } = parts;
   const organizations: OrganizationReader = organizationReader(db);
   const activeUser = activeUserReader({ db, organizations });
   const machines = machineCredentials({ ...parts, organizations });
   const profile = profileReader(db);
   const names = organizationNames(db);
   const hasProven = provenDomains(db);
-  const grantsOf = userGrantsOf(db);
-  const projects = projectReader(db);
-  const projectGrants = projectGrantReader(db);
-  const memberships = membershipReader(db);
   const metadata = metadataReader(db);
-
-  const isGrantedTo = async (instanceId: string, projectId: string, organizationId: string) =>
-    (await projectGrants.ofProject(instanceId, projectId)).some(
-      (grant) => grant.state === "active" && grant.grantedOrganizationId === organizationId,
-    );
-  const hasRoleIn = async (instanceId: string, userId: string, projectId: string) =>
-    (await grantsOf(instanceId, userId)).some((grant) => grant.projectId === projectId);
-
-  const mayAddressForeign = async (
-    at: At,
-    { id, organizationId }: Pick<User, "id" | "organizationId">,
-    projectId: string,
-  ): Promise<boolean> =>
-    projectId === (await settings.ownProjectId(at)) ||
-    (await isGrantedTo(at.instanceId, projectId, organizationId)) ||
-    (await hasRoleIn(at.instanceId, id, projectId));
 
   const nameOf = (instanceId: string, { username, organizationId }: UserProfile) =>
     whenKnown(names(instanceId, organizationId), ({ primaryDomain }) =>
@@ -128,40 +104,6 @@ export function userStore(parts: Parts): Users {
     },
     metadata: async ({ instanceId }, userId) => metadata(instanceId, userId),
 
-    async roles({ instanceId }, userId, projectIds) {
-      const byProject: RolesByProject = {};
-      for (const { projectId, organizationId, roleKeys } of await grantsOf(instanceId, userId)) {
-        if (!projectIds.includes(projectId)) continue;
-        const { primaryDomain } = await names(instanceId, organizationId);
-        const ofProject = (byProject[projectId] ??= {});
-        for (const key of roleKeys) (ofProject[key] ??= {})[organizationId] = primaryDomain;
-      }
-      return byProject;
-    },
-
-    mayUse: ({ instanceId }, { id, organizationId }: User, projectId) =>
-      whenKnown(projects.byId(instanceId, projectId), (project) => {
-        if (project?.state !== "active") return false;
-        const isOpen = !project.projectAccessRequired || project.organizationId === organizationId;
-        const mayEnter = isOpen || isGrantedTo(instanceId, projectId, organizationId);
-        return whenKnown(mayEnter, (may) =>
-          may && project.authorizationRequired ? hasRoleIn(instanceId, id, projectId) : may,
-        );
-      }),
-
-    mayAddress: (at, { id, organizationId }: User, projectId) =>
-      whenKnown(projects.byId(at.instanceId, projectId), (project) => {
-        if (project?.state !== "active") return false;
-        if (project.organizationId === organizationId) return true;
-        return mayAddressForeign(at, { id, organizationId }, projectId);
-      }),
-
-    async mayActFor({ instanceId }, actor, subject) {
-      const of = await memberships.ofUser(instanceId, subject.id);
-      const needed = of.length > 0 ? impersonation.ofAdministrators : impersonation.ofAnybody;
-      const permissions = permissionsFrom(await memberships.ofUser(instanceId, actor.id));
-      const there = { type: "organization", id: subject.organizationId } as const;
-      return permissions.holds(impersonation.ofAnybody, there) && permissions.holds(needed, there);
-    },
+    ...userRights(parts),
   };
 }

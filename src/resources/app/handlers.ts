@@ -52,6 +52,8 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const change = changing(deps, app);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
+  const { giveSecret, settleSecret } = clientSecrets(secrets);
+  const requireAllowed = allowedConfigs(checkUrl);
   const standing = async (scope: Scope, clientId: string) => ({
     ...{ permissions: scope.permissions, caller: scope.caller },
     isLegacy: await isLegacyApp(scope.instanceId, clientId),
@@ -146,15 +148,25 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     },
   };
 
-  function requireAllowed(config: App["config"], before?: App["config"]): void {
+  async function toFound(row: AppRow) {
+    const isActive = row.state === "active" && (await isHeld(row.instanceId, row));
+    return toGetApp(row, isActive, await isLegacyApp(row.instanceId, row.clientId));
+  }
+}
+
+const allowedConfigs =
+  (checkUrl: Deps["checkUrl"]) =>
+  (config: App["config"], before?: App["config"]): void => {
     if (config.kind !== "oidc") return;
     requireSound(config.oidc, before?.kind === "oidc" ? before.oidc : undefined);
     const { backChannelLogoutUri } = config.oidc;
     if (backChannelLogoutUri !== "") {
       checkUrl(backChannelLogoutUri, "app.oidc.back_channel_logout_uri");
     }
-  }
+  };
 
+/** Gives and takes client secrets in the unit that it is asked in. */
+function clientSecrets(secrets: Deps["secrets"]) {
   async function giveSecret(tx: Transaction, { instanceId }: Scope, appId: string) {
     const { clientSecret, change: row } = await newClientSecret(
       secrets,
@@ -174,8 +186,5 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     return {};
   }
 
-  async function toFound(row: AppRow) {
-    const isActive = row.state === "active" && (await isHeld(row.instanceId, row));
-    return toGetApp(row, isActive, await isLegacyApp(row.instanceId, row.clientId));
-  }
+  return { giveSecret, settleSecret };
 }

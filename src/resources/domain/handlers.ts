@@ -78,12 +78,11 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function domainHandlers(deps: Deps): Handlers<Service> {
-  const { events, secrets, newId, proveDomain } = deps;
+  const { events, secrets, newId } = deps;
   const queries = domainQueries(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const requireFree = requireUnproven(deps.db);
-  const take = domainTaker(deps);
-  const usernamesBelow = usernamesElsewhere(deps.db);
+  const validate = domainValidation(deps, rowOf);
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -127,27 +126,7 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return { details: ownDetails(written(), id, row.organizationId, scope), ...validation };
     },
 
-    async validate({ id, dryRun }, scope) {
-      const { organizationId } = await rowOf(scope, id);
-      if (organizationId === "") throw instanceDomainNeedsNoProof();
-      if (dryRun) return rehearse(scope, id, organizationId);
-      const before = await events.load(organization, scope.instanceId, organizationId);
-      const { name, validationType } = requireValidation(before.state, id);
-      const token = await secrets.open(tokenRef(scope.instanceId, id));
-      const challenge = challengeOf(name, Buffer.from(token ?? []).toString(), validationType);
-      // Looked up outside the unit: it may take seconds, and the decision is taken on what holds then.
-      const proof = await proveDomain(challenge, scope.signal);
-      if (proof === "proven") await takeFromOthers(scope, { domain: name, organizationId });
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(organization, organizationId);
-        const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
-        tx.record(organization, loaded, judged);
-        if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
-        return tx.written(loaded);
-      });
-      if (proof !== "proven") throw notProven(challenge, proof);
-      return { details: ownDetails(written(), id, organizationId, scope) };
-    },
+    validate,
 
     async setAsPrimary({ id }, scope) {
       const { isUnasked } = await rowOf(scope, id);
@@ -165,29 +144,6 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
 
     searchDomains: listing(queries.search, toGetDomain),
   };
-
-  /**
-   * Others who claim it without a proof lose it before the unit that proves it, by an editor of the service: who has proven
-   * it is not theirs to know. What comes between is the job's.
-   */
-  async function takeFromOthers(
-    scope: Scope,
-    of: { domain: string; organizationId: string },
-  ): Promise<void> {
-    const { instanceId } = scope;
-    const by = { ...writeContext(scope), editorId: "", service: "domains", clientId: "" };
-    const turn = () => events.transact(by, (tx) => take(tx, instanceId, of, mostTaken));
-    while ((await turn()) === mostTaken);
-  }
-
-  /** What a proof would change, without looking for it. */
-  async function rehearse(scope: Scope, id: string, organizationId: string) {
-    const row = await rowOf(scope, id);
-    if (row.isProven) throw domainProven();
-    const changedUsernames = await usernamesBelow(scope.instanceId, row.name, organizationId);
-    const owner = ownerOf(organizationId, scope);
-    return { details: toDetails({ ...row, owner }), changedUsernames };
-  }
 
   /** How a domain of an organization is to be proven: as was chosen, and always where the login settings ask for it. */
   async function proofOf(
@@ -221,6 +177,61 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
       return tx.written(loaded.owner);
     });
     return { details: ownDetails(written(), id, organizationId, scope) };
+  }
+}
+
+/** Looks for the proof of a domain, or tells what it would change. */
+function domainValidation(
+  deps: Deps,
+  rowOf: (scope: Scope, id: string) => Promise<DomainRow>,
+): Handlers<Service>["validate"] {
+  const { events, secrets, proveDomain } = deps;
+  const take = domainTaker(deps);
+  const usernamesBelow = usernamesElsewhere(deps.db);
+
+  return async ({ id, dryRun }, scope) => {
+    const { organizationId } = await rowOf(scope, id);
+    if (organizationId === "") throw instanceDomainNeedsNoProof();
+    if (dryRun) return rehearse(scope, id, organizationId);
+    const before = await events.load(organization, scope.instanceId, organizationId);
+    const { name, validationType } = requireValidation(before.state, id);
+    const token = await secrets.open(tokenRef(scope.instanceId, id));
+    const challenge = challengeOf(name, Buffer.from(token ?? []).toString(), validationType);
+    // Looked up outside the unit: it may take seconds, and the decision is taken on what holds then.
+    const proof = await proveDomain(challenge, scope.signal);
+    if (proof === "proven") await takeFromOthers(scope, { domain: name, organizationId });
+    const written = await events.transact(writeContext(scope), async (tx) => {
+      const loaded = await tx.load(organization, organizationId);
+      const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
+      tx.record(organization, loaded, judged);
+      if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
+      return tx.written(loaded);
+    });
+    if (proof !== "proven") throw notProven(challenge, proof);
+    return { details: ownDetails(written(), id, organizationId, scope) };
+  };
+
+  /**
+   * Others who claim it without a proof lose it before the unit that proves it, by an editor of the service: who has proven
+   * it is not theirs to know. What comes between is the job's.
+   */
+  async function takeFromOthers(
+    scope: Scope,
+    of: { domain: string; organizationId: string },
+  ): Promise<void> {
+    const { instanceId } = scope;
+    const by = { ...writeContext(scope), editorId: "", service: "domains", clientId: "" };
+    const turn = () => events.transact(by, (tx) => take(tx, instanceId, of, mostTaken));
+    while ((await turn()) === mostTaken);
+  }
+
+  /** What a proof would change, without looking for it. */
+  async function rehearse(scope: Scope, id: string, organizationId: string) {
+    const row = await rowOf(scope, id);
+    if (row.isProven) throw domainProven();
+    const changedUsernames = await usernamesBelow(scope.instanceId, row.name, organizationId);
+    const owner = ownerOf(organizationId, scope);
+    return { details: toDetails({ ...row, owner }), changedUsernames };
   }
 }
 

@@ -7,7 +7,8 @@ import type { Language } from "../../texts/languages.ts";
 import { toEvent } from "./convert.ts";
 import { type HomesOf, shownOrigin } from "./origins.ts";
 import { createPulse } from "./pulse.ts";
-import type { eventQueries, LogView, Sized } from "./queries.ts";
+import type { Sized } from "./log-reader.ts";
+import type { eventQueries, LogView } from "./queries.ts";
 
 /** What was read is used again for so long, and is shown to nobody when it is older than twice that. */
 export const reusedMs = 250;

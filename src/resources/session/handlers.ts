@@ -1,14 +1,8 @@
-import type { Duration } from "@bufbuild/protobuf/wkt";
 import type {
   PatchSessionRequest,
   SessionService,
 } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
-import type {
-  PatchSession,
-  Session as NewSession,
-} from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 import { editorOf, instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
-import { credentialWriter } from "../../authz/roles.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
@@ -16,29 +10,17 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
-import { toMs } from "../object/duration.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
-import { requireVouching, user, userChecks, userNamesReader } from "../user/index.ts";
-import { challenge } from "./challenges.ts";
-import { type Checked, createSessionChecks } from "./checks.ts";
-import { toGetSession, toMetadata, toUserAgentSet } from "./convert.ts";
+import { user, userChecks, userNamesReader } from "../user/index.ts";
+import { sessionChange } from "./change.ts";
+import { createSessionChecks } from "./checks.ts";
+import { toGetSession } from "./convert.ts";
 import { endSession } from "./end-sessions.ts";
 import { sessionJudge } from "./policy.ts";
 import { type SessionRow, sessionQueries } from "./queries.ts";
-import {
-  addSession,
-  nameUser,
-  requireSession,
-  type Session,
-  session,
-  sessionNotFound,
-  setLifetime,
-  setMetadata,
-  setToken,
-  setUserAgent,
-} from "./session.ts";
-import { isTokenOf, newSessionToken, sessionTokenKind } from "./token.ts";
+import { addSession, requireSession, type Session, session, sessionNotFound } from "./session.ts";
+import { isTokenOf, sessionTokenKind } from "./token.ts";
 import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof SessionService;
@@ -95,6 +77,7 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
   const queries = sessionQueries(deps);
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
+  const change = sessionChange({ secrets, checks, checksOfUsers });
   const namesOf = userNamesReader(db);
   const judge = sessionJudge(deps);
   const lacksOf = async (instanceId: string, row: SessionRow): Promise<readonly string[]> =>
@@ -157,59 +140,6 @@ export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMeth
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
-
-  /** What a session is made of and what changes it: all of it in one unit, with a new token. */
-  async function change(
-    tx: Transaction,
-    scope: Scope,
-    loaded: Loaded<Session | undefined>,
-    {
-      wanted,
-      checked,
-      userAgent,
-    }: {
-      wanted: Pick<NewSession | PatchSession, "metadata" | "challenges"> & {
-        lifetime?: Duration | undefined;
-      };
-      checked: Checked;
-      userAgent: NewSession["userAgent"];
-    },
-  ) {
-    const { instanceId } = scope;
-    if (checked.user !== undefined) await checks.hold(tx, checked.user);
-    if (checked.user !== undefined && checked.isNamed) {
-      tx.record(session, loaded, nameUser(loaded.state, checked.user));
-    }
-    // After the user: what tells of them is sealed with their key.
-    if (userAgent !== undefined) {
-      tx.record(session, loaded, setUserAgent(loaded.state, toUserAgentSet(userAgent)));
-    }
-    tx.record(session, loaded, checked.happened);
-    const at = { instanceId, sessionId: loaded.id, session: requireSession(loaded.state) };
-    const personId = at.session.user?.id;
-    tx.recognise({ sessionId: loaded.id, ...(personId === undefined ? {} : { personId }) });
-    const { happened, response } = await challenge(
-      checksOfUsers,
-      tx,
-      at,
-      wanted.challenges,
-      (about) => requireVouching(scope, about, credentialWriter),
-    );
-    tx.record(session, loaded, happened);
-    tx.record(session, loaded, setMetadata(loaded.state, toMetadata(wanted.metadata)));
-    if (wanted.lifetime !== undefined) {
-      tx.record(session, loaded, setLifetime(tx.now, toMs(wanted.lifetime)));
-    }
-    const ref = { instanceId, sessionId: loaded.id };
-    const { token: sessionToken, change: secret } = await newSessionToken(secrets, ref, tx.now);
-    tx.record(session, loaded, setToken());
-    tx.write(secret);
-    return {
-      written: tx.written(loaded),
-      sessionToken,
-      ...(response === undefined ? {} : { challenges: response }),
-    };
-  }
 
   /**
    * Makes sure that the session has not ended, and that nothing ends it before the commit: what ends all sessions of a

@@ -52,7 +52,6 @@ export function createMonitor(parts: {
   const seen = new Map<string, Seen>();
   let connection: Promise<pg.Client> | undefined;
   let trustedUntil = 0;
-  let polls: Poll[] = [];
   let toNotify: NodeJS.Timeout | undefined;
   let isLookDue = true;
   let closed = false;
@@ -70,24 +69,7 @@ export function createMonitor(parts: {
     return client;
   }
 
-  /** One query at a time; one that has not been sent yet serves everybody who asks. */
-  function poll(): Promise<void> {
-    const next = polls.find(({ sent }) => !sent);
-    if (next !== undefined) return next.promise;
-    const before = polls.at(-1)?.promise;
-    const own: Poll = { sent: false, promise: Promise.resolve() };
-    own.promise = (async () => {
-      try {
-        await before?.catch(() => undefined);
-        own.sent = true;
-        await ask();
-      } finally {
-        polls = polls.filter((each) => each !== own);
-      }
-    })();
-    polls.push(own);
-    return own.promise;
-  }
+  const poll = oneAtATime(ask);
 
   async function ask(): Promise<void> {
     const sentAt = performance.now();
@@ -96,23 +78,10 @@ export function createMonitor(parts: {
     using late = runningTimeout(answerMs);
     try {
       const client = await within(opening, late.signal);
-      const { rows } = await within(
-        client.query<[string, string, string]>({
-          name: "poll_commits",
-          text: `SELECT c.instance_id, c.commits, coalesce(s.last, 0) FROM ${commitCounters} c
-                 LEFT JOIN ${sequences.name} s USING (instance_id)
-                 WHERE (SELECT coalesce(sum(commits), 0) FROM ${commitCounters}) <> $1`,
-          values: [total],
-          rowMode: "array",
-        }),
-        late.signal,
+      const counters = await within(countersOf(client, total), late.signal);
+      const changed = counters.filter(
+        ({ instanceId, now }) => now.commits > seenOf(instanceId).commits,
       );
-      const changed = rows
-        .map(([instanceId, commits, head]) => ({
-          instanceId,
-          now: { commits: Number(commits), head: Number(head) },
-        }))
-        .filter(({ instanceId, now }) => now.commits > seenOf(instanceId).commits);
       const known = changed.filter(({ instanceId }) => seen.has(instanceId));
       const asked = known.map(({ instanceId, now }) => {
         return { instanceId, after: seenOf(instanceId).commits, upTo: now.commits };
@@ -187,6 +156,47 @@ export function createMonitor(parts: {
       await connection?.then(end).catch(() => undefined);
     },
   };
+}
+
+/** Does it once at a time; a turn that has not begun yet serves everybody who asks. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let polls: Poll[] = [];
+  return () => {
+    const next = polls.find(({ sent }) => !sent);
+    if (next !== undefined) return next.promise;
+    const before = polls.at(-1)?.promise;
+    const own: Poll = { sent: false, promise: Promise.resolve() };
+    own.promise = (async () => {
+      try {
+        await before?.catch(() => undefined);
+        own.sent = true;
+        await work();
+      } finally {
+        polls = polls.filter((each) => each !== own);
+      }
+    })();
+    polls.push(own);
+    return own.promise;
+  };
+}
+
+/** The counters of all instances; none where their sum is the one that is known. */
+async function countersOf(
+  client: pg.Client,
+  total: number,
+): Promise<{ instanceId: string; now: Seen }[]> {
+  const { rows } = await client.query<[string, string, string]>({
+    name: "poll_commits",
+    text: `SELECT c.instance_id, c.commits, coalesce(s.last, 0) FROM ${commitCounters} c
+           LEFT JOIN ${sequences.name} s USING (instance_id)
+           WHERE (SELECT coalesce(sum(commits), 0) FROM ${commitCounters}) <> $1`,
+    values: [total],
+    rowMode: "array",
+  });
+  return rows.map(([instanceId, commits, head]) => ({
+    instanceId,
+    now: { commits: Number(commits), head: Number(head) },
+  }));
 }
 
 /** What batches that were not seen yet tell of themselves. Of an instance that is new to us nothing is cached. */

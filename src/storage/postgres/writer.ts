@@ -99,7 +99,7 @@ export function createWriter(parts: {
       units: entries.map(({ unit }) => unit),
     }));
     try {
-      const results = await send(encodeBatch(batch));
+      const results = await send(pool, overtaken, encodeBatch(batch));
       [...taken].forEach(([instanceId, entries], at) => {
         const [before, each] = results[at] ?? [0, []];
         parts.onCounted(instanceId, before, entries.length);
@@ -119,41 +119,8 @@ export function createWriter(parts: {
     resolve(outcome.committed);
   }
 
-  async function send(batch: Batch): Promise<BatchResult> {
-    let resent = false;
-    for (let attempt = 1; ; attempt++) {
-      const key = randomUUID();
-      const call = await callOnce(pool, key, batch, overtaken.version);
-      if ("results" in call) return call.results;
-      if (call.state === "overtaken") {
-        // By another build, or by a swap that left everything as this one knows it.
-        await overtaken.look(pool);
-        overtaken.requireCurrent();
-        if (attempt === tries) throw isBusy(call.error);
-      } else if (call.state === "retry") {
-        if (attempt === tries) throw isBusy(call.error);
-        await delay(Math.random() * 2 ** attempt);
-      } else {
-        const outcome = await resolveOutcome(pool, key, call.error);
-        if (outcome !== "void") return outcome.results;
-        // It can never commit any more, so sending it again is safe; a second loss is the caller's to hear of.
-        if (resent) throw cannotBeReached(call.error);
-        resent = true;
-      }
-    }
-  }
-
-  // A queue that waits behind a batch which takes too long tells its callers to come back.
-  let lookedAt = Date.now();
-  let isSkipped = false;
-  const watch = setInterval(() => {
-    const now = Date.now();
-    // Where the event loop stood still, answers that have arrived are not read yet. Every second look counts in any case.
-    isSkipped = !isSkipped && now - lookedAt > watchMs + limits.lateMs;
-    lookedAt = now;
-    if (isSkipped) return;
-    const tooLong = now - limits.waitMs;
-    const oldest = flights.size < parts.connections ? now : Math.min(...flying.values());
+  const watch = watchQueues((tooLong) => {
+    const oldest = flights.size < parts.connections ? Infinity : Math.min(...flying.values());
     for (const [instanceId, queue] of queues) {
       if ((flying.get(instanceId) ?? oldest) > tooLong) continue;
       const remaining = queue.filter(({ since, reject }) => {
@@ -164,7 +131,7 @@ export function createWriter(parts: {
       if (remaining.length === 0) queues.delete(instanceId);
       else queues.set(instanceId, remaining);
     }
-  }, watchMs).unref();
+  });
 
   return {
     commit: (unit) =>
@@ -188,6 +155,44 @@ export function createWriter(parts: {
       clearInterval(watch);
     },
   };
+}
+
+/** Tells again and again since when a unit waits too long: behind a batch that takes long, its caller is to come back. */
+function watchQueues(refuse: (tooLong: number) => void): NodeJS.Timeout {
+  let lookedAt = Date.now();
+  let isSkipped = false;
+  return setInterval(() => {
+    const now = Date.now();
+    // Where the event loop stood still, answers that have arrived are not read yet. Every second look counts in any case.
+    isSkipped = !isSkipped && now - lookedAt > watchMs + limits.lateMs;
+    lookedAt = now;
+    if (!isSkipped) refuse(now - limits.waitMs);
+  }, watchMs).unref();
+}
+
+/** Sends a batch until it is known what became of it. @throws where it left nothing behind, or the store cannot tell */
+async function send(pool: pg.Pool, overtaken: Overtaken, batch: Batch): Promise<BatchResult> {
+  let resent = false;
+  for (let attempt = 1; ; attempt++) {
+    const key = randomUUID();
+    const call = await callOnce(pool, key, batch, overtaken.version);
+    if ("results" in call) return call.results;
+    if (call.state === "overtaken") {
+      // By another build, or by a swap that left everything as this one knows it.
+      await overtaken.look(pool);
+      overtaken.requireCurrent();
+      if (attempt === tries) throw isBusy(call.error);
+    } else if (call.state === "retry") {
+      if (attempt === tries) throw isBusy(call.error);
+      await delay(Math.random() * 2 ** attempt);
+    } else {
+      const outcome = await resolveOutcome(pool, key, call.error);
+      if (outcome !== "void") return outcome.results;
+      // It can never commit any more, so sending it again is safe; a second loss is the caller's to hear of.
+      if (resent) throw cannotBeReached(call.error);
+      resent = true;
+    }
+  }
 }
 
 type Call = { results: BatchResult } | { state: "retry" | "unknown" | "overtaken"; error: unknown };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { waitAfter } from "../../../src/resources/user/check/attempts.ts";
-import { createKeyedMutex } from "../../../src/resources/user/check/keyed-mutex.ts";
+import { createKeyedMutex } from "../../../src/authz/keyed-mutex.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { goodPassword, startUserPeer, together } from "./user-peer.ts";

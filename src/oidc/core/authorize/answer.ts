@@ -2,7 +2,7 @@ import { targetsOf } from "../audience.ts";
 import { formOf, grantedScope, issueTokens, type SessionData } from "../issue.ts";
 import type { Ports } from "../ports.ts";
 import { isKnownScope } from "../scope.ts";
-import type { Authorize } from "./index.ts";
+import type { Authorize } from "./proceed.ts";
 import { acrOf } from "./acr.ts";
 import { refuse } from "./refusal.ts";
 

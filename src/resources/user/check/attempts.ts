@@ -5,13 +5,11 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { rowByKey } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
-import type { Database } from "../../../storage/database.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
 import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
-import { createKeyedMutex } from "./keyed-mutex.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
@@ -80,8 +78,6 @@ export type Attempts = {
 const mostFactorFailures = 10;
 const shortestWaitMs = 10 * 60_000;
 const longestWaitMs = 24 * 60 * 60_000;
-// Who waits longer than these has gone.
-const mostWaiting = 256;
 
 /**
  * How long nothing is judged after so many wrong attempts: from the last one that is allowed on ten minutes, after each
@@ -105,7 +101,6 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
   const { db, events, organizations, budgets } = deps;
   const browsers = createKnownBrowsers(deps);
   const rowOf = rowByKey(db, attemptCounts);
-  const exclusively = mutexOf(db);
 
   /** The row and the stream, both as they must still be at the commit. */
   async function open(tx: Transaction, ref: UserRef) {
@@ -193,7 +188,7 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
       const judgement =
         userId === undefined
           ? undefined
-          : await exclusively(mutexKey, () => judged(at, userId, counter, judge));
+          : await budgets.inTurn(mutexKey, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       else deps.noteRefusal(refusedBy(at, userId, judgement));
       return judgement ?? spend(at);
@@ -224,15 +219,6 @@ const refusedBy = (
   ...{ instanceId, kind: "login", operation, userId, presence },
   reason: userId === undefined ? "UNKNOWN" : judgement === undefined ? "CLOSED" : "WRONG",
 });
-
-// One order for all who check credentials in this process.
-const mutexes = new WeakMap<Database, ReturnType<typeof createKeyedMutex>>();
-
-function mutexOf(db: Database): ReturnType<typeof createKeyedMutex> {
-  const known = mutexes.get(db) ?? createKeyedMutex(mostWaiting);
-  mutexes.set(db, known);
-  return known;
-}
 
 function countedIn(
   { passwordFailures, passwordFailedAt, factorFailures, factorFailedAt }: Failures,

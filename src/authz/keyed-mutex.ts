@@ -1,13 +1,14 @@
 /**
- * A keyed mutex: does work under one key after the other, in the order of the calls; work under other keys goes on beside it.
- *
- * Writers of one object that come at once then wait for each other, instead of failing on each other again and again.
+ * Does work under one key after the other, in the order of the calls; work under other keys goes on beside it. Writers of
+ * one object that come at once then wait for each other, instead of failing on each other again and again.
  * @returns undefined, without doing it, where too many wait already
  */
-export function createKeyedMutex(mostWaiting: number) {
+export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T | undefined>;
+
+export function createKeyedMutex(mostWaiting: number): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
 
-  return async <T>(key: string, work: () => Promise<T>): Promise<T | undefined> => {
+  return async (key, work) => {
     const queue = queues.get(key) ?? { last: Promise.resolve(), waiting: 0 };
     if (queue.waiting >= mostWaiting) return undefined;
     queues.set(key, queue);
