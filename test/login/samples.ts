@@ -138,7 +138,12 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["recovery-code", recoveryCodePage(page(), code)],
     [
       "passkey",
-      passkeyPage(page(), { account, kind: "passkey", options: requestOptions, otherWay: "mfa" }),
+      passkeyPage(page(), {
+        account,
+        kind: "passkey",
+        options: requestOptions,
+        otherWay: "mfaChoice",
+      }),
     ],
     ["security-key", passkeyPage(page(), { kind: "securityKey", options: requestOptions })],
     [

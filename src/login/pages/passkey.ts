@@ -13,7 +13,7 @@ export type PasskeyView = {
   /** Request options of WebAuthn. */
   options: object;
   /** Where another way is chosen. */
-  otherWay?: "loginName" | "password" | "mfa";
+  otherWay?: "loginName" | "mfaChoice";
 };
 
 /** Asks for a passkey or security key. Sends `credential`. */

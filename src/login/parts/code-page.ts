@@ -50,7 +50,7 @@ ${form(
 ${submit(t("common.continue"))}
 ${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet", skipsFields: true })}`,
 )}
-${hasOthers && html`<p class="aside">${link(page, paths.mfa, t("common.otherWay"))}</p>`}
+${hasOthers && html`<p class="aside">${link(page, paths.mfaChoice, t("common.otherWay"))}</p>`}
 ${below}`,
   );
 }

@@ -119,14 +119,14 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         const { user } = await requireSession(parts, context);
         const { factors, isPasskeyAsked } = await offered(context);
         const [only, ...others] = factors;
+        const wantsChoice = context.query.get("choose") === "true";
         // Codes that are sent are asked for by a form alone.
-        if (only === "totp" && others.every((factor) => factor === "recovery")) {
-          return context.go(paths.totp);
-        }
+        const isTotpFirst = only === "totp" && others.every((factor) => factor === "recovery");
+        if (isTotpFirst && !wantsChoice) return context.go(paths.totp);
         const account = await users.account(context.at.instanceId, user.id);
         return context.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
           ...problemsOf(context),
-          self: paths.mfa,
+          self: wantsChoice ? paths.mfaChoice : paths.mfa,
         });
       },
       async post(context) {
