@@ -54,6 +54,7 @@ const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   register: paths.register,
   mfa: paths.mfa,
   setup: paths.setup,
+  recoveryCodes: paths.setupRecoveryCodes,
   changePassword: paths.changePassword,
   verifyEmail: paths.verifyEmail,
   consent: paths.consent,

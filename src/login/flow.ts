@@ -53,6 +53,8 @@ export type FlowData = {
         uri: string;
       }
     | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
+  /** Recovery codes that were made in a session and are not yet said to be saved; see `unsaved-codes.ts`. */
+  recoveryCodes?: { sessionId: string; sealed: string };
   /**
    * The login with a provider that has succeeded, while nobody here has that account linked: `candidateId` is who auto
    * linking found, and `isLinking` says that whoever logs in now gets it.

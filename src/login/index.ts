@@ -28,6 +28,7 @@ import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
 import { recoverRoute } from "./routes/recover.ts";
+import { recoveryCodesRoute } from "./routes/recovery-codes.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
@@ -77,6 +78,7 @@ export function createLogin(ports: LoginPorts): {
     passkeyRoute(parts),
     ...secondFactorRoutes(parts),
     ...setupRoutes(parts),
+    recoveryCodesRoute(parts),
     ...registerRoutes(parts),
     registerAccountRoute(parts),
     ...passwordResetRoutes(parts),

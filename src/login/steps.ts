@@ -11,6 +11,7 @@ export type Step =
   | "register"
   | "mfa"
   | "setup"
+  | "recoveryCodes"
   | "changePassword"
   | "verifyEmail"
   | "consent"
@@ -41,6 +42,9 @@ export function nextStep(
     case "setup":
       return "setup";
     default:
+  }
+  if (flow.recoveryCodes !== undefined && flow.recoveryCodes.sessionId === sessionId) {
+    return "recoveryCodes";
   }
   if (facts.due === "mfa") return "mfa";
   if (facts.due === "password") return "password";

@@ -162,7 +162,7 @@ describe("a passkey that the app asks for, in a browser", () => {
 });
 
 describe("setting up a second factor in a browser", () => {
-  it("that is demanded: an app with codes, without scripts too; recovery codes are shown once", async () => {
+  it("that is demanded: an app with codes, without scripts too; recovery codes are shown until they are saved", async () => {
     for (const javaScriptEnabled of [true, false]) {
       const loginName = await personWhoMustSetUp(journeys.peer);
       await using journey = await journeys.begin({ javaScriptEnabled, viewport: phone });
@@ -179,8 +179,25 @@ describe("setting up a second factor in a browser", () => {
       const totp = new TOTP({ secret });
       await journey.submit({ code: totp.generate({ timestamp: peer.now().getTime() }) });
       await page.locator(".recovery").waitFor();
-      await journey.at("/ui/login/mfa/setup/totp", "recovery-codes");
-      assert.equal(await page.locator(".recovery li").count(), 10);
+      await journey.at("/ui/login/mfa/setup/recovery", "recovery-codes");
+      const codes = await page.locator(".recovery li").allInnerTexts();
+      assert.equal(codes.length, 10);
+      for (const again of [() => page.reload(), () => page.goBack()]) {
+        await again();
+        await journey.at("/ui/login/mfa/setup/recovery");
+        assert.deepEqual(await page.locator(".recovery li").allInnerTexts(), codes);
+      }
+      const download = page.waitForEvent("download");
+      await page.getByText("Save as a file").click();
+      assert.equal((await download).suggestedFilename(), "recovery-codes.txt");
+      assert.equal(await page.getByText("Print").isVisible(), javaScriptEnabled);
+      if (javaScriptEnabled) {
+        await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+        await page.getByText("Copy").click();
+        await page.getByText("Copied").waitFor();
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        assert.deepEqual(copied.split("\n"), codes);
+      }
       await journey.submit();
       await journey.at("/ui/login/consent");
       await journey.submit();
@@ -203,7 +220,7 @@ describe("setting up a second factor in a browser", () => {
     await journey.at("/ui/login/mfa/setup/passkey");
     await journey.submit();
     await page.locator(".recovery").waitFor();
-    await journey.at("/ui/login/mfa/setup/passkey", "recovery-codes-passkey");
+    await journey.at("/ui/login/mfa/setup/recovery", "recovery-codes-passkey");
     await journey.submit();
     await journey.at("/ui/login/consent");
     await journey.submit();
