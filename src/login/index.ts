@@ -34,7 +34,7 @@ import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { openPageContext, PageRefused } from "./page-context.ts";
+import { openPageContext, type PageContext, PageRefused } from "./page-context.ts";
 import type {
   LoginAnswer,
   LoginEndpoint,
@@ -110,12 +110,18 @@ function endpointOf(
     crossOrigin: "none",
     errorPage,
     async handle(request, at) {
+      let context: PageContext | undefined;
       try {
         const act = request.method === "POST" ? post : get;
         if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
-        return await act(await openPageContext(parts, request, at));
+        context = await openPageContext(parts, request, at);
+        return await act(context);
       } catch (error) {
+        if (error instanceof PageRefused && context?.hasFlow === true) {
+          if (error.isElsewhere) return context.go(paths.begin);
+          error.flowId ??= context.flow.address;
+        }
         return refusedPage(parts, request, at, error);
       }
     },
@@ -154,6 +160,7 @@ async function refusedPage(
     ...(detail === undefined ? {} : { detail }),
     ...(flowId === undefined ? {} : { flowId }),
     ...(back === undefined ? {} : { back }),
+    isOfLogin: true,
   };
   return { ...(await showError(parts, request, at, view)), cause };
 }

@@ -36,14 +36,16 @@ export type Route = {
   post?: (context: PageContext) => Promise<LoginAnswer>;
 };
 
-/** The session of the flow, where the page makes no sense without one. @throws PageRefused */
+/** The session of the flow, where the page makes no sense without one. @throws PageRefused, which leads to where the flow is */
 export async function requireSession(
   { advance }: RouteParts,
   context: PageContext,
 ): Promise<LoginSession> {
   const session = await advance.sessionOf(context);
-  if (session === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-  return session;
+  if (session !== undefined) return session;
+  const refused = new PageRefused("FLOW_NOT_FOUND", 400);
+  refused.isElsewhere = true;
+  throw refused;
 }
 
 /** The problem that another page sent the browser here with. */

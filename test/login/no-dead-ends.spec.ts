@@ -1,11 +1,11 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { authorizeUrl, signIn } from "../support/login.ts";
+import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
-import type { Shown } from "../support/user-agent.ts";
+import { errorOf, type Shown, userAgent } from "../support/user-agent.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
 
 let peer: OidcPeer;
@@ -102,7 +102,97 @@ describe("recovery codes that were just made", () => {
     // Whoever is named next in the flow is somebody else, as far as it knows.
     await agent.open(new URL(`/ui/login/loginname${first.url.search}`, first.url));
     await agent.submit({ login_name: (await personWithTotp(peer)).loginName });
-    assert.equal((await agent.open(first.url)).status, 400);
+    assert.equal(pathOf(await agent.open(first.url)), "/ui/login/password");
     assert.equal((await agent.open(authorizeUrl(peer, web, { prompt: "login" }))).status, 200);
+  });
+});
+
+describe("a way on", () => {
+  it("leads from a flow that has ended, is nobody's or another browser's to a new one", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    const { url } = agent.last;
+    const left = await signIn(agent, loginName);
+    codeIn(left);
+    const ended = await agent.open(url);
+    assert.equal(errorOf(ended), "FLOW_NOT_FOUND");
+    assert.equal(new URL(linkIn(ended, "Back to"), url).pathname, "/");
+    assert.equal(pathOf(await agent.open(linkIn(ended, "Begin anew"))), "/ui/login/signedin");
+    for (const stranger of [userAgent(peer.issuer), await pages.begin()]) {
+      const refused = await stranger.open(url);
+      assert.equal(errorOf(refused), "FLOW_NOT_FOUND");
+      assert.equal(
+        pathOf(await stranger.open(linkIn(refused, "Begin anew"))),
+        "/ui/login/loginname",
+      );
+    }
+  });
+
+  it("leads from a page that the flow is not at to where it is", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    await agent.submit({ login_name: loginName });
+    const { search } = agent.last.url;
+    for (const page of ["mfa", "mfa/totp", "mfa/recovery", "mfa/setup", "consent"]) {
+      assert.equal(pathOf(await agent.open(`/ui/login/${page}${search}`)), "/ui/login/password");
+    }
+  });
+
+  it("leads from a form that is out of date, as its cookie was renewed, back into its flow", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const one = await pages.begin();
+    const other = userAgent(peer.issuer, one.cookies);
+    await other.open(authorizeUrl(peer, web, { prompt: "login" }));
+    await other.submit({ login_name: loginName });
+    await signIn(one, loginName);
+    const refused = await other.submit({ password });
+    assert.equal(errorOf(refused), "FORM_REFUSED");
+    assert.equal(pathOf(await other.open(linkIn(refused, "Continue"))), "/ui/login/password");
+    codeIn(await other.submit({ password }));
+  });
+
+  it("is for whoever is named to be somebody else, on every page of a login", async () => {
+    const alice = await personWithTotp(peer);
+    const bob = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    const asked = await signIn(agent, alice.loginName);
+    await agent.open(linkIn(asked, "Not you?"));
+    await agent.submit({ login_name: bob.loginName });
+    codeIn(await agent.submit({ password }));
+  });
+});
+
+describe("a login without an app", () => {
+  it("ends with a page that a signed-in person comes to from the bare address, and leaves by its links", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = userAgent(peer.issuer);
+    await agent.open("/");
+    const done = await signIn(agent, loginName);
+    assert.equal(pathOf(done), "/ui/login/signedin");
+    for (const address of ["/", "/ui/login", "/ui/login/"]) {
+      assert.equal(pathOf(await agent.open(address)), "/ui/login/signedin");
+    }
+    const chosen = await agent.open(linkIn(agent.last, "Switch account"));
+    assert.equal(pathOf(chosen), "/ui/login/accounts");
+    assert.equal(
+      pathOf(await agent.open(linkIn(chosen, "Use another account"))),
+      "/ui/login/loginname",
+    );
+    const asked = await agent.open(linkIn(done, "Sign out"));
+    assert.equal(pathOf(asked), "/ui/login/logout");
+    await agent.submit({});
+    assert.equal(pathOf(await agent.open("/")), "/ui/login/loginname");
+  });
+
+  it("is not begun again by a default redirect to this service", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    await pages.change("login", { default_redirect_uri: { set: `${peer.issuer}/` } });
+    try {
+      const agent = userAgent(peer.issuer);
+      await agent.open("/ui/login");
+      assert.equal(pathOf(await signIn(agent, loginName)), "/ui/login/signedin");
+    } finally {
+      await pages.change("login", { default_redirect_uri: { reset: true } });
+    }
   });
 });

@@ -33,7 +33,7 @@ export function codePage(page: Page, shape: CodeShape): string {
   return layout(
     page,
     { title: shape.title, lead: shape.lead },
-    html`${account !== undefined && accountLine(account)}
+    html`${account !== undefined && accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: shape.action },

@@ -10,7 +10,7 @@ import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
 import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type PageContext } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
@@ -63,7 +63,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
     const session = await requireSession(parts, context);
     const { factors, isPasskeyAsked } = await offered(context);
-    if (!factors.includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    if (!factors.includes(factor)) return context.go(paths.mfa);
     await begin(context, session, factor, isPasskeyAsked);
     return context.go(pathOf[factor]);
   }
