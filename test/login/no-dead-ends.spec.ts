@@ -4,7 +4,8 @@ import { after, before, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
-import { bodyOf } from "../support/peer.ts";
+import { noticesSent } from "../support/notices.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
 import { errorOf, type Shown, userAgent } from "../support/user-agent.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
 
@@ -194,5 +195,65 @@ describe("a login without an app", () => {
     } finally {
       await pages.change("login", { default_redirect_uri: { reset: true } });
     }
+  });
+});
+
+describe("what was typed", () => {
+  const valueIn = ({ html }: Shown, name: string) =>
+    new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(html)?.[1];
+
+  it("is there again on the page that somebody goes back to", async () => {
+    const agent = await pages.begin();
+    const registering = await agent.open(linkIn(agent.last, "Create an account"));
+    const typed = { given_name: "Ada", family_name: "King", email: "ada@exampel.test" };
+    await agent.submit(typed);
+    const back = await agent.open(registering.url);
+    for (const [name, value] of Object.entries(typed)) assert.equal(valueIn(back, name), value);
+
+    const other = await pages.begin();
+    const named = other.last;
+    await other.submit({ login_name: "grace" });
+    assert.equal(valueIn(await other.open(named.url), "login_name"), "grace");
+    await other.open(`/ui/login/password${new URL(other.last.url).search}`);
+    const forgotten = await other.open(linkIn(other.last, "Forgot your password?"));
+    await other.submit({ login_name: "hopper" });
+    assert.equal(valueIn(await other.open(forgotten.url), "login_name"), "hopper");
+  });
+});
+
+describe("an e-mail address that nobody has proven", () => {
+  async function unproven() {
+    const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
+    const person = await addPersonNamed(peer, { contact: { email: { address } } });
+    await noticesSent(peer.app);
+    return { ...person, address };
+  }
+
+  it("is asked for once a log-in, which goes on without; nothing is sent before somebody wants it", async () => {
+    const { loginName, address } = await unproven();
+    const sent = await pages.mails();
+    for (const _ of ["first", "second"]) {
+      const agent = await pages.begin();
+      const asked = await signIn(agent, loginName);
+      assert.equal(pathOf(asked), "/ui/login/verify");
+      assert.match(asked.html, new RegExp(address));
+      assert.doesNotMatch(asked.html, /name="code"/);
+      codeIn(await agent.submit({ skip: "true" }));
+      // Whoever is signed in already is let in without a log-in, and without a question.
+      codeIn(await agent.open(authorizeUrl(peer, web)));
+    }
+    assert.equal(await pages.mails(), sent);
+  });
+
+  it("is proven by a code that is sent, and asked for no more", async () => {
+    const { loginName } = await unproven();
+    const agent = await pages.begin();
+    await signIn(agent, loginName);
+    const waiting = await agent.submit({ resend: "true" });
+    assert.match(waiting.html, /name="code"/);
+    assert.match((await agent.submit({ code: "WRONG" })).html, /This code is wrong/);
+    codeIn(await agent.submit({ code: (await pages.lastMail()).code }));
+    const again = await pages.begin();
+    codeIn(await signIn(again, loginName));
   });
 });

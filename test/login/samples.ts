@@ -173,7 +173,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["register", registerPage(page(), { values: {}, app })],
     [
       "register-wrong",
-      registerPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+      registerPage(wrong({ code: "EMAIL_INVALID", field: "email" }), {
         organization: say("Acme Rotterdam"),
         values: {
           givenName: say("Anna"),
@@ -229,10 +229,15 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       }),
     ],
     ["error-provider", errorPage(page(), { code: "PROVIDER_OFF", requestId: "x-3", back })],
-    ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
+    ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example"), isSent: true })],
+    [
+      "verify-email-ask",
+      verifyEmailPage(page(), { address: say("anna@acme.example"), isSent: false, canSkip: true }),
+    ],
     [
       "verify-email-other",
-      verifyEmailPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+      verifyEmailPage(wrong({ code: "EMAIL_INVALID", field: "email" }), {
+        isSent: true,
         address: say("anna@acme.example"),
         other: say("anna@acme.exampel"),
       }),

@@ -35,7 +35,8 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   }
 
   function showForgot(context: PageContext) {
-    const { loginName } = context.flow.data;
+    const { loginName: named, forgotten } = context.flow.data;
+    const loginName = context.form.get("login_name") ?? forgotten ?? named;
     const view = loginName === undefined ? {} : { loginName };
     return context.show((page) => forgotPasswordPage(page, view), {
       self: paths.forgotPassword,
@@ -93,6 +94,7 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
           return context.again({ problems });
         }
+        await context.save({ ...context.flow.data, forgotten: loginName });
         await always(() => send(context, loginName));
         return context.go(paths.resetPassword, { login_name: loginName });
       },
