@@ -64,6 +64,16 @@ export function noticeOf({ query }: PageContext): Pick<Shown, "notice"> {
 export const valueOf = ({ form }: PageContext, name: string): string =>
   (form.get(name) ?? "").trim();
 
+/** Fields that a form has left empty. A password may be made of spaces. */
+export const missingIn = (context: PageContext, names: readonly string[]): Problem[] =>
+  names
+    .filter(
+      (name) =>
+        (context.form.get(name) ?? "") === "" ||
+        (!/password/.test(name) && valueOf(context, name) === ""),
+    )
+    .map((field) => ({ code: "FIELD_MISSING", field }));
+
 /** Names of fields of the service, as forms call them. */
 const fieldNames: readonly [ending: RegExp, name: string][] = [
   [/password/, "new_password"],

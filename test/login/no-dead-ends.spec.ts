@@ -257,3 +257,65 @@ describe("an e-mail address that nobody has proven", () => {
     codeIn(await signIn(again, loginName));
   });
 });
+
+describe("what is wrong with a form", () => {
+  it("stands beside the field, and nothing is judged of a form that is empty", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await pages.begin();
+    const isMissing = (shown: Shown) => {
+      assert.match(shown.html, /<form[^>]* novalidate/);
+      assert.match(shown.html, /Please fill in this field/);
+    };
+    isMissing(await agent.submit({ login_name: "" }));
+    await agent.submit({ login_name: loginName });
+    const count = await peer.eventCount();
+    isMissing(await agent.submit({ password: "" }));
+    assert.equal(await peer.eventCount(), count);
+    await agent.open(linkIn(agent.last, "Forgot your password?"));
+    isMissing(await agent.submit({ login_name: "" }));
+    await agent.submit({ login_name: loginName });
+    isMissing(await agent.submit({ code: "", new_password: "" }));
+  });
+
+  it("asks for no new code where none is sent: of an app, of recovery codes", async () => {
+    const alice = await personWithTotp(peer);
+    bodyOf(await peer.post(`/users/${alice.id}/recovery_codes`));
+    const agent = await pages.begin();
+    await signIn(agent, alice.loginName);
+    const wrong = await agent.submit({ code: "000000" });
+    assert.match(wrong.html, /Enter the one that your app shows now/);
+    assert.doesNotMatch(wrong.html, /ask for a new one/);
+    await agent.open(linkIn(wrong, "Try another way"));
+    await agent.submit({ factor: "recovery" });
+    assert.match((await agent.submit({ code: "no-code" })).html, /was used already/);
+  });
+
+  it("is said in no English sentence on the pages of other languages", async () => {
+    for (const language of ["de", "ja"]) {
+      const agent = userAgent(peer.issuer, new Map(), { "accept-language": language });
+      for (const address of [
+        "/ui/login/password?flow=gone",
+        "/ui/login/nothing",
+        authorizeUrl(peer, { clientId: "nobody" }),
+        authorizeUrl(peer, web, { response_type: "nothing", redirect_uri: undefined }),
+      ]) {
+        const { html } = await agent.open(address);
+        assert.match(html, new RegExp(`<html lang="${language}"`));
+        const reference = /<div class="reference">([\s\S]*?)<\/div>/.exec(html)?.[1] ?? "";
+        assert.doesNotMatch(reference, /[a-z]+ [a-z]+ [a-z]+/i, address);
+      }
+    }
+  });
+});
+
+describe("setting up an authenticator app", () => {
+  it("has a link for an app on the same device, and the key to copy", async () => {
+    const agent = await pages.begin();
+    await signIn(agent, await personWhoMustSetUp(peer));
+    const shown = await agent.submit({ factor: "totp" });
+    const key = [...shown.html.matchAll(/<span>([A-Z2-7]{1,4})<\/span>/g)].map(([, part]) => part);
+    const link = new URL(linkIn(shown, "Open it in an app on this device"));
+    assert.deepEqual([link.protocol, link.searchParams.get("secret")], ["otpauth:", key.join("")]);
+    assert.match(shown.html, /data-copies="secret"/);
+  });
+});

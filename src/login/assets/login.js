@@ -33,3 +33,22 @@ for (const button of document.querySelectorAll("button[data-prints]")) {
   button.hidden = false;
   button.addEventListener("click", () => globalThis.print());
 }
+
+// Ticks the rules that a password which is being typed meets: the same as the service's. Whether it is easy to guess only that says.
+const rules = {
+  length: (text, least) => [...text].length >= least,
+  uppercase: (text) => /\p{Lu}/u.test(text),
+  lowercase: (text) => /\p{Ll}/u.test(text),
+  number: (text) => /\p{Nd}/u.test(text),
+  symbol: (text) => /[^\p{L}\p{N}\s]/u.test(text),
+};
+
+for (const list of document.querySelectorAll("[data-rules-of]")) {
+  const field = document.getElementById(list.dataset.rulesOf);
+  field.addEventListener("input", () => {
+    const text = field.value.normalize("NFC");
+    for (const { dataset, classList } of list.children) {
+      classList.toggle("met", rules[dataset.rule](text, Number(dataset.least)));
+    }
+  });
+}

@@ -29,7 +29,7 @@ ${form(
   { action: paths.changePassword },
   html`<input type="text" autocomplete="username" value="${account.loginName}" hidden readonly>
 ${asksCurrent && field(page, { name: "password", label: "field.currentPassword", type: "password", autocomplete: "current-password", isFirst: true })}
-${newPassword(page, view.rules, !asksCurrent)}
+${newPassword(page, view.rules, { isFirst: !asksCurrent })}
 ${submit(t("reset.submit"))}`,
 )}`,
   );

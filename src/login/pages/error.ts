@@ -5,7 +5,7 @@ import { emblem } from "../parts/emblem.ts";
 import { link, outwardLink } from "../parts/form.ts";
 import { paths } from "../paths.ts";
 
-/** Errors that end at a page of ours, each with a phrase that is the same in every language. */
+/** Errors that end at a page of ours, each with a phrase for whoever runs the application, on English pages. */
 export const errorPhrases = {
   FLOW_NOT_FOUND: "the login flow is unknown, over, or of another browser",
   FORM_REFUSED: "the form did not come from this page",
@@ -45,15 +45,19 @@ export type ErrorView = {
 export function errorPage(page: Page, view: ErrorView): string {
   const { code, detail, requestId, back, isOfLogin } = view;
   const { t } = page;
+  const isEnglish = page.language === "en";
   return layout(
     page,
     { title: t(`error.${code}.title`), lead: t(`error.${code}.text`), error: code },
     html`${emblem("alert", "grave")}
 ${isOfLogin && onward(page, view)}
 ${back !== undefined && outwardLink(back.url, t("loggedOut.back", { app: back.app }), "button plain")}
-<div class="reference"><p class="small">${t("error.what")}</p><p lang="en" id="error-phrase">${errorPhrases[code]}</p>${detail !== undefined && html`<p lang="en" id="error-detail">${detail}</p>`}<p><code id="request-id">${requestId}</code></p></div>`,
+<div class="reference"><p class="small">${t("error.what")}</p>${isEnglish && html`<p id="error-phrase">${errorPhrases[code]}</p>`}${detail !== undefined && html`<p lang="en" id="error-detail">${isEnglish ? detail : reasonIn(detail)}</p>`}<p><code id="request-id">${requestId}</code></p></div>`,
   );
 }
+
+/** The code that a detail begins with: sentences in English stand on English pages alone. */
+const reasonIn = (detail: string): string => /^[A-Za-z_]+(?=:)/.exec(detail)?.[0] ?? "";
 
 /** A form that was refused is asked for again where its flow stands; what else has failed is tried in another way; or all begins anew. */
 function onward(page: Page, { code, flowId }: ErrorView): Html {

@@ -48,7 +48,7 @@ ${form(
     isFirst: true,
   })}
 ${submit(t("common.continue"))}
-${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet", skipsFields: true })}`,
+${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet" })}`,
 )}
 ${hasOthers && html`<p class="aside">${link(page, paths.mfaChoice, t("common.otherWay"))}</p>`}
 ${below}`,

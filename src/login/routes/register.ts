@@ -7,7 +7,7 @@ import { registerPage } from "../pages/register.ts";
 import { verifyEmailPage } from "../pages/verify-email.ts";
 import { paths } from "../paths.ts";
 import { createRegistration, isAddress } from "../registration.ts";
-import { noticeOf, type Route, type RouteParts, valueOf } from "../route.ts";
+import { missingIn, noticeOf, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import type { Shown, PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
@@ -96,8 +96,9 @@ export function registerRoutes(parts: RouteParts): Route[] {
   }
 
   async function verify(context: PageContext): Promise<readonly Problem[]> {
+    const missing = missingIn(context, ["code"]);
+    if (missing.length > 0) return missing;
     const code = valueOf(context, "code");
-    if (code === "") return wrongCode;
     const newcomer = newcomerOf(context);
     return newcomer === undefined
       ? account.verify(context, code)
@@ -164,9 +165,7 @@ export const newcomerOf = ({ flow: { data } }: PageContext): Newcomer | undefine
   data.sessionId === undefined ? data.newcomer : undefined;
 
 function problemsIn(context: PageContext, email: string): readonly Problem[] {
-  const missing = ["given_name", "family_name", "email"].filter(
-    (name) => valueOf(context, name) === "",
-  );
-  if (missing.length > 0) return missing.map((field) => ({ code: "FIELD_MISSING", field }));
+  const missing = missingIn(context, ["given_name", "family_name", "email"]);
+  if (missing.length > 0) return missing;
   return isAddress(email) ? [] : [{ code: "EMAIL_INVALID", field: "email" }];
 }

@@ -8,7 +8,14 @@ import { setupPage } from "../pages/setup.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { setupTotpPage } from "../pages/setup-totp.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import {
+  missingIn,
+  requireSession,
+  type Route,
+  type RouteParts,
+  toProblems,
+  valueOf,
+} from "../route.ts";
 import { unsavedCodes } from "../unsaved-codes.ts";
 import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
@@ -146,6 +153,8 @@ function totpRoute(parts: RouteParts, { whereDue, done }: Steps): Route {
     const { setup } = context.flow.data;
     if (setup?.kind !== "totp") return context.go(paths.setup);
     const { id } = session.user;
+    const missing = missingIn(context, ["code"]);
+    if (missing.length > 0) return context.again({ problems: missing });
     const code = valueOf(context, "code").replaceAll(" ", "");
     const request = { id, totpId: setup.totpId, code };
     try {
@@ -153,7 +162,7 @@ function totpRoute(parts: RouteParts, { whereDue, done }: Steps): Route {
       await call(UserService.method.verifyTOTPRegistration, request, caller);
     } catch (error) {
       toProblems(error);
-      return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
+      return context.again({ problems: [{ code: "TOTP_INVALID", field: "code" }] });
     }
     return done(context, session, { kind: "totp" });
   }
