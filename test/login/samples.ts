@@ -303,7 +303,10 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         requestId: say("aGVsbG8gd29y-1f"),
       }),
     ],
-    ["error-flow", errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back })],
+    [
+      "error-flow",
+      errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back, isOfLogin: true }),
+    ],
     ["blocked", blockedPage(page())],
     [
       "form-post",

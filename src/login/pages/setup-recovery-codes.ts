@@ -14,8 +14,8 @@ export function setupRecoveryCodesPage(page: Page, { codes }: SetupRecoveryCodes
     page,
     { title: t("recoveryCodes.title"), lead: t("recoveryCodes.text"), scripts: ["login.js"] },
     html`<ol class="recovery" id="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
-<div class="tools">${copyButton(page, "codes")}
-${link(page, `${paths.setupRecoveryCodes}?as=file`, t("recoveryCodes.download"), "button plain")}
+<div class="tools">${link(page, `${paths.setupRecoveryCodes}?as=file`, t("recoveryCodes.download"), "button plain")}
+${copyButton(page, "codes")}
 <button type="button" class="button plain" data-prints hidden>${t("recoveryCodes.print")}</button></div>
 ${form(page, { action: paths.setupRecoveryCodes }, submit(t("recoveryCodes.submit")))}`,
   );
