@@ -27,13 +27,23 @@ describe("the colours of a brand", () => {
         const branding = { productName: "", theme: "auto", primaryColor: colour } as const;
         const palette = paletteOf({ ...branding, backgroundColor: colour }, theme);
         assert.ok(contrast(palette.onBrand, palette.brand) >= 4.5, `${colour} on a button`);
-        assert.ok(contrast(palette.brand, surface) >= 3, `${colour} of a button`);
+        assert.equal(palette.brand, colour, "an owner's colour stays as it is");
+        assert.ok(contrast(palette.brandEdge, surface) >= 3, `${colour} around a button`);
         assert.ok(contrast(palette.accent, surface) >= 4.5, `${colour} as text`);
         assert.ok(contrast(palette.accent, back) >= 4.5, `${colour} as text that stands back`);
         assert.ok(contrast(palette.onGround, palette.ground) >= 4.5, `${colour} as ground`);
       }
     });
   }
+
+  it("are written on in black or white, whichever is read better", () => {
+    const on = (primaryColor: string) =>
+      paletteOf({ theme: "auto", primaryColor }, "light").onBrand;
+    assert.deepEqual(
+      [on("#ffeb3b"), on("#fde68a"), on("#1d4ed8")],
+      ["#000000", "#000000", "#ffffff"],
+    );
+  });
 
   it("stay as they are where they can be read", () => {
     const branding = { productName: "", theme: "auto", primaryColor: "#1D4ED8" } as const;
