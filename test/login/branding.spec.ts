@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { paletteOf, surfaceOf } from "../../src/settings/branding/palette.ts";
 import { contrast, parseColour } from "../../src/settings/branding/colours.ts";
+import { samples } from "./samples.ts";
 
 const themes = ["light", "dark"] as const;
 const parts = ["00", "33", "80", "cc", "ff"];
@@ -73,5 +74,15 @@ describe("a colour", () => {
     for (const text of ["#1234", "1aF", "#11aaff00", "rgb(0,0,0)"]) {
       assert.equal(parseColour(text), undefined);
     }
+  });
+});
+
+describe("the buttons of providers", () => {
+  it("have a drawn mark of their kind each", () => {
+    const page = samples().get("login-name") ?? "";
+    const marks = [
+      ...page.matchAll(/<button [^>]*name="idp"[^>]*>(<svg[\s\S]*?<\/svg>)Continue with/g),
+    ];
+    assert.equal(new Set(marks.map(([, mark]) => mark)).size, 2);
   });
 });

@@ -90,8 +90,8 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
   const app = say("Northwind Orders");
   const account = { loginName: say("anna@acme.example"), displayName: say("Anna Lindqvist") };
   const providers = [
-    { id: say("1"), name: say("GitHub") },
-    { id: say("2"), name: say("Contoso Entra ID") },
+    { id: say("1"), name: say("GitHub"), type: "forge_a" as const },
+    { id: say("2"), name: say("Contoso Entra ID"), type: "directory_a" as const },
   ];
   const loginName = { allowsLoginName: true, allowsRegister: true, providers };
   const back = { app, url: say("https://northwind.example/") };
