@@ -11,9 +11,17 @@ const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.t
 
 /** What a person has to prove themselves by, and what the settings say; each is one world of the robot. */
 export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, RobotWorld> {
-  const { lastMail } = loginPages(peer, client);
+  const { codeSentTo } = loginPages(peer, client);
 
-  const played = (loginName: string, more: Played["values"] = {}): Played => ({
+  /**
+   * @param addresses where mails reach them
+   * @param codeAt the code that a page asks for, where it is none that was sent
+   */
+  const played = (
+    loginName: string,
+    addresses: string[] = [],
+    codeAt: (page: Shown) => string = () => "",
+  ): Played => ({
     values: {
       login_name: () => loginName,
       password: () => password,
@@ -22,8 +30,12 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
         url.pathname === "/ui/login/password/change" ? "another horse battery staple" : password,
       given_name: () => "Ada",
       family_name: () => "King",
-      email: freshAddress,
-      code: async (page) => (await more["code"]?.(page)) || (await lastMail()).code,
+      email() {
+        const address = freshAddress();
+        addresses.push(address);
+        return address;
+      },
+      code: (page) => codeAt(page) || codeSentTo(addresses),
     },
   });
 
@@ -38,7 +50,7 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
       "/ui/login/mfa/totp": next,
       "/ui/login/mfa/recovery": () => recovery_codes?.[0] ?? "",
     };
-    return played(loginName, { code: ({ url }) => codes[url.pathname]?.() ?? "" });
+    return played(loginName, [address], ({ url }) => codes[url.pathname]?.() ?? "");
   }
 
   /** The code of the app that a page sets up. */
@@ -49,6 +61,11 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
 
   const somebody = async (more: JsonObject = {}) =>
     played((await addPersonNamed(peer, more)).loginName);
+  async function unproven() {
+    const address = freshAddress();
+    const person = await addPersonNamed(peer, { contact: { email: { address } } });
+    return played(person.loginName, [address]);
+  }
   const worldOf = (
     person: RobotWorld["person"],
     more: Record<string, string> = {},
@@ -56,21 +73,19 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
     issuer: peer.issuer,
     from: authorizeUrl(peer, client, more),
     person,
-    rest: () => peer.pass(61_000),
+    // Budgets of messages fill up within an hour.
+    rest: () => peer.pass(3_600_000),
   });
   const changing = { password: { password, change_required: true } };
   return new Map([
     ["a password", worldOf(() => somebody())],
-    [
-      "an address that was never proven",
-      worldOf(() => somebody({ contact: { email: { address: freshAddress() } } })),
-    ],
+    ["an address that was never proven", worldOf(unproven)],
     ["a password that must be changed", worldOf(() => somebody({ authenticators: changing }))],
     ["an authenticator app and recovery codes", worldOf(() => withTotp(false))],
     ["an app, codes by mail and recovery codes", worldOf(() => withTotp(true))],
     [
       "no second factor, where one is demanded",
-      worldOf(async () => played(await personWhoMustSetUp(peer), { code: codeOfSetup })),
+      worldOf(async () => played(await personWhoMustSetUp(peer), [], codeOfSetup)),
     ],
     ["no account", worldOf(() => somebody(), { prompt: "create" })],
     ["no app that waits", { ...worldOf(() => somebody()), from: `${peer.issuer}/ui/login` }],

@@ -35,7 +35,7 @@ export type Explored = {
   /** How many states of pages, and how many links and buttons of them were tried. */
   states: number;
   tried: number;
-  /** States from which no end was found, by their paths. */
+  /** States from which no end was found: their paths, with their links and buttons. */
   stuck: readonly string[];
 };
 
@@ -113,7 +113,9 @@ function stuckOf(
     before = leading.size;
     for (const [from, to] of edges) if ([...to].some((key) => leading.has(key))) leading.add(from);
   }
-  return [...states.values()].filter(({ key }) => !leading.has(key)).map(({ path }) => path);
+  return [...states.values()]
+    .filter(({ key }) => !leading.has(key))
+    .map(({ path, actions }) => `${path}: ${actions.map(({ label }) => label).join(", ")}`);
 }
 
 const isEnd = ({ left, url }: Shown): boolean =>
