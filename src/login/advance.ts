@@ -11,7 +11,7 @@ import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import type { KnownBrowsers } from "../resources/user/index.ts";
-import type { Progress as ProgressOf } from "../resources/session/index.ts";
+import { firstFactorAt, type Progress as ProgressOf } from "../resources/session/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
 import { writing } from "./writing.ts";
@@ -54,6 +54,7 @@ const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   register: paths.register,
   mfa: paths.mfa,
   setup: paths.setup,
+  recoveryCodes: paths.setupRecoveryCodes,
   changePassword: paths.changePassword,
   verifyEmail: paths.verifyEmail,
   consent: paths.consent,
@@ -97,7 +98,8 @@ export function createAdvance(parts: Parts): Advance {
     const { data } = context.flow;
     const isConsentDue = await asksConsent(context.at.instanceId, session, data.request);
     const due = await dueFor(context, session);
-    const facts = { isConsentDue, begin: beginningOf(data), due };
+    const isEmailDue = await asksEmail(context, session);
+    const facts = { isConsentDue, isEmailDue, begin: beginningOf(data), due };
     return { step: nextStep(data, await progressFor(context, session), facts), due };
   }
 
@@ -111,6 +113,19 @@ export function createAdvance(parts: Parts): Advance {
     const available = await users.strengths(at.instanceId, session.user.id, policy);
     const due = dueLevel(request, session, available, freshSince);
     return due === "passkey" && isWithoutPasskey === true ? undefined : due;
+  }
+
+  /** Once a log-in: whoever is let in by what they have proven before is not asked. */
+  async function asksEmail(
+    { at, flow }: PageContext,
+    session: LoginSession | undefined,
+  ): Promise<boolean> {
+    if (session === undefined || flow.data.emailAsked === "over") return false;
+    const provenAt = firstFactorAt(session.proofs)?.getTime() ?? 0;
+    if (provenAt < flow.createdAt.getTime()) return false;
+    const { allowUsernamePassword } = await parts.demandOf(at.instanceId, session.user);
+    if (!allowUsernamePassword) return false;
+    return (await users.unprovenEmail(at.instanceId, session.user.id)) !== undefined;
   }
 
   async function asksConsent(

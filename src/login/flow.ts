@@ -14,6 +14,8 @@ export type FlowData = {
   device?: { requestId?: string };
   /** What was typed as login name. */
   loginName?: string;
+  /** What was typed as login name of somebody who has forgotten their password. */
+  forgotten?: string;
   /** Who was found by it, if anybody was. */
   userId?: string;
   /** The session in which the user authenticates. */
@@ -38,6 +40,8 @@ export type FlowData = {
   email?: string;
   /** The e-mail address is to be proven before it goes on. */
   mustVerifyEmail?: boolean;
+  /** Whether the address of an account, which was never proven, was asked for in this log-in: a code was sent, or the user goes on without. */
+  emailAsked?: "sent" | "over";
   hasConsented?: boolean;
   /** The language that was chosen on a page; it counts more than what the application wishes. */
   language?: string;
@@ -53,6 +57,8 @@ export type FlowData = {
         uri: string;
       }
     | { kind: "passkey"; webAuthNId: string; options: Record<string, unknown> };
+  /** Recovery codes that were made in a session and are not yet said to be saved; see `unsaved-codes.ts`. */
+  recoveryCodes?: { sessionId: string; sealed: string };
   /**
    * The login with a provider that has succeeded, while nobody here has that account linked: `candidateId` is who auto
    * linking found, and `isLinking` says that whoever logs in now gets it.

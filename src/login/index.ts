@@ -28,12 +28,13 @@ import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
 import { recoverRoute } from "./routes/recover.ts";
+import { recoveryCodesRoute } from "./routes/recovery-codes.ts";
 import { registerRoutes } from "./routes/register.ts";
 import { registerAccountRoute } from "./routes/register-account.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { loginSessions } from "./sessions.ts";
-import { openPageContext, PageRefused } from "./page-context.ts";
+import { openPageContext, type PageContext, PageRefused } from "./page-context.ts";
 import type {
   LoginAnswer,
   LoginEndpoint,
@@ -77,6 +78,7 @@ export function createLogin(ports: LoginPorts): {
     passkeyRoute(parts),
     ...secondFactorRoutes(parts),
     ...setupRoutes(parts),
+    recoveryCodesRoute(parts),
     ...registerRoutes(parts),
     registerAccountRoute(parts),
     ...passwordResetRoutes(parts),
@@ -108,12 +110,18 @@ function endpointOf(
     crossOrigin: "none",
     errorPage,
     async handle(request, at) {
+      let context: PageContext | undefined;
       try {
         const act = request.method === "POST" ? post : get;
         if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
-        return await act(await openPageContext(parts, request, at));
+        context = await openPageContext(parts, request, at);
+        return await act(context);
       } catch (error) {
+        if (error instanceof PageRefused && context?.hasFlow === true) {
+          if (error.isElsewhere) return context.go(paths.begin);
+          error.flowId ??= context.flow.address;
+        }
         return refusedPage(parts, request, at, error);
       }
     },
@@ -152,6 +160,7 @@ async function refusedPage(
     ...(detail === undefined ? {} : { detail }),
     ...(flowId === undefined ? {} : { flowId }),
     ...(back === undefined ? {} : { back }),
+    isOfLogin: true,
   };
   return { ...(await showError(parts, request, at, view)), cause };
 }

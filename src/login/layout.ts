@@ -74,7 +74,7 @@ function colours({ branding, nonce }: Page): Html {
   const light = paletteOf(branding, "light");
   const dark = paletteOf(branding, "dark");
   return html`<style nonce="${nonce}">:root {
---light-ground: ${light.ground}; --light-on-ground: ${light.onGround}; --light-brand: ${light.brand}; --light-on-brand: ${light.onBrand}; --light-accent: ${light.accent};
---dark-ground: ${dark.ground}; --dark-on-ground: ${dark.onGround}; --dark-brand: ${dark.brand}; --dark-on-brand: ${dark.onBrand}; --dark-accent: ${dark.accent};
+--light-ground: ${light.ground}; --light-on-ground: ${light.onGround}; --light-brand: ${light.brand}; --light-brand-edge: ${light.brandEdge}; --light-on-brand: ${light.onBrand}; --light-accent: ${light.accent};
+--dark-ground: ${dark.ground}; --dark-on-ground: ${dark.onGround}; --dark-brand: ${dark.brand}; --dark-brand-edge: ${dark.brandEdge}; --dark-on-brand: ${dark.onBrand}; --dark-accent: ${dark.accent};
 }</style>`;
 }

@@ -40,6 +40,8 @@ export class PageRefused extends Error {
   readonly detail: string | undefined;
   /** The flow that can go on in another way. */
   flowId: string | undefined;
+  /** The flow stands at another page, which is shown instead; only where there is none, this is an error. */
+  isElsewhere = false;
   /** The application that waited, and where it is. */
   back: { app: string; url: string } | undefined;
   constructor(code: ErrorCode, status: number, detail?: string, cause?: unknown) {
@@ -109,7 +111,9 @@ export async function openPageContext(
   const query = single(search);
   const sent = request.method === "POST" ? await readForm(request) : new Map<string, string>();
   const known = await parts.agents.load(at.instanceId, cookies, isTls);
-  if (request.method === "POST") requireOwnForm(request, at, known, sent);
+  const address = sent.get("flow") ?? query.get("flow");
+  const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
+  if (request.method === "POST") requireOwnForm(request, at, known, sent, found);
   let isCounted = false;
   /** A browser that comes without a cookie begins something, and so does who begins a flow. */
   function count(): void {
@@ -120,8 +124,6 @@ export async function openPageContext(
   let agent = known ?? (await parts.agents.create(at.instanceId));
   let isNew = known === undefined;
 
-  const address = sent.get("flow") ?? query.get("flow");
-  const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
   if (address !== undefined && found?.agentId !== agent.id) {
     throw await noFlow(parts, at.instanceId, agent, address);
   }
@@ -286,12 +288,13 @@ export async function organizationOf(
   return found?.id;
 }
 
-/** @throws PageRefused FORM_REFUSED */
+/** @throws PageRefused FORM_REFUSED, with the flow of this browser that it is of */
 function requireOwnForm(
   { headers }: LoginRequest,
   { issuer }: LoginRequestContext,
   agent: Agent | undefined,
   form: ReadonlyMap<string, string>,
+  flow: Flow | undefined,
 ): void {
   const origin = headers.get("origin");
   const site = headers.get("sec-fetch-site");
@@ -299,9 +302,10 @@ function requireOwnForm(
     origin === null || origin === "null"
       ? site === "same-origin" || (origin === null && site === null)
       : origin === issuer;
-  if (!isOwn || agent === undefined || !isCsrfTokenOf(agent, form.get("csrf") ?? "")) {
-    throw new PageRefused("FORM_REFUSED", 403);
-  }
+  if (isOwn && agent !== undefined && isCsrfTokenOf(agent, form.get("csrf") ?? "")) return;
+  const refused = new PageRefused("FORM_REFUSED", 403);
+  if (flow !== undefined && flow.agentId === agent?.id) refused.flowId = flow.address;
+  throw refused;
 }
 
 async function readForm(request: LoginRequest): Promise<ReadonlyMap<string, string>> {

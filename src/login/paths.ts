@@ -12,6 +12,8 @@ export const paths = {
   providerRegister: "/ui/login/idp/register",
   passkey: "/ui/login/passkey",
   mfa: "/ui/login/mfa",
+  /** All second factors that a person has, also where one of them is asked for first. */
+  mfaChoice: "/ui/login/mfa?choose=true",
   totp: "/ui/login/mfa/totp",
   emailCode: "/ui/login/mfa/email",
   smsCode: "/ui/login/mfa/sms",

@@ -36,14 +36,16 @@ export type Route = {
   post?: (context: PageContext) => Promise<LoginAnswer>;
 };
 
-/** The session of the flow, where the page makes no sense without one. @throws PageRefused */
+/** The session of the flow, where the page makes no sense without one. @throws PageRefused, which leads to where the flow is */
 export async function requireSession(
   { advance }: RouteParts,
   context: PageContext,
 ): Promise<LoginSession> {
   const session = await advance.sessionOf(context);
-  if (session === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-  return session;
+  if (session !== undefined) return session;
+  const refused = new PageRefused("FLOW_NOT_FOUND", 400);
+  refused.isElsewhere = true;
+  throw refused;
 }
 
 /** The problem that another page sent the browser here with. */
@@ -61,6 +63,16 @@ export function noticeOf({ query }: PageContext): Pick<Shown, "notice"> {
 /** What a form says, without the spaces around it. */
 export const valueOf = ({ form }: PageContext, name: string): string =>
   (form.get(name) ?? "").trim();
+
+/** Fields that a form has left empty. A password may be made of spaces. */
+export const missingIn = (context: PageContext, names: readonly string[]): Problem[] =>
+  names
+    .filter(
+      (name) =>
+        (context.form.get(name) ?? "") === "" ||
+        (!/password/.test(name) && valueOf(context, name) === ""),
+    )
+    .map((field) => ({ code: "FIELD_MISSING", field }));
 
 /** Names of fields of the service, as forms call them. */
 const fieldNames: readonly [ending: RegExp, name: string][] = [

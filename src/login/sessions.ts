@@ -14,6 +14,7 @@ import {
 } from "../resources/session/index.ts";
 import { activeUserReader } from "../resources/user/index.ts";
 import { current } from "../storage/read-cache.ts";
+import type { PageContext } from "./page-context.ts";
 
 /** A session of a user who is active; not all that the login asks for need be proven. */
 export type LoginSession = {
@@ -62,6 +63,15 @@ export function loginSessions({
       };
     },
   };
+}
+
+/** The sessions of a browser whose users are signed in there. */
+export async function signedInHere(
+  sessions: LoginSessions,
+  { agent, at }: PageContext,
+): Promise<LoginSession[]> {
+  const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
+  return all.filter((session) => session !== undefined).filter(toBrowserSession);
 }
 
 /** The session as the provider sees it; undefined while nothing of its user is proven. */

@@ -11,6 +11,7 @@ export type Step =
   | "register"
   | "mfa"
   | "setup"
+  | "recoveryCodes"
   | "changePassword"
   | "verifyEmail"
   | "consent"
@@ -23,7 +24,13 @@ export type Step =
 export function nextStep(
   flow: FlowData,
   progress: Progress,
-  facts: { isConsentDue: boolean; begin: Missing; due: Strength | undefined },
+  facts: {
+    isConsentDue: boolean;
+    /** The address of the account was never proven, and this log-in has not asked for that. */
+    isEmailDue: boolean;
+    begin: Missing;
+    due: Strength | undefined;
+  },
 ): Step {
   const { sessionId, loginName, isChosen = false } = flow;
   if (sessionId === undefined && loginName === undefined) {
@@ -42,8 +49,11 @@ export function nextStep(
       return "setup";
     default:
   }
+  if (flow.recoveryCodes !== undefined && flow.recoveryCodes.sessionId === sessionId) {
+    return "recoveryCodes";
+  }
   if (facts.due === "mfa") return "mfa";
   if (facts.due === "password") return "password";
-  if (flow.mustVerifyEmail === true) return "verifyEmail";
+  if (flow.mustVerifyEmail === true || facts.isEmailDue) return "verifyEmail";
   return facts.isConsentDue && flow.hasConsented !== true ? "consent" : "done";
 }

@@ -40,6 +40,8 @@ export type LoginUsers = {
     instanceId: string,
     userId: string,
   ): Promise<{ email?: string; phone?: string } | undefined>;
+  /** The e-mail address of somebody who has not proven that it is theirs; undefined where there is none, or they have. */
+  unprovenEmail(instanceId: string, userId: string): Promise<string | undefined>;
   /** Where one-time passwords are sent to. */
   otpAddress(
     instanceId: string,
@@ -113,6 +115,12 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
         ...(email?.isVerified === true ? { email: email.address } : {}),
         ...(phone?.isVerified === true ? { phone: phone.number } : {}),
       };
+    },
+
+    async unprovenEmail(instanceId, userId) {
+      const { state } = await events.load(user, instanceId, userId);
+      const email = state?.schemaType === "machine" ? undefined : state?.email;
+      return email?.isVerified === false ? email.address : undefined;
     },
 
     async otpAddress(instanceId, userId, channel) {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { paletteOf, surfaceOf } from "../../src/settings/branding/palette.ts";
 import { contrast, parseColour } from "../../src/settings/branding/colours.ts";
+import { samples } from "./samples.ts";
 
 const themes = ["light", "dark"] as const;
 const parts = ["00", "33", "80", "cc", "ff"];
@@ -27,13 +28,23 @@ describe("the colours of a brand", () => {
         const branding = { productName: "", theme: "auto", primaryColor: colour } as const;
         const palette = paletteOf({ ...branding, backgroundColor: colour }, theme);
         assert.ok(contrast(palette.onBrand, palette.brand) >= 4.5, `${colour} on a button`);
-        assert.ok(contrast(palette.brand, surface) >= 3, `${colour} of a button`);
+        assert.equal(palette.brand, colour, "an owner's colour stays as it is");
+        assert.ok(contrast(palette.brandEdge, surface) >= 3, `${colour} around a button`);
         assert.ok(contrast(palette.accent, surface) >= 4.5, `${colour} as text`);
         assert.ok(contrast(palette.accent, back) >= 4.5, `${colour} as text that stands back`);
         assert.ok(contrast(palette.onGround, palette.ground) >= 4.5, `${colour} as ground`);
       }
     });
   }
+
+  it("are written on in black or white, whichever is read better", () => {
+    const on = (primaryColor: string) =>
+      paletteOf({ theme: "auto", primaryColor }, "light").onBrand;
+    assert.deepEqual(
+      [on("#ffeb3b"), on("#fde68a"), on("#1d4ed8")],
+      ["#000000", "#000000", "#ffffff"],
+    );
+  });
 
   it("stay as they are where they can be read", () => {
     const branding = { productName: "", theme: "auto", primaryColor: "#1D4ED8" } as const;
@@ -63,5 +74,15 @@ describe("a colour", () => {
     for (const text of ["#1234", "1aF", "#11aaff00", "rgb(0,0,0)"]) {
       assert.equal(parseColour(text), undefined);
     }
+  });
+});
+
+describe("the buttons of providers", () => {
+  it("have a drawn mark of their kind each", () => {
+    const page = samples().get("login-name") ?? "";
+    const marks = [
+      ...page.matchAll(/<button [^>]*name="idp"[^>]*>(<svg[\s\S]*?<\/svg>)Continue with/g),
+    ];
+    assert.equal(new Set(marks.map(([, mark]) => mark)).size, 2);
   });
 });

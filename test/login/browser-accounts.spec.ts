@@ -40,12 +40,6 @@ describe("registration in a browser", () => {
       await page.getByText("Create an account").click();
       await journey.at("/ui/login/register");
       const values = { given_name: "Nina", family_name: "Simone", email: `${name}@exmaple.test` };
-      const withoutChecks = () =>
-        page
-          .locator("form")
-          .first()
-          .evaluate((form) => form.setAttribute("novalidate", ""));
-      await withoutChecks();
       await journey.submit({ ...values, email: "nobody" });
       await journey.at("/ui/login/register", "register-wrong");
       assert.equal(await page.inputValue('input[name="given_name"]'), values.given_name);
@@ -64,11 +58,15 @@ describe("registration in a browser", () => {
       const { code } = await lastMail();
       await journey.submit({ code });
       await journey.at("/ui/login/register/account", "register-account");
-      await withoutChecks();
       await journey.submit({ new_password: "short" });
       await journey.at("/ui/login/register/account", "register-account-wrong");
       await page.reload();
-      await journey.submit({ new_password: password });
+      const ticked = page.locator("[data-rule=length].met");
+      await journey.fill({ new_password: "short" });
+      assert.equal(await ticked.count(), 0);
+      await journey.fill({ new_password: password });
+      assert.equal(await ticked.count(), javaScriptEnabled ? 1 : 0);
+      await journey.submit();
       const { claims } = await journey.home();
       assert.ok(claims?.sub);
     });

@@ -1,14 +1,14 @@
 // Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { JsonObject } from "@bufbuild/protobuf";
 import { TOTP } from "otpauth";
 import type { Page } from "playwright-core";
 import { addPersonNamed, password } from "../support/login.ts";
-import { loginPages, settingsPath } from "../support/login-pages.ts";
+import { loginPages } from "../support/login-pages.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { addAuthenticator } from "./authenticators.ts";
 import { type Journeys, phone, startJourneys } from "./journey.ts";
+import { personWhoMustSetUp, personWithTotp } from "./people.ts";
 
 let journeys: Journeys;
 
@@ -21,20 +21,6 @@ after(() => journeys[Symbol.asyncDispose]());
 async function lastCode(): Promise<string> {
   const { code, text } = await loginPages(journeys.peer, journeys.app.client).lastMail();
   return code === "" ? (text.split(" ", 1)[0] ?? "") : code;
-}
-
-async function withTotp(more: JsonObject = {}) {
-  const { peer } = journeys;
-  const person = await addPersonNamed(peer, more);
-  const started = bodyOf(await peer.post(`/users/${person.id}/totp`));
-  const totp = new TOTP({ secret: started.secret });
-  // Each code counts once: every next one is of another half minute.
-  const next = () => {
-    peer.pass(31_000);
-    return totp.generate({ timestamp: peer.now().getTime() });
-  };
-  bodyOf(await peer.post(`/users/${person.id}/totp/${started.totp_id}/_verify`, next()));
-  return { ...person, next };
 }
 
 /** Has the device of a browser make a passkey or key of somebody. */
@@ -58,29 +44,10 @@ async function register(page: Page, id: string): Promise<void> {
 const assertWays = (claims: Record<string, unknown> | undefined) =>
   assert.deepEqual(new Set(Object(claims?.["amr"])), new Set(["pwd", "otp", "mfa"]));
 
-/** Somebody of an organization that demands a second factor. */
-async function whoMustHaveOne() {
-  const { peer } = journeys;
-  const domain = `${uniqueName("strict").replace(" ", "")}.test`;
-  const organization = await peer.addOrganization({ domain });
-  const owner = await peer.addMember(organization, ["ORG_OWNER"]);
-  const headers = { "x-idsvc-orgid": organization };
-  const person = {
-    username: "dora",
-    data: { given_name: "Dora", family_name: "Maar" },
-    authenticators: { password: { password } },
-  };
-  bodyOf(await peer.post("/users", person, { headers, token: owner.token }), 201);
-  const path = `${settingsPath}/login?ctx.org_id=${organization}`;
-  const { token } = peer.app;
-  bodyOf(await peer.peer.rest("PATCH", path, { force_mfa: { set: true } }, { token }));
-  return `dora@${domain}`;
-}
-
 describe("the second factor in a browser", () => {
   it("is a code of an app, without scripts too; a wrong one is told", async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const alice = await withTotp();
+      const alice = await personWithTotp(journeys.peer);
       await using journey = await journeys.begin({ javaScriptEnabled, viewport: phone });
       await journey.signIn(alice.loginName);
       await journey.at("/ui/login/mfa/totp");
@@ -96,7 +63,9 @@ describe("the second factor in a browser", () => {
   it("is chosen among several: a code by e-mail, by text message, or a recovery code", async () => {
     const { peer, app } = journeys;
     const address = `${uniqueName("mail").replace(" ", "")}@example.test`;
-    const alice = await withTotp({ contact: { email: { address, is_verified: true } } });
+    const alice = await personWithTotp(peer, {
+      contact: { email: { address, is_verified: true } },
+    });
     const mail = { address, is_verified: true };
     bodyOf(await peer.post(`/users/${alice.id}/otp_email`, mail));
     const mobile = { number: "+41791234567", is_verified: true };
@@ -159,7 +128,7 @@ describe("the second factor in a browser", () => {
 describe("a passkey that the app asks for, in a browser", () => {
   it("is asked for instead of a password; who has it not at hand goes on without", async () => {
     const { peer, app } = journeys;
-    const alice = await withTotp();
+    const alice = await personWithTotp(journeys.peer);
     await using journey = await journeys.begin({ viewport: phone });
     const { page } = journey;
     await journey.signIn(alice.loginName);
@@ -193,9 +162,9 @@ describe("a passkey that the app asks for, in a browser", () => {
 });
 
 describe("setting up a second factor in a browser", () => {
-  it("that is demanded: an app with codes, without scripts too; recovery codes are shown once", async () => {
+  it("that is demanded: an app with codes, without scripts too; recovery codes are shown until they are saved", async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const loginName = await whoMustHaveOne();
+      const loginName = await personWhoMustSetUp(journeys.peer);
       await using journey = await journeys.begin({ javaScriptEnabled, viewport: phone });
       const { page } = journey;
       await journey.signIn(loginName);
@@ -210,8 +179,25 @@ describe("setting up a second factor in a browser", () => {
       const totp = new TOTP({ secret });
       await journey.submit({ code: totp.generate({ timestamp: peer.now().getTime() }) });
       await page.locator(".recovery").waitFor();
-      await journey.at("/ui/login/mfa/setup/totp", "recovery-codes");
-      assert.equal(await page.locator(".recovery li").count(), 10);
+      await journey.at("/ui/login/mfa/setup/recovery", "recovery-codes");
+      const codes = await page.locator(".recovery li").allInnerTexts();
+      assert.equal(codes.length, 10);
+      for (const again of [() => page.reload(), () => page.goBack()]) {
+        await again();
+        await journey.at("/ui/login/mfa/setup/recovery");
+        assert.deepEqual(await page.locator(".recovery li").allInnerTexts(), codes);
+      }
+      const download = page.waitForEvent("download");
+      await page.getByText("Save as a file").click();
+      assert.equal((await download).suggestedFilename(), "recovery-codes.txt");
+      assert.equal(await page.getByText("Print").isVisible(), javaScriptEnabled);
+      if (javaScriptEnabled) {
+        await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+        await page.getByText("Copy").click();
+        await page.getByText("Copied").waitFor();
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        assert.deepEqual(copied.split("\n"), codes);
+      }
       await journey.submit();
       await journey.at("/ui/login/consent");
       await journey.submit();
@@ -221,7 +207,7 @@ describe("setting up a second factor in a browser", () => {
 
   it("a passkey, which from then on is all that a login needs", async () => {
     const { app } = journeys;
-    const loginName = await whoMustHaveOne();
+    const loginName = await personWhoMustSetUp(journeys.peer);
     await using journey = await journeys.begin({ viewport: phone });
     const { page } = journey;
     const devtools = await addAuthenticator(journey);
@@ -234,7 +220,7 @@ describe("setting up a second factor in a browser", () => {
     await journey.at("/ui/login/mfa/setup/passkey");
     await journey.submit();
     await page.locator(".recovery").waitFor();
-    await journey.at("/ui/login/mfa/setup/passkey", "recovery-codes-passkey");
+    await journey.at("/ui/login/mfa/setup/recovery", "recovery-codes-passkey");
     await journey.submit();
     await journey.at("/ui/login/consent");
     await journey.submit();
@@ -248,7 +234,7 @@ describe("setting up a second factor in a browser", () => {
 
   it("a passkey is used by the button of the first page as well", async () => {
     const { peer, app } = journeys;
-    const loginName = await whoMustHaveOne();
+    const loginName = await personWhoMustSetUp(journeys.peer);
     await using journey = await journeys.begin();
     const { page } = journey;
     // No passkeys in the list of a field: as in browsers that know only the button.

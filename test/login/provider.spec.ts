@@ -58,6 +58,27 @@ describe("the first login with an identity provider", () => {
     codeIn(await agent.submit({ code }));
   });
 
+  it("has an address that was mistyped corrected, and asks once a log-in where mail is a way to sign in", async () => {
+    const email = mailOf("mistyped");
+    world.fake.reset({ email, email_verified: false });
+    const idpId = await world.addForgeB({ options: { is_auto_creation: true } });
+    const agent = await world.begin();
+    await world.through(agent, idpId);
+    const right = mailOf("right");
+    assert.match((await agent.submit({ email: "none" })).html, /This is not an e.mail address/);
+    assert.match((await agent.submit({ email: right })).html, new RegExp(right));
+    assert.equal((await world.pages.lastMail()).to, right);
+    assert.equal(pathOf(await world.logIn(idpId)), "/ui/login/verify");
+    await world.pages.change("login", { allow_username_password: { set: false } });
+    try {
+      codeIn(await world.logIn(idpId));
+    } finally {
+      await world.pages.change("login", { allow_username_password: { reset: true } });
+    }
+    codeIn(await agent.submit({ code: (await world.pages.lastMail()).code }));
+    codeIn(await world.logIn(idpId));
+  });
+
   it("shows a form with what it was told, where accounts may be made by hand", async () => {
     world.fake.reset({ family_name: undefined, name: undefined });
     const idpId = await world.addForgeB({

@@ -90,8 +90,8 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
   const app = say("Northwind Orders");
   const account = { loginName: say("anna@acme.example"), displayName: say("Anna Lindqvist") };
   const providers = [
-    { id: say("1"), name: say("GitHub") },
-    { id: say("2"), name: say("Contoso Entra ID") },
+    { id: say("1"), name: say("GitHub"), type: "forge_a" as const },
+    { id: say("2"), name: say("Contoso Entra ID"), type: "directory_a" as const },
   ];
   const loginName = { allowsLoginName: true, allowsRegister: true, providers };
   const back = { app, url: say("https://northwind.example/") };
@@ -138,7 +138,12 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["recovery-code", recoveryCodePage(page(), code)],
     [
       "passkey",
-      passkeyPage(page(), { account, kind: "passkey", options: requestOptions, otherWay: "mfa" }),
+      passkeyPage(page(), {
+        account,
+        kind: "passkey",
+        options: requestOptions,
+        otherWay: "mfaChoice",
+      }),
     ],
     ["security-key", passkeyPage(page(), { kind: "securityKey", options: requestOptions })],
     [
@@ -168,7 +173,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["register", registerPage(page(), { values: {}, app })],
     [
       "register-wrong",
-      registerPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+      registerPage(wrong({ code: "EMAIL_INVALID", field: "email" }), {
         organization: say("Acme Rotterdam"),
         values: {
           givenName: say("Anna"),
@@ -224,10 +229,15 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       }),
     ],
     ["error-provider", errorPage(page(), { code: "PROVIDER_OFF", requestId: "x-3", back })],
-    ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example") })],
+    ["verify-email", verifyEmailPage(page(), { address: say("anna@acme.example"), isSent: true })],
+    [
+      "verify-email-ask",
+      verifyEmailPage(page(), { address: say("anna@acme.example"), isSent: false, canSkip: true }),
+    ],
     [
       "verify-email-other",
-      verifyEmailPage(wrong({ code: "FIELD_INVALID", field: "email" }), {
+      verifyEmailPage(wrong({ code: "EMAIL_INVALID", field: "email" }), {
+        isSent: true,
         address: say("anna@acme.example"),
         other: say("anna@acme.exampel"),
       }),
@@ -293,7 +303,10 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         requestId: say("aGVsbG8gd29y-1f"),
       }),
     ],
-    ["error-flow", errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back })],
+    [
+      "error-flow",
+      errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back, isOfLogin: true }),
+    ],
     ["blocked", blockedPage(page())],
     [
       "form-post",

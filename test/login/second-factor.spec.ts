@@ -2,17 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { TOTP } from "otpauth";
-import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
-import {
-  codeIn,
-  type LoginPages,
-  loginPages,
-  pathOf,
-  settingsPath,
-} from "../support/login-pages.ts";
+import { addPersonNamed, authorizeUrl, signIn } from "../support/login.ts";
+import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { answerOf } from "../support/user-agent.ts";
+import { personWhoMustSetUp, personWithTotp } from "./people.ts";
 
 let peer: OidcPeer;
 let web: MadeClient;
@@ -26,23 +21,8 @@ before(async () => {
 after(() => peer[Symbol.asyncDispose]());
 
 describe("second factors", () => {
-  async function personWithTotp() {
-    const person = await addPersonNamed(peer);
-    const started = bodyOf(await peer.post(`/users/${person.id}/totp`));
-    const totp = new TOTP({ secret: started.secret });
-    let step = 0;
-    // Each code counts once: every next one is of another half minute.
-    const next = () => {
-      peer.pass(31_000);
-      step += 1;
-      return totp.generate({ timestamp: peer.now().getTime() });
-    };
-    bodyOf(await peer.post(`/users/${person.id}/totp/${started.totp_id}/_verify`, next()));
-    return { ...person, next, steps: () => step };
-  }
-
   it("TOTP is asked after the password, and a wrong one is told", async () => {
-    const alice = await personWithTotp();
+    const alice = await personWithTotp(peer);
     const agent = await pages.begin();
     assert.equal(pathOf(await signIn(agent, alice.loginName)), "/ui/login/mfa/totp");
     const wrong = await agent.submit({ code: "000000" });
@@ -51,7 +31,7 @@ describe("second factors", () => {
   });
 
   it("D56: nothing is had without it, whatever page is called", async () => {
-    const alice = await personWithTotp();
+    const alice = await personWithTotp(peer);
     const agent = await pages.begin();
     const asked = await signIn(agent, alice.loginName);
     const flow = asked.url.searchParams.get("flow") ?? "";
@@ -95,26 +75,7 @@ describe("second factors", () => {
   });
 
   it("force_mfa: who has none sets one up, and gets recovery codes", async () => {
-    const organization = await peer.addOrganization({ domain: "dora.test" });
-    const owner = await peer.addMember(organization, ["ORG_OWNER"]);
-    const headers = { "x-idsvc-orgid": organization };
-    const made = await peer.post(
-      "/users",
-      {
-        username: "dora",
-        data: { given_name: "Dora", family_name: "Maar" },
-        authenticators: { password: { password } },
-      },
-      { headers, token: owner.token },
-    );
-    bodyOf(made, 201);
-    const loginName = "dora@dora.test";
-    await peer.peer.rest(
-      "PATCH",
-      `${settingsPath}/login?ctx.org_id=${organization}`,
-      { force_mfa: { set: true } },
-      { token: peer.app.token },
-    );
+    const loginName = await personWhoMustSetUp(peer);
     const agent = await pages.begin();
     const asked = await signIn(agent, loginName);
     assert.equal(pathOf(asked), "/ui/login/mfa/setup");

@@ -15,6 +15,8 @@ export type LoginPages = {
   begin(more?: Record<string, string>, client?: MadeClient): Promise<UserAgent>;
   /** The last mail that the development page shows. */
   lastMail(): Promise<Mail>;
+  /** The code of the last mail to one of the addresses that has one; empty where there is none. */
+  codeSentTo(addresses: readonly string[]): Promise<string>;
   /** How many there are. */
   mails(): Promise<number>;
   /** Changes settings of the instance. */
@@ -34,19 +36,27 @@ export function loginPages(peer: OidcPeer, app: MadeClient): LoginPages {
     },
     async lastMail() {
       const [mail = ""] = (await mailPage()).split("<article").slice(1);
-      const text = /<pre>([\s\S]*?)<\/pre>/.exec(mail)?.[1] ?? "";
-      return {
-        to: /<dd>([^<]*)<\/dd>/.exec(mail)?.[1] ?? "",
-        subject: /<h2>([^<]*)<\/h2>/.exec(mail)?.[1] ?? "",
-        code: /Code: (\S+)/.exec(text)?.[1] ?? "",
-        text,
-      };
+      return readMail(mail);
+    },
+    async codeSentTo(addresses) {
+      const all = (await mailPage()).split("<article").slice(1).map(readMail);
+      return all.find(({ to, code }) => code !== "" && addresses.includes(to))?.code ?? "";
     },
     mails: async () => (await mailPage()).split("<article").length - 1,
     async change(what, values) {
       const path = `${settingsPath}/${what}`;
       bodyOf(await peer.peer.rest("PATCH", path, { ...values }, { token: peer.app.token }));
     },
+  };
+}
+
+function readMail(article: string): Mail {
+  const text = /<pre>([\s\S]*?)<\/pre>/.exec(article)?.[1] ?? "";
+  return {
+    to: /<dd>([^<]*)<\/dd>/.exec(article)?.[1] ?? "",
+    subject: /<h2>([^<]*)<\/h2>/.exec(article)?.[1] ?? "",
+    code: /Code: (\S+)/.exec(text)?.[1] ?? "",
+    text,
   };
 }
 

@@ -3,7 +3,7 @@ import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { field } from "../parts/field.ts";
-import { form, submit } from "../parts/form.ts";
+import { form, link, submit } from "../parts/form.ts";
 import { newPassword, type PasswordRules } from "../parts/new-password.ts";
 import { paths } from "../paths.ts";
 
@@ -23,13 +23,13 @@ export function changePasswordPage(page: Page, view: ChangePasswordView): string
   return layout(
     page,
     { title: t("change.title"), lead: t(`change.${view.why}`), scripts: ["login.js"] },
-    html`${accountLine(account)}
+    html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: paths.changePassword },
   html`<input type="text" autocomplete="username" value="${account.loginName}" hidden readonly>
 ${asksCurrent && field(page, { name: "password", label: "field.currentPassword", type: "password", autocomplete: "current-password", isFirst: true })}
-${newPassword(page, view.rules, !asksCurrent)}
+${newPassword(page, view.rules, { isFirst: !asksCurrent })}
 ${submit(t("reset.submit"))}`,
 )}`,
   );

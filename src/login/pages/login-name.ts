@@ -1,8 +1,10 @@
 import { html } from "../../html.ts";
+import type { IdpType } from "../../resources/idp/index.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";
 import { button, form, link, submit } from "../parts/form.ts";
+import { icon, type IconName } from "../parts/icon.ts";
 import { passkeyForm } from "../parts/passkey.ts";
 import { paths } from "../paths.ts";
 
@@ -18,7 +20,23 @@ export type LoginNameView = {
   allowsRegister: boolean;
   /** Request options of WebAuthn for any passkey of this host; without them none is offered. */
   passkeyOptions?: object;
-  providers: readonly { id: string; name: string }[];
+  providers: readonly { id: string; name: string; type: IdpType }[];
+};
+
+/** A drawn mark of each kind of provider: nobody's trade mark. */
+const marks: Readonly<Record<IdpType, IconName>> = {
+  oidc: "badge",
+  oauth: "badge",
+  jwt: "badge",
+  ldap: "building",
+  directory_a: "building",
+  saml: "building",
+  forge_a: "branch",
+  forge_a_es: "branch",
+  forge_b: "branch",
+  forge_b_self_hosted: "branch",
+  social_a: "person",
+  social_b: "person",
 };
 
 /**
@@ -57,8 +75,8 @@ ${submit(t("common.continue"))}`,
     form(
       page,
       { action: paths.provider },
-      providers.map(({ id, name }) =>
-        button(t("loginName.provider", { provider: name }), {
+      providers.map(({ id, name, type }) =>
+        button(html`${icon(marks[type])}${t("loginName.provider", { provider: name })}`, {
           name: "idp",
           value: id,
           look: "plain",

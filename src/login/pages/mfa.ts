@@ -3,7 +3,7 @@ import type { Page } from "../page.ts";
 import { html } from "../../html.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { choice, choices } from "../parts/choice.ts";
-import { button, form } from "../parts/form.ts";
+import { button, form, link } from "../parts/form.ts";
 import type { IconName } from "../parts/icon.ts";
 import { paths } from "../paths.ts";
 
@@ -41,7 +41,7 @@ export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }
   return layout(
     page,
     { title: t("mfa.title"), lead: t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text") },
-    html`${accountLine(account)}
+    html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: paths.mfa },

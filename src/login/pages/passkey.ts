@@ -13,7 +13,7 @@ export type PasskeyView = {
   /** Request options of WebAuthn. */
   options: object;
   /** Where another way is chosen. */
-  otherWay?: "loginName" | "password" | "mfa";
+  otherWay?: "loginName" | "mfaChoice";
 };
 
 /** Asks for a passkey or security key. Sends `credential`. */
@@ -28,7 +28,7 @@ export function passkeyPage(page: Page, view: PasskeyView): string {
       lead: t(isPasskey ? "passkey.text" : "passkey.keyText"),
       scripts: ["passkey.js"],
     },
-    html`${account !== undefined && accountLine(account)}
+    html`${account !== undefined && accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${withoutPasskeys(page)}
 ${passkeyForm(page, { action: paths.passkey, options, kind: "get", label: t("common.continue"), id: "submit" })}
 ${otherWay !== undefined && html`<p class="aside">${link(page, paths[otherWay], t("common.otherWay"))}</p>`}`,

@@ -21,7 +21,7 @@ export function recoverPage(page: Page, { userId, code, rules }: RecoverView): s
       { action: paths.recover },
       html`<input type="hidden" name="user_id" value="${userId}">
 <input type="hidden" name="code" value="${code}">
-${newPassword(page, rules, true)}
+${newPassword(page, rules, { isFirst: true })}
 ${submit(t("reset.submit"))}`,
     )}`,
   );

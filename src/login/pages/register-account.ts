@@ -39,7 +39,7 @@ export function registerAccountPage(page: Page, view: RegisterAccountView): stri
               isFirst: true,
             })
       }
-${newPassword(page, rules, loginName === undefined)}
+${newPassword(page, rules, { isFirst: loginName === undefined, isFirstEver: true })}
 ${submit(t("register.submit"))}`,
     ),
   );

@@ -31,9 +31,9 @@ export function resetPasswordPage(
       html`<input type="hidden" name="login_name" value="${loginName}">
 <input type="text" autocomplete="username" value="${loginName}" hidden readonly>
 ${field(page, { name: "code", label: "field.code", autocomplete: "one-time-code", value: code, maxLength: 40, isCode: true, isFirst: code === undefined })}
-${newPassword(page, rules, code !== undefined)}
+${newPassword(page, rules, { isFirst: code !== undefined })}
 ${submit(t("reset.submit"))}
-${button(t("common.resend"), { name: "resend", value: "true", look: "quiet", skipsFields: true })}`,
+${button(t("common.resend"), { name: "resend", value: "true", look: "quiet" })}`,
     )}
 <p class="aside">${link(page, paths.loginName, t("common.back"))}</p>`,
   );

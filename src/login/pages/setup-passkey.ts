@@ -23,7 +23,7 @@ export function setupPasskeyPage(
   return layout(
     page,
     { title: t("setupPasskey.title"), lead: t("setupPasskey.text"), scripts: ["passkey.js"] },
-    html`${accountLine(account)}
+    html`${accountLine(account, action === undefined && link(page, paths.loginName, t("common.notYou")))}
 ${withoutPasskeys(page)}
 ${passkeyForm(page, { action: action ?? paths.setupPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
 ${action === undefined && html`<p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`}`,

@@ -2,6 +2,7 @@ import { encode } from "uqr";
 import { html, type Html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { copyButton } from "../parts/copy.ts";
 import { field } from "../parts/field.ts";
 import { form, link, submit } from "../parts/form.ts";
 import { paths } from "../paths.ts";
@@ -19,10 +20,11 @@ export function setupTotpPage(page: Page, { uri, secret }: SetupTotpView): strin
   const groups = secret.match(/.{1,4}/g) ?? [];
   return layout(
     page,
-    { title: t("setupTotp.title") },
+    { title: t("setupTotp.title"), scripts: ["login.js"] },
     html`<ol class="steps">
 <li><p>${t("setupTotp.scan")}</p>${picture(uri, t("setupTotp.picture"))}
-<p class="small" id="manual">${t("setupTotp.manual")}</p><p class="secret" aria-labelledby="manual">${groups.map((group) => html`<span>${group}</span>`)}</p></li>
+<p class="small" id="manual">${t("setupTotp.manual")}</p><p class="secret" id="secret" aria-labelledby="manual">${groups.map((group) => html`<span>${group}</span>`)}</p>
+<div class="tools">${uri.startsWith("otpauth:") && html`<a class="button plain" href="${uri}">${t("setupTotp.open")}</a>`}${copyButton(page, "secret")}</div></li>
 <li><p id="enter">${t("setupTotp.enter")}</p>
 ${form(
   page,

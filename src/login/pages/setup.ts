@@ -3,7 +3,7 @@ import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { choice, choices } from "../parts/choice.ts";
-import { button, form } from "../parts/form.ts";
+import { button, form, link } from "../parts/form.ts";
 import { paths } from "../paths.ts";
 import { type Factor, factorIcons } from "./mfa.ts";
 
@@ -34,7 +34,7 @@ export function setupPage(
   return layout(
     page,
     { title: t("setup.title"), lead: t(isOwner ? "setup.ownerText" : "setup.text") },
-    html`${accountLine(account)}
+    html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: paths.setup },

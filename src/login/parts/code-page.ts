@@ -33,7 +33,7 @@ export function codePage(page: Page, shape: CodeShape): string {
   return layout(
     page,
     { title: shape.title, lead: shape.lead },
-    html`${account !== undefined && accountLine(account)}
+    html`${account !== undefined && accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: shape.action },
@@ -48,9 +48,9 @@ ${form(
     isFirst: true,
   })}
 ${submit(t("common.continue"))}
-${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet", skipsFields: true })}`,
+${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet" })}`,
 )}
-${hasOthers && html`<p class="aside">${link(page, paths.mfa, t("common.otherWay"))}</p>`}
+${hasOthers && html`<p class="aside">${link(page, paths.mfaChoice, t("common.otherWay"))}</p>`}
 ${below}`,
   );
 }

@@ -17,6 +17,8 @@ export function form(page: Page, shape: FormShape, content: Value): Html {
     method: "post",
     action: shape.action,
     class: shape.class ?? "form",
+    // What is wrong stands beside its field, in the language of the page; a browser would say it in its own bubbles.
+    novalidate: true,
     hidden: shape.needsScript,
     ...shape.data,
   };
@@ -33,8 +35,6 @@ export type ButtonShape = {
   value?: string;
   look?: "primary" | "plain" | "quiet";
   id?: string;
-  /** Does not ask for the fields of its form. */
-  skipsFields?: boolean;
 };
 
 /** A button that sends its form. */
@@ -45,7 +45,6 @@ export const button = (label: Value, shape: ButtonShape = {}): Html =>
     class: `button ${shape.look ?? "primary"}`,
     name: shape.name,
     value: shape.value,
-    formnovalidate: shape.skipsFields,
   })}>${label}</button>`;
 
 /** The button of the page: the one that is found as `#submit`. */

@@ -16,6 +16,9 @@ const shapes = {
   eye: html`<path d="M2.5 12C5 7.5 8.3 5.5 12 5.5s7 2 9.5 6.5c-2.5 4.5-5.8 6.5-9.5 6.5s-7-2-9.5-6.5Z"/><circle cx="12" cy="12" r="2.8"/>`,
   remove: html`<path d="m7 7 10 10M17 7 7 17"/>`,
   plus: html`<path d="M12 5.5v13M5.5 12h13"/>`,
+  branch: html`<circle cx="7" cy="5.5" r="2.2"/><circle cx="7" cy="18.5" r="2.2"/><circle cx="17" cy="8.5" r="2.2"/><path d="M7 7.7v8.6M17 10.7c0 3.3-10 2-10 5.6"/>`,
+  building: html`<path d="M5 20.5V5a1 1 0 0 1 1-1h7a1 1 0 0 1 1 1v15.5M14 10h4a1 1 0 0 1 1 1v9.5M3 20.5h18M8 8h3M8 12h3M8 16h3"/>`,
+  badge: html`<rect x="3" y="5" width="18" height="14" rx="2.5"/><circle cx="8.5" cy="11" r="2"/><path d="M5.5 16c.5-1.7 1.6-2.4 3-2.4s2.5.7 3 2.4M14.5 10h4M14.5 14h4"/>`,
   device: html`<rect x="3" y="4.5" width="18" height="12" rx="2"/><path d="M8 20h8M12 16.5V20"/>`,
 } as const;
 

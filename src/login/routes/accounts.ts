@@ -3,7 +3,7 @@ import { paths } from "../paths.ts";
 import { type Route, type RouteParts, valueOf } from "../route.ts";
 import { firstFactorAt } from "../../resources/session/index.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type PageContext } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 
 /** Chooses among the sessions of this browser, and ends single ones. */
 export function accountsRoute(parts: RouteParts): Route {
@@ -54,8 +54,7 @@ export function accountsRoute(parts: RouteParts): Route {
       const remove = valueOf(context, "remove");
       if (remove !== "") {
         const session = found.find(({ id }) => id === remove);
-        if (session === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-        await parts.browsers.endSessions(context.at, [session.id]);
+        if (session !== undefined) await parts.browsers.endSessions(context.at, [session.id]);
         return context.go(paths.accounts);
       }
       const chosen = found.find(({ id }) => id === valueOf(context, "session"));

@@ -4,7 +4,7 @@ import type { Problem } from "../page.ts";
 import { changePasswordPage } from "../pages/change-password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { type Route, type RouteParts, toProblems } from "../route.ts";
+import { missingIn, type Route, type RouteParts, toProblems } from "../route.ts";
 import type { Shown, PageContext } from "../page-context.ts";
 
 /** The password was right and must be another one before the login goes on. */
@@ -56,7 +56,8 @@ export function changePasswordRoute(parts: RouteParts): Route {
       if (context.flow.data.mustChangePassword !== true || id === undefined) {
         return advance.next(context);
       }
-      const problems = await change(context, id);
+      const missing = missingIn(context, ["password", "new_password"]);
+      const problems = missing.length > 0 ? missing : await change(context, id);
       if (problems.length > 0) return context.again({ problems });
       // All sessions of the user have ended: a new one, by the password that they have just set.
       const { mustChangePassword: _, sessionId: __, ...rest } = context.flow.data;

@@ -4,7 +4,7 @@ import { deviceDonePage } from "../pages/device-done.ts";
 import { devicePage } from "../pages/device.ts";
 import { asGuess } from "../counted.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { missingIn, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { toBrowserSession } from "../sessions.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
@@ -49,6 +49,8 @@ export function deviceRoutes(parts: RouteParts): Route[] {
         return show(context, isWrong ? { problems: [{ code: "USER_CODE_INVALID" }] } : {});
       },
       async post(context) {
+        const missing = missingIn(context, ["user_code"]);
+        if (missing.length > 0) return context.again({ problems: missing });
         const typed = valueOf(context, "user_code");
         const find = () => devices.find(context.at, typed);
         const found = await asGuess(parts, context, find, (one) => one !== undefined);

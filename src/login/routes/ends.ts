@@ -9,18 +9,17 @@ import { afterLogout } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
-import { toBrowserSession } from "../sessions.ts";
+import { signedInHere } from "../sessions.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 
 /** Where flows end: consent, signed in, logged out; and the mail of developers. */
 export function endRoutes(parts: RouteParts): Route[] {
   const { advance, users, sessions, consents, browsers, appOf, developmentMail } = parts;
 
-  async function accountsIn({ agent, at }: PageContext) {
-    const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
-    const living = all.filter((session) => session !== undefined).filter(toBrowserSession);
+  async function accountsIn(context: PageContext) {
+    const living = await signedInHere(sessions, context);
     const accounts = await Promise.all(
-      living.map(({ user }) => users.account(at.instanceId, user.id)),
+      living.map(({ user }) => users.account(context.at.instanceId, user.id)),
     );
     return { living, accounts };
   }

@@ -7,7 +7,7 @@ import { asGuess, counted } from "../counted.ts";
 import { confirmEmailPage, invitedPasskeyPage } from "../pages/from-mail.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { PageContext } from "../page-context.ts";
 import { credentialOf } from "./passkey.ts";
 
@@ -115,6 +115,8 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
         return showConfirm(context);
       },
       async post(context) {
+        const missing = missingIn(context, ["code"]);
+        if (missing.length > 0) return context.again({ problems: missing });
         const verificationCode = valueOf(context, "code");
         const isRight = await always(() =>
           isDone(context, async () => {

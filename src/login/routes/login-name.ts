@@ -3,7 +3,15 @@ import { hostName } from "../../authz/host.ts";
 import { constantTime } from "../../constant-time.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
-import { isMeant, noticeOf, problemsOf, type Route, type RouteParts, valueOf } from "../route.ts";
+import {
+  isMeant,
+  missingIn,
+  noticeOf,
+  problemsOf,
+  type Route,
+  type RouteParts,
+  valueOf,
+} from "../route.ts";
 import { passkeyOptions } from "../passkey-options.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
@@ -43,10 +51,8 @@ export function loginNameRoute(parts: RouteParts): Route {
       const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
       const typed = valueOf(context, "login_name").slice(0, longestName);
-      if (typed === "") {
-        const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-        return context.again({ problems });
-      }
+      const missing = missingIn(context, ["login_name"]);
+      if (missing.length > 0) return context.again({ problems: missing });
       const { data } = context.hasFlow ? context.flow : await context.save({});
       const { sessionId: _, userId: __, ...rest } = data;
       const { userId, fits, known } = await always(() => find(context, typed));

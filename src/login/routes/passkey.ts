@@ -28,7 +28,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     }
     const account = await users.account(context.at.instanceId, session.user.id);
     const { options } = data.key;
-    const view = { kind: "securityKey", account, options, otherWay: "mfa" } as const;
+    const view = { kind: "securityKey", account, options, otherWay: "mfaChoice" } as const;
     return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
   }
 

@@ -5,7 +5,7 @@ import { asGuess, counted, countMessage } from "../counted.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { Problem } from "../page.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 
@@ -35,7 +35,8 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
   }
 
   function showForgot(context: PageContext) {
-    const { loginName } = context.flow.data;
+    const { loginName: named, forgotten } = context.flow.data;
+    const loginName = context.form.get("login_name") ?? forgotten ?? named;
     const view = loginName === undefined ? {} : { loginName };
     return context.show((page) => forgotPasswordPage(page, view), {
       self: paths.forgotPassword,
@@ -89,10 +90,9 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
       async post(context) {
         await requireAllowed(context);
         const loginName = valueOf(context, "login_name");
-        if (loginName === "") {
-          const problems = [{ code: "FIELD_MISSING", field: "login_name" }] as const;
-          return context.again({ problems });
-        }
+        const missing = missingIn(context, ["login_name"]);
+        if (missing.length > 0) return context.again({ problems: missing });
+        await context.save({ ...context.flow.data, forgotten: loginName });
         await always(() => send(context, loginName));
         return context.go(paths.resetPassword, { login_name: loginName });
       },
@@ -110,6 +110,8 @@ export function passwordResetRoutes(parts: RouteParts): Route[] {
           await always(() => send(context, valueOf(context, "login_name")));
           return context.again({ notice: "CODE_SENT" });
         }
+        const missing = missingIn(context, ["code", "new_password"]);
+        if (missing.length > 0) return context.again({ problems: missing });
         const problems = await always(() => asGuess(parts, context, () => reset(context), isNone));
         if (problems.length > 0) return context.again({ problems });
         // Every session of the user has ended with the old password.

@@ -2,7 +2,7 @@ import { constantTime } from "../../constant-time.ts";
 import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
+import { missingIn, noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 /** The password. Unknown, locked, without a password, wrong: one answer in one time (D49). */
@@ -33,6 +33,8 @@ export function passwordRoute(parts: RouteParts): Route {
         return advance.next(context);
       const { allowUsernamePassword } = await policyOf(context.tenant);
       if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
+      const missing = missingIn(context, ["password"]);
+      if (missing.length > 0) return context.again({ problems: missing });
       const password = context.form.get("password") ?? "";
       const proved = await refusals(() => provePassword(parts, context, password));
       if (!proved.isRight) {

@@ -1,9 +1,9 @@
-import type { Problem } from "../page.ts";
 import { providerAccountPage } from "../pages/provider-account.ts";
 import { providerRegisterPage } from "../pages/provider-register.ts";
 import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { isAddress } from "../registration.ts";
+import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 
 /** What becomes of an account of a provider that nobody here has: it is linked, or gets a new user. */
@@ -77,14 +77,11 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
         const typed = typedIn(context);
         const { allowsCreate } = await choices(context);
         if (!allowsCreate) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
-        const missing = Object.entries({
-          given_name: typed.givenName,
-          family_name: typed.familyName,
-          email: typed.email,
-        })
-          .filter(([, value]) => value === "")
-          .map(([field]): Problem => ({ code: "FIELD_MISSING", field }));
+        const missing = missingIn(context, ["given_name", "family_name", "email"]);
         if (missing.length > 0) return context.again({ problems: missing });
+        if (!isAddress(typed.email)) {
+          return context.again({ problems: [{ code: "EMAIL_INVALID", field: "email" }] });
+        }
         try {
           return await login.create(context, typed);
         } catch (error) {

@@ -3,7 +3,7 @@ import { providerPasswordPage } from "../pages/provider-password.ts";
 import { paths } from "../paths.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
-import { type Route, type RouteParts, valueOf } from "../route.ts";
+import { missingIn, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
@@ -71,6 +71,8 @@ export function providerRoutes(parts: RouteParts): Route[] {
 
   async function tryPassword(context: PageContext, id: string): Promise<LoginAnswer> {
     await activeIdp(context, id);
+    const missing = missingIn(context, ["login_name", "password"]);
+    if (missing.length > 0) return context.again({ problems: missing });
     const flow = await context.persisted();
     const tried = {
       username: valueOf(context, "login_name").slice(0, longestId),

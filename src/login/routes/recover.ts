@@ -5,7 +5,7 @@ import type { Problem } from "../page.ts";
 import { recoverPage } from "../pages/recover.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import type { PageContext } from "../page-context.ts";
 
@@ -49,6 +49,8 @@ export function recoverRoute(parts: RouteParts): Route {
       return show(context);
     },
     async post(context) {
+      const missing = missingIn(context, ["new_password"]);
+      if (missing.length > 0) return context.again({ problems: missing });
       const userId = valueOf(context, "user_id");
       const problems = await always(() =>
         asGuess(

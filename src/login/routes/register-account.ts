@@ -7,7 +7,7 @@ import { requirePolicy } from "../../resources/user/index.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { createRegistration } from "../registration.ts";
-import { type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { newcomerOf } from "./register.ts";
@@ -46,13 +46,6 @@ export function registerAccountRoute(parts: RouteParts): Route {
     return ofNames.length > 0
       ? context.again({ problems: ofNames }, paths.register)
       : context.again({ problems });
-  }
-
-  async function missingIn(context: PageContext, newcomer: Newcomer): Promise<readonly Problem[]> {
-    const isNamed = await asksName(context, newcomer);
-    return [...(isNamed ? ["login_name"] : []), "new_password"]
-      .filter((name) => valueOf(context, name) === "")
-      .map((field) => ({ code: "FIELD_MISSING", field }));
   }
 
   /** What is wrong; nothing when the account is made and its owner logged in. */
@@ -110,7 +103,8 @@ export function registerAccountRoute(parts: RouteParts): Route {
     get: (context) => withProof(context, (newcomer) => show(context, newcomer)),
     post: (context) =>
       withProof(context, async (newcomer) => {
-        const missing = await missingIn(context, newcomer);
+        const isNamed = await asksName(context, newcomer);
+        const missing = missingIn(context, [...(isNamed ? ["login_name"] : []), "new_password"]);
         if (missing.length > 0) return again(context, missing);
         const problems = await register(context, newcomer);
         return problems.length > 0 ? again(context, problems) : advance.next(context);

@@ -1,6 +1,5 @@
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { createNewcomers } from "../../resources/user/index.ts";
-import { asUser } from "../as-user.ts";
+import { accountEmail } from "../account-email.ts";
 import { constantTime } from "../../constant-time.ts";
 import type { FlowData } from "../flow.ts";
 import type { Problem } from "../page.ts";
@@ -8,7 +7,7 @@ import { registerPage } from "../pages/register.ts";
 import { verifyEmailPage } from "../pages/verify-email.ts";
 import { paths } from "../paths.ts";
 import { createRegistration, isAddress } from "../registration.ts";
-import { noticeOf, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, noticeOf, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import type { Shown, PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
@@ -23,9 +22,10 @@ type Newcomer = NonNullable<FlowData["newcomer"]>;
  */
 export function registerRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(400);
-  const { deps, advance, call, mayTell, appOf } = parts;
+  const { deps, advance, mayTell, appOf } = parts;
   const { homeOf, requireAllowed } = createRegistration(parts);
   const newcomers = createNewcomers(deps);
+  const account = accountEmail(parts);
 
   const typedIn = (context: PageContext) => ({
     givenName: valueOf(context, "given_name"),
@@ -55,16 +55,15 @@ export function registerRoutes(parts: RouteParts): Route[] {
   }
 
   async function showVerify(context: PageContext, shown: Shown): Promise<LoginAnswer> {
-    const { mustVerifyEmail, email = "" } = context.flow.data;
     const newcomer = newcomerOf(context);
     if (newcomer?.isProven === true) return context.go(paths.registerAccount);
-    if (newcomer === undefined && mustVerifyEmail !== true) return advance.next(context);
+    const asked =
+      newcomer === undefined
+        ? await account.view(context)
+        : { address: newcomer.email, other: valueOf(context, "email") || newcomer.email };
+    if (asked === undefined) return advance.next(context);
     const code = context.query.get("code");
-    const view = {
-      address: newcomer?.email ?? email,
-      ...(code === undefined ? {} : { code }),
-      ...(newcomer === undefined ? {} : { other: valueOf(context, "email") || newcomer.email }),
-    };
+    const view = { isSent: true, ...asked, ...(code === undefined ? {} : { code }) };
     return context.show((page) => verifyEmailPage(page, view), {
       ...shown,
       self: paths.verifyEmail,
@@ -73,42 +72,36 @@ export function registerRoutes(parts: RouteParts): Route[] {
 
   /** A new code, where an address waits for one. */
   async function resend(context: PageContext): Promise<Shown> {
-    const sent = { notice: "CODE_SENT" } as const;
     const newcomer = newcomerOf(context);
-    const user = newcomer ?? (await advance.sessionOf(context))?.user;
-    if (user === undefined) return sent;
-    const { instanceId } = context.at;
-    const message = newcomer === undefined ? "email.verification" : "registration";
-    if (!(await mayTell({ instanceId, userId: user.id }, message))) {
-      return { problems: [{ code: "RATE_LIMITED" }] };
-    }
-    if (newcomer === undefined) {
-      const request = { id: user.id, code: { delivery: { case: "sendCode", value: {} } } } as const;
-      await call(UserService.method.resendContactEmailCode, request, context.asService());
-    } else await ask(context, newcomer);
-    return sent;
+    if (newcomer === undefined) return account.send(context);
+    const waits = { instanceId: context.at.instanceId, userId: newcomer.id };
+    if (!(await mayTell(waits, "registration"))) return { problems: [{ code: "RATE_LIMITED" }] };
+    await ask(context, newcomer);
+    return { notice: "CODE_SENT" };
   }
 
   /** The address was mistyped: another one takes its place, with a code of its own. */
-  async function correct(
-    context: PageContext,
-    newcomer: Newcomer,
-    email: string,
-  ): Promise<LoginAnswer> {
-    if (!isAddress(email)) {
-      return context.again({ problems: [{ code: "FIELD_INVALID", field: "email" }] });
-    }
-    const { givenName, familyName } = newcomer;
-    await always(() => ask(context, { givenName, familyName, email }));
-    return context.go(paths.verifyEmail, { notice: "CODE_SENT" });
+  async function correct(context: PageContext, email: string): Promise<LoginAnswer> {
+    const newcomer = newcomerOf(context);
+    const problems = await always(async () => {
+      if (newcomer === undefined) return account.correct(context, email);
+      if (!isAddress(email)) return [{ code: "EMAIL_INVALID", field: "email" }] as const;
+      const { givenName, familyName } = newcomer;
+      await ask(context, { givenName, familyName, email });
+      return [];
+    });
+    return problems.length > 0
+      ? context.again({ problems })
+      : context.go(paths.verifyEmail, { notice: "CODE_SENT" });
   }
 
   async function verify(context: PageContext): Promise<readonly Problem[]> {
+    const missing = missingIn(context, ["code"]);
+    if (missing.length > 0) return missing;
     const code = valueOf(context, "code");
-    if (code === "") return wrongCode;
     const newcomer = newcomerOf(context);
     return newcomer === undefined
-      ? verifyOfUser(parts, context, code)
+      ? account.verify(context, code)
       : verifyNewcomer(newcomers, context, newcomer, code);
   }
 
@@ -141,8 +134,12 @@ export function registerRoutes(parts: RouteParts): Route[] {
         if (valueOf(context, "resend") !== "") {
           return context.again(await always(() => resend(context)));
         }
+        if (newcomer === undefined && valueOf(context, "skip") !== "") {
+          await account.skip(context);
+          return advance.next(context);
+        }
         const email = valueOf(context, "email");
-        if (newcomer !== undefined && email !== "") return correct(context, newcomer, email);
+        if (email !== "") return correct(context, email);
         const problems = await always(() => verify(context));
         if (problems.length > 0) return context.again({ problems });
         return newcomer === undefined ? advance.next(context) : context.go(paths.registerAccount);
@@ -163,33 +160,12 @@ async function verifyNewcomer(
   return [];
 }
 
-async function verifyOfUser(
-  { advance, call }: RouteParts,
-  context: PageContext,
-  verificationCode: string,
-) {
-  const { user } = (await advance.sessionOf(context)) ?? {};
-  if (user === undefined) return wrongCode;
-  try {
-    const request = { id: user.id, verificationCode };
-    await call(UserService.method.verifyContactEmail, request, asUser(context, user));
-  } catch (error) {
-    toProblems(error);
-    return wrongCode;
-  }
-  const { mustVerifyEmail: _, ...rest } = context.flow.data;
-  await context.save(rest);
-  return [];
-}
-
 /** Who is registering in the flow; whoever has logged in meanwhile is not. */
 export const newcomerOf = ({ flow: { data } }: PageContext): Newcomer | undefined =>
   data.sessionId === undefined ? data.newcomer : undefined;
 
 function problemsIn(context: PageContext, email: string): readonly Problem[] {
-  const missing = ["given_name", "family_name", "email"].filter(
-    (name) => valueOf(context, name) === "",
-  );
-  if (missing.length > 0) return missing.map((field) => ({ code: "FIELD_MISSING", field }));
-  return isAddress(email) ? [] : [{ code: "FIELD_INVALID", field: "email" }];
+  const missing = missingIn(context, ["given_name", "family_name", "email"]);
+  if (missing.length > 0) return missing;
+  return isAddress(email) ? [] : [{ code: "EMAIL_INVALID", field: "email" }];
 }

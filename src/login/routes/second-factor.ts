@@ -6,11 +6,19 @@ import { type Factor, mfaPage } from "../pages/mfa.ts";
 import { recoveryCodePage } from "../pages/recovery-code.ts";
 import { smsCodePage } from "../pages/sms-code.ts";
 import { totpPage } from "../pages/totp.ts";
+import type { ProblemCode } from "../page.ts";
 import { paths } from "../paths.ts";
 import { challengeIn, proveInSession } from "../prove.ts";
-import { problemsOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import {
+  missingIn,
+  problemsOf,
+  requireSession,
+  type Route,
+  type RouteParts,
+  valueOf,
+} from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
-import { PageRefused, type PageContext } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
@@ -24,6 +32,14 @@ const pathOf: Readonly<Record<Factor, string>> = {
   recovery: paths.recoveryCode,
   passkey: paths.passkey,
 };
+
+// Only codes that are sent can be asked for anew.
+const wrongCodes = {
+  totp: "TOTP_INVALID",
+  email: "CODE_INVALID",
+  sms: "CODE_INVALID",
+  recovery: "RECOVERY_CODE_INVALID",
+} as const satisfies Record<CodeFactor, ProblemCode>;
 
 /** The second factors: which one, and a page for each that is a code. */
 export function secondFactorRoutes(parts: RouteParts): Route[] {
@@ -63,7 +79,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
     const session = await requireSession(parts, context);
     const { factors, isPasskeyAsked } = await offered(context);
-    if (!factors.includes(factor)) throw new PageRefused("FLOW_NOT_FOUND", 400);
+    if (!factors.includes(factor)) return context.go(paths.mfa);
     await begin(context, session, factor, isPasskeyAsked);
     return context.go(pathOf[factor]);
   }
@@ -97,9 +113,8 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         return context.again({ notice: "CODE_SENT" });
       }
       const code = valueOf(context, "code").replaceAll(" ", "");
-      if (code === "") {
-        return context.again({ problems: [{ code: "FIELD_MISSING", field: "code" }] });
-      }
+      const missing = missingIn(context, ["code"]);
+      if (missing.length > 0) return context.again({ problems: missing });
       const check = {
         totp: { totp: { code } },
         email: { otpEmail: { code } },
@@ -108,7 +123,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
       }[factor];
       const proved = await refusals(() => proveInSession(parts, context, session.id, check));
       if (proved.isRight) return advance.next(context);
-      return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
+      return context.again({ problems: [{ code: wrongCodes[factor], field: "code" }] });
     },
   });
 
@@ -119,14 +134,14 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         const { user } = await requireSession(parts, context);
         const { factors, isPasskeyAsked } = await offered(context);
         const [only, ...others] = factors;
+        const wantsChoice = context.query.get("choose") === "true";
         // Codes that are sent are asked for by a form alone.
-        if (only === "totp" && others.every((factor) => factor === "recovery")) {
-          return context.go(paths.totp);
-        }
+        const isTotpFirst = only === "totp" && others.every((factor) => factor === "recovery");
+        if (isTotpFirst && !wantsChoice) return context.go(paths.totp);
         const account = await users.account(context.at.instanceId, user.id);
         return context.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
           ...problemsOf(context),
-          self: paths.mfa,
+          self: wantsChoice ? paths.mfaChoice : paths.mfa,
         });
       },
       async post(context) {

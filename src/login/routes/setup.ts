@@ -6,14 +6,21 @@ import { createTotpStore } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
 import { setupPage } from "../pages/setup.ts";
 import { setupPasskeyPage } from "../pages/setup-passkey.ts";
-import { setupRecoveryCodesPage } from "../pages/setup-recovery-codes.ts";
 import { setupTotpPage } from "../pages/setup-totp.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import {
+  missingIn,
+  requireSession,
+  type Route,
+  type RouteParts,
+  toProblems,
+  valueOf,
+} from "../route.ts";
+import { unsavedCodes } from "../unsaved-codes.ts";
 import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
-import { PageRefused, type PageContext } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { credentialOf } from "./passkey.ts";
 
@@ -23,11 +30,17 @@ const usualName = "login";
 export function setupRoutes(parts: RouteParts): Route[] {
   const { advance, users, call } = parts;
 
-  /** Only somebody whose first factor is proven, and who has no second one, sets one up here. */
-  async function requireDue(context: PageContext): Promise<LoginSession> {
+  /**
+   * Only somebody whose first factor is proven, and who has no second one, sets one up here. Whoever has come back to a page of
+   * it, or has sent its form twice, is led to where the flow is.
+   */
+  async function whereDue(
+    context: PageContext,
+    then: (session: LoginSession) => Promise<LoginAnswer>,
+  ): Promise<LoginAnswer> {
     const session = await requireSession(parts, context);
-    if (missingProof(await advance.progressOf(context)) === "setup") return session;
-    throw new PageRefused("FLOW_NOT_FOUND", 400);
+    const isDue = missingProof(await advance.progressOf(context)) === "setup";
+    return isDue ? then(session) : advance.next(context);
   }
 
   async function offered(context: PageContext): Promise<readonly ("totp" | "passkey")[]> {
@@ -39,8 +52,11 @@ export function setupRoutes(parts: RouteParts): Route[] {
     ];
   }
 
-  async function begin(context: PageContext, kind: "totp" | "passkey"): Promise<LoginAnswer> {
-    const { user } = await requireDue(context);
+  async function begin(
+    context: PageContext,
+    { user }: LoginSession,
+    kind: "totp" | "passkey",
+  ): Promise<LoginAnswer> {
     const caller = asUser(context, user);
     if (kind === "totp") {
       const made = await call(UserService.method.startTOTPRegistration, { id: user.id }, caller);
@@ -74,51 +90,48 @@ export function setupRoutes(parts: RouteParts): Route[] {
       { id: session.user.id },
       asUser(context, session.user),
     );
-    // What is seen once stands in no address: the one form that is answered with a page.
-    return context.show((page) => setupRecoveryCodesPage(page, { codes }));
+    await unsavedCodes(parts.secrets).keep(context, session.id, codes);
+    return advance.next(context);
   }
 
-  const steps = { requireDue, done };
+  const steps = { whereDue, done };
 
   return [
     {
       path: paths.setup,
-      async get(context) {
-        const { user } = await requireDue(context);
-        const account = await users.account(context.at.instanceId, user.id);
-        const memberships = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
-        const isOwner = memberships.some(({ roles }) => roles.includes("IAM_OWNER"));
-        const view = { account, factors: await offered(context), isOwner, canSkip: false };
-        return context.show((page) => setupPage(page, view), { self: paths.setup });
-      },
-      async post(context) {
-        const wanted = valueOf(context, "factor");
-        const kind = (await offered(context)).find((one) => one === wanted);
-        return kind === undefined ? context.go(paths.setup) : begin(context, kind);
-      },
+      get: (context) =>
+        whereDue(context, async ({ user }) => {
+          const account = await users.account(context.at.instanceId, user.id);
+          const memberships = await parts.deps.memberships.ofUser(context.at.instanceId, user.id);
+          const isOwner = memberships.some(({ roles }) => roles.includes("IAM_OWNER"));
+          const view = { account, factors: await offered(context), isOwner, canSkip: false };
+          return context.show((page) => setupPage(page, view), { self: paths.setup });
+        }),
+      post: (context) =>
+        whereDue(context, async (session) => {
+          const wanted = valueOf(context, "factor");
+          const kind = (await offered(context)).find((one) => one === wanted);
+          return kind === undefined ? context.go(paths.setup) : begin(context, session, kind);
+        }),
     },
     totpRoute(parts, steps),
     passkeyRoute(parts, steps),
-    // The codes are shown only once: there is nothing to come back to.
-    {
-      path: paths.setupRecoveryCodes,
-      get: (context) => advance.next(context),
-      post: (context) => advance.next(context),
-    },
   ];
 }
 
 type Steps = {
-  requireDue(context: PageContext): Promise<LoginSession>;
+  whereDue(
+    context: PageContext,
+    then: (session: LoginSession) => Promise<LoginAnswer>,
+  ): Promise<LoginAnswer>;
   done(context: PageContext, session: LoginSession, proof: Proof): Promise<LoginAnswer>;
 };
 
-function totpRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
+function totpRoute(parts: RouteParts, { whereDue, done }: Steps): Route {
   const { call } = parts;
   const totps = createTotpStore(parts.secrets);
 
-  async function showTotp(context: PageContext): Promise<LoginAnswer> {
-    const { user } = await requireDue(context);
+  async function showTotp(context: PageContext, { user }: LoginSession): Promise<LoginAnswer> {
     const { setup } = context.flow.data;
     if (setup?.kind !== "totp") return context.go(paths.setup);
     const at = { instanceId: context.at.instanceId, userId: user.id };
@@ -132,31 +145,33 @@ function totpRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
 
   return {
     path: paths.setupTotp,
-    get: showTotp,
-    async post(context) {
-      const session = await requireDue(context);
-      const { setup } = context.flow.data;
-      if (setup?.kind !== "totp") return context.go(paths.setup);
-      const { id } = session.user;
-      const code = valueOf(context, "code").replaceAll(" ", "");
-      const request = { id, totpId: setup.totpId, code };
-      try {
-        const caller = asUser(context, session.user);
-        await call(UserService.method.verifyTOTPRegistration, request, caller);
-      } catch (error) {
-        toProblems(error);
-        return context.again({ problems: [{ code: "CODE_INVALID", field: "code" }] });
-      }
-      return done(context, session, { kind: "totp" });
-    },
+    get: (context) => whereDue(context, (session) => showTotp(context, session)),
+    post: (context) => whereDue(context, (session) => verify(context, session)),
   };
+
+  async function verify(context: PageContext, session: LoginSession): Promise<LoginAnswer> {
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "totp") return context.go(paths.setup);
+    const { id } = session.user;
+    const missing = missingIn(context, ["code"]);
+    if (missing.length > 0) return context.again({ problems: missing });
+    const code = valueOf(context, "code").replaceAll(" ", "");
+    const request = { id, totpId: setup.totpId, code };
+    try {
+      const caller = asUser(context, session.user);
+      await call(UserService.method.verifyTOTPRegistration, request, caller);
+    } catch (error) {
+      toProblems(error);
+      return context.again({ problems: [{ code: "TOTP_INVALID", field: "code" }] });
+    }
+    return done(context, session, { kind: "totp" });
+  }
 }
 
-function passkeyRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
+function passkeyRoute(parts: RouteParts, { whereDue, done }: Steps): Route {
   const { call, users } = parts;
 
-  async function showPasskey(context: PageContext): Promise<LoginAnswer> {
-    const { user } = await requireDue(context);
+  async function showPasskey(context: PageContext, { user }: LoginSession): Promise<LoginAnswer> {
     const { setup } = context.flow.data;
     if (setup?.kind !== "passkey") return context.go(paths.setup);
     const account = await users.account(context.at.instanceId, user.id);
@@ -168,26 +183,27 @@ function passkeyRoute(parts: RouteParts, { requireDue, done }: Steps): Route {
 
   return {
     path: paths.setupPasskey,
-    get: showPasskey,
-    async post(context) {
-      const session = await requireDue(context);
-      const { setup } = context.flow.data;
-      if (setup?.kind !== "passkey") return context.go(paths.setup);
-      const { id } = session.user;
-      const { webAuthNId } = setup;
-      const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
-      const verify = { publicKeyCredential, webAuthNName: usualName };
-      try {
-        const request = { id, webAuthNId, verify };
-        const caller = asUser(context, session.user);
-        await call(UserService.method.verifyWebAuthNRegistration, request, caller);
-      } catch (error) {
-        const problems = toProblems(error);
-        const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
-        const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-        return context.again({ problems: [{ code }] });
-      }
-      return done(context, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
-    },
+    get: (context) => whereDue(context, (session) => showPasskey(context, session)),
+    post: (context) => whereDue(context, (session) => create(context, session)),
   };
+
+  async function create(context: PageContext, session: LoginSession): Promise<LoginAnswer> {
+    const { setup } = context.flow.data;
+    if (setup?.kind !== "passkey") return context.go(paths.setup);
+    const { id } = session.user;
+    const { webAuthNId } = setup;
+    const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
+    const verify = { publicKeyCredential, webAuthNName: usualName };
+    try {
+      const request = { id, webAuthNId, verify };
+      const caller = asUser(context, session.user);
+      await call(UserService.method.verifyWebAuthNRegistration, request, caller);
+    } catch (error) {
+      const problems = toProblems(error);
+      const taken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
+      const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
+      return context.again({ problems: [{ code }] });
+    }
+    return done(context, session, { kind: "webauthn", webAuthNId, isUserVerified: false });
+  }
 }

@@ -13,7 +13,10 @@ export type PaletteTheme = "light" | "dark";
 export type Palette = {
   ground: Colour;
   onGround: Colour;
+  /** As the owner wrote it. */
   brand: Colour;
+  /** Around what is filled with the brand: it stands out from a surface also where the brand does not. */
+  brandEdge: Colour;
   onBrand: Colour;
   /** The brand as a colour of text on a surface, sunken or not. */
   accent: Colour;
@@ -30,16 +33,22 @@ const bases: Record<PaletteTheme, Base> = {
 /** The surfaces on which forms stand; the style sheet has the same. */
 export const surfaceOf = (theme: PaletteTheme): Colour => bases[theme].surface;
 
-/** Buttons keep 3:1 to the surface they stand on, and accents 4.5:1: a brand that does not is mixed until it does. */
+/**
+ * The brand of an owner stays as it is, with black or white on it, whichever is read better. Edges keep 3:1 to the surface that they stand
+ * on, and accents 4.5:1: a brand that does not is mixed until it does. Where an owner gives none, ours is mixed for each theme.
+ */
 export function paletteOf(branding: Colours, theme: PaletteTheme): Palette {
   const { surface, sunken, edge } = bases[theme];
-  const primary = parseColour(branding.primaryColor) ?? pine;
+  const own = parseColour(branding.primaryColor);
+  const primary = own ?? pine;
   const ground = groundOf(branding, theme);
-  const brand = apart(primary, surface, 3, edge);
+  const brandEdge = apart(primary, surface, 3, edge);
+  const brand = own ?? brandEdge;
   return {
     ground,
     onGround: readableOn(ground),
     brand,
+    brandEdge,
     onBrand: readableOn(brand),
     accent: apart(primary, sunken, 4.6, edge),
   };

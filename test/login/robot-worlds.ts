@@ -1,0 +1,93 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
+import { loginPages } from "../support/login-pages.ts";
+import type { MadeClient, OidcPeer } from "../support/oidc.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
+import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
+import type { Shown } from "../support/user-agent.ts";
+import type { Played, RobotWorld } from "./robot.ts";
+
+const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.test`;
+
+/** What a person has to prove themselves by, and what the settings say; each is one world of the robot. */
+export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, RobotWorld> {
+  const { codeSentTo } = loginPages(peer, client);
+
+  /**
+   * @param addresses where mails reach them
+   * @param codeAt the code that a page asks for, where it is none that was sent
+   */
+  const played = (
+    loginName: string,
+    addresses: string[] = [],
+    codeAt: (page: Shown) => string = () => "",
+  ): Played => ({
+    values: {
+      login_name: () => loginName,
+      password: () => password,
+      // What was forgotten is remembered; what must be changed is another one.
+      new_password: ({ url }) =>
+        url.pathname === "/ui/login/password/change" ? "another horse battery staple" : password,
+      given_name: () => "Ada",
+      family_name: () => "King",
+      email() {
+        const address = freshAddress();
+        addresses.push(address);
+        return address;
+      },
+      code: (page) => codeAt(page) || codeSentTo(addresses),
+    },
+  });
+
+  async function withTotp(isWithMore: boolean): Promise<Played> {
+    const address = freshAddress();
+    const contact = { email: { address, is_verified: true } };
+    const { id, loginName, next } = await personWithTotp(peer, { contact });
+    const { recovery_codes } = bodyOf(await peer.post(`/users/${id}/recovery_codes`));
+    if (isWithMore)
+      bodyOf(await peer.post(`/users/${id}/otp_email`, { address, is_verified: true }));
+    const codes: Record<string, () => string> = {
+      "/ui/login/mfa/totp": next,
+      "/ui/login/mfa/recovery": () => recovery_codes?.[0] ?? "",
+    };
+    return played(loginName, [address], ({ url }) => codes[url.pathname]?.() ?? "");
+  }
+
+  /** The code of the app that a page sets up. */
+  function codeOfSetup({ html }: Shown): string {
+    const secret = [...html.matchAll(/<span>([A-Z2-7]{1,4})<\/span>/g)].map(([, part]) => part);
+    return secret.length === 0 ? "" : codesOf(peer, secret.join(""))();
+  }
+
+  const somebody = async (more: JsonObject = {}) =>
+    played((await addPersonNamed(peer, more)).loginName);
+  async function unproven() {
+    const address = freshAddress();
+    const person = await addPersonNamed(peer, { contact: { email: { address } } });
+    return played(person.loginName, [address]);
+  }
+  const worldOf = (
+    person: RobotWorld["person"],
+    more: Record<string, string> = {},
+  ): RobotWorld => ({
+    issuer: peer.issuer,
+    from: authorizeUrl(peer, client, more),
+    person,
+    // Budgets of messages fill up within an hour.
+    rest: () => peer.pass(3_600_000),
+  });
+  const changing = { password: { password, change_required: true } };
+  return new Map([
+    ["a password", worldOf(() => somebody())],
+    ["an address that was never proven", worldOf(unproven)],
+    ["a password that must be changed", worldOf(() => somebody({ authenticators: changing }))],
+    ["an authenticator app and recovery codes", worldOf(() => withTotp(false))],
+    ["an app, codes by mail and recovery codes", worldOf(() => withTotp(true))],
+    [
+      "no second factor, where one is demanded",
+      worldOf(async () => played(await personWhoMustSetUp(peer), [], codeOfSetup)),
+    ],
+    ["no account", worldOf(() => somebody(), { prompt: "create" })],
+    ["no app that waits", { ...worldOf(() => somebody()), from: `${peer.issuer}/ui/login` }],
+  ]);
+}

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { stateOf } from "../support/pages-seen.ts";
+import { type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
+
+/** Somebody whom the robot plays: what they type into fields, by name. */
+export type Played = {
+  values: Readonly<Record<string, (page: Shown) => string | Promise<string>>>;
+};
+
+export type RobotWorld = {
+  issuer: string;
+  /** Where a log-in begins. */
+  from: string;
+  /** Somebody new, of whom nothing was used up. */
+  person(): Promise<Played>;
+  /** Before each walk: budgets fill up. */
+  rest(): void;
+};
+
+/** A link, or a button with what is in its form; `isFilled` for one that is pressed after its fields were filled in. */
+type Action =
+  | { kind: "link"; href: string; label: string }
+  | {
+      kind: "button";
+      label: string;
+      action: string;
+      fields: Readonly<Record<string, string>>;
+      inputs: readonly string[];
+      isFilled: boolean;
+    };
+
+type State = { key: string; path: string; walk: readonly number[]; actions: readonly Action[] };
+
+export type Explored = {
+  /** How many states of pages, and how many links and buttons of them were tried. */
+  states: number;
+  tried: number;
+  /** States from which no end was found: their paths, with their links and buttons. */
+  stuck: readonly string[];
+};
+
+const end = "end";
+const largestPage = 30 * 1024;
+
+/**
+ * Clicks every link and button of every state of the pages that a log-in leads to, each as it comes to a new person in a new browser,
+ * until all are tried or so many were. An end is the app, or the page that tells that somebody is signed in or out.
+ *
+ * @throws AssertionError for a page of 5xx, one that is too large, one without a way on, a form that is answered with a page, a link that
+ *   leads to its own page, and for redirects that do not end
+ */
+export async function explore(world: RobotWorld, most: number): Promise<Explored> {
+  const states = new Map<string, State>();
+  const edges = new Map<string, Set<string>>();
+  const queue: { state: State; at: number }[] = [];
+  let tried = 0;
+
+  function enter(shown: Shown, walk: readonly number[]): string {
+    if (isEnd(shown)) return end;
+    check(shown);
+    const key = `${shown.url.pathname}\n${stateOf(shown.html)}`;
+    if (!states.has(key)) {
+      const state = { key, path: shown.url.pathname, walk, actions: actionsOf(shown, world) };
+      assert.ok(state.actions.length > 0, `no way on: ${shown.url} ${shown.html}`);
+      states.set(key, state);
+      // The first of a page is what it is for.
+      for (const at of [...state.actions.keys()].toReversed()) queue.push({ state, at });
+    }
+    return key;
+  }
+
+  async function walkTo(
+    walk: readonly number[],
+  ): Promise<{ agent: UserAgent; shown: Shown; person: Played }> {
+    world.rest();
+    const person = await world.person();
+    const agent = userAgent(world.issuer);
+    let shown = await agent.open(world.from);
+    for (const at of walk) {
+      const next = actionsOf(shown, world)[at];
+      if (next === undefined) break;
+      shown = await act(agent, person, next, world);
+    }
+    return { agent, shown, person };
+  }
+
+  enter((await walkTo([])).shown, []);
+  // Where not all are tried, deep pages come first.
+  const take = () => (Number.isFinite(most) ? queue.pop() : queue.shift());
+  for (let next = take(); next !== undefined; next = take()) {
+    const { state, at } = next;
+    const { agent, shown, person } = await walkTo(state.walk);
+    if (isEnd(shown) || shown.url.pathname !== state.path) continue;
+    const action = actionsOf(shown, world)[at];
+    if (action === undefined) continue;
+    tried += 1;
+    const to = enter(await act(agent, person, action, world), [...state.walk, at]);
+    const isLoop = action.kind === "link" && to === state.key;
+    assert.ok(!isLoop, `a link that leads to its own page: ${action.label}, ${state.path}`);
+    edges.set(state.key, (edges.get(state.key) ?? new Set<string>()).add(to));
+    if (tried >= most) break;
+  }
+  return { states: states.size, tried, stuck: queue.length > 0 ? [] : stuckOf(states, edges) };
+}
+
+/** The states from which no edge leads to the end, over however many others. */
+function stuckOf(
+  states: ReadonlyMap<string, State>,
+  edges: ReadonlyMap<string, Set<string>>,
+): string[] {
+  const leading = new Set([end]);
+  for (let before = 0; before !== leading.size; ) {
+    before = leading.size;
+    for (const [from, to] of edges) if ([...to].some((key) => leading.has(key))) leading.add(from);
+  }
+  return [...states.values()]
+    .filter(({ key }) => !leading.has(key))
+    .map(({ path, actions }) => `${path}: ${actions.map(({ label }) => label).join(", ")}`);
+}
+
+const isEnd = ({ left, url }: Shown): boolean =>
+  left !== undefined || ["/ui/login/signedin", "/ui/login/logout/done"].includes(url.pathname);
+
+function check({ status, html, url }: Shown): void {
+  assert.ok(status < 500, `${status}: ${url} ${html}`);
+  assert.ok(Buffer.byteLength(html) <= largestPage, `${url} has ${Buffer.byteLength(html)} bytes`);
+}
+
+async function act(
+  agent: UserAgent,
+  person: Played,
+  action: Action,
+  { issuer }: RobotWorld,
+): Promise<Shown> {
+  if (action.kind === "link") return agent.open(action.href);
+  const { fields, inputs, isFilled } = action;
+  const page = agent.last;
+  const body = new URLSearchParams(fields);
+  for (const name of inputs) {
+    body.set(name, isFilled ? ((await person.values[name]?.(page)) ?? "") : "");
+  }
+  const headers = { origin: issuer, "sec-fetch-site": "same-origin" };
+  const shown = await agent.open(action.action, { method: "POST", body, headers });
+  // A page that answers a form stands at the address that the form was sent to, which holds no flow.
+  const isRedirected = shown.left !== undefined || shown.status >= 400 || shown.url.search !== "";
+  assert.ok(
+    isRedirected || isEnd(shown),
+    `answered with a page: ${action.action}, ${action.label}`,
+  );
+  return shown;
+}
+
+function actionsOf({ html, url }: Shown, { issuer }: RobotWorld): Action[] {
+  const links = [...html.matchAll(/<a ([^>]*)>([\s\S]*?)<\/a>/g)].flatMap(
+    ([, tag = "", text = ""]) => {
+      const href = new URL(unescape(/href="([^"]*)"/.exec(tag)?.[1] ?? ""), url);
+      const isOther =
+        /hreflang=|class="skip"/.test(tag) || href.origin !== issuer || href.searchParams.has("as");
+      return isOther ? [] : [{ kind: "link" as const, href: href.href, label: textOf(text) }];
+    },
+  );
+  const forms = [...html.matchAll(/<form ([^>]*)>([\s\S]*?)<\/form>/g)]
+    .filter(([, tag = ""]) => !tag.includes("data-passkey"))
+    .flatMap(([, tag = "", content = ""]) =>
+      buttonsOf(unescape(/action="([^"]*)"/.exec(tag)?.[1] ?? ""), content),
+    );
+  return [...forms, ...links];
+}
+
+function buttonsOf(action: string, content: string): Action[] {
+  const valueIn = (tag: string, name: string) =>
+    unescape(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "");
+  const all = [...content.matchAll(/<input[^>]*>/g)]
+    .map(([tag]) => tag)
+    .filter((tag) => tag.includes(" name="));
+  const isFixed = (tag: string) =>
+    /type="hidden"/.test(tag) || (/type="radio"/.test(tag) && / checked/.test(tag));
+  const fixed = all
+    .filter(isFixed)
+    .map((tag) => [valueIn(tag, "name"), valueIn(tag, "value")] as const);
+  const inputs = all
+    .filter((tag) => !/type="(?:hidden|radio)"/.test(tag))
+    .map((tag) => valueIn(tag, "name"));
+  return [...content.matchAll(/<button ([^>]*type="submit"[^>]*)>([\s\S]*?)<\/button>/g)].flatMap(
+    ([, tag = "", text = ""]) => {
+      const own = valueIn(` ${tag}`, "name");
+      const fields = {
+        ...Object.fromEntries(fixed),
+        ...(own === "" ? {} : { [own]: valueIn(` ${tag}`, "value") }),
+      };
+      const press = { kind: "button", label: textOf(text), action, fields, inputs } as const;
+      return inputs.length === 0
+        ? [{ ...press, isFilled: true }]
+        : [true, false].map((isFilled) => ({ ...press, isFilled }));
+    },
+  );
+}
+
+const textOf = (markup: string): string => markup.replaceAll(/<[^>]*>/g, " ").trim();
+
+const unescape = (text: string): string =>
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
