@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { inspect } from "node:util";
 import { type Config, type ConfigInput, loadConfig } from "../../src/app/config.ts";
 import { DomainError } from "../../src/errors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "idsvc-config-"));
-after(() => rmSync(folder, { recursive: true }));
+// Several specs of one process may use it.
+process.once("exit", () => rmSync(folder, { recursive: true }));
 let files = 0;
 
 /** The path of a new file with this content, gone after the tests. */

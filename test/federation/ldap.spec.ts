@@ -5,7 +5,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Directory, startDirectory } from "../support/directory.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
 import { bodyOf } from "../support/peer.ts";
-import { errorOf, type Shown } from "../support/user-agent.ts";
+import { errorOf, type Shown, type UserAgent } from "../support/user-agent.ts";
 import { type ProviderWorld, startProviderWorld } from "../login/provider-world.ts";
 
 const password = "Mona's secret";
@@ -62,19 +62,27 @@ after(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-async function logIn(login_name: string, tried: string, idp = open): Promise<Shown> {
+async function begunLogIn(login_name: string, tried: string, idp = open): Promise<UserAgent> {
   const agent = await world.begin();
   const flow = agent.last.url.searchParams.get("flow") ?? "";
   const page = await agent.open(`/ui/login/idp?${new URLSearchParams({ flow, idp })}`);
-  if (pathOf(page) !== "/ui/login/idp/password") return page;
-  return agent.submit({ login_name, password: tried });
+  if (pathOf(page) === "/ui/login/idp/password") {
+    await agent.submit({ login_name, password: tried });
+  }
+  return agent;
 }
 
-async function refused(act: () => Promise<Shown>): Promise<void> {
+const logIn = async (loginName: string, tried: string, idp = open): Promise<Shown> =>
+  (await begunLogIn(loginName, tried, idp)).last;
+
+async function refused(
+  act: () => Promise<Shown>,
+  told = "Login name or password is wrong",
+): Promise<void> {
   const counts = [await world.userCount(), await world.sessionCount()];
   const shown = await act();
   assert.equal(pathOf(shown), "/ui/login/idp/password");
-  assert.match(shown.html, /Login name or password is wrong/);
+  assert.ok(shown.html.includes(told), shown.html);
   assert.deepEqual([await world.userCount(), await world.sessionCount()], counts);
 }
 
@@ -82,7 +90,10 @@ describe("a provider that is a directory", () => {
   it("asks for name and password on a page of ours, and logs its users in", async () => {
     const shown = await logIn("mona", password);
     assert.equal(pathOf(shown), "/ui/login/verify");
-    codeIn(await logIn("MONA", password));
+    // Nobody has proven the address yet: that may be put off.
+    const again = await begunLogIn("MONA", password);
+    assert.equal(pathOf(again.last), "/ui/login/verify");
+    codeIn(await again.submit({ skip: "true" }));
     const [last] = (await world.peer.events("user.human.externalidp.added")).slice(-1);
     const { user } = bodyOf(await world.peer.get(`/users/${last?.aggregateId}`)).user;
     assert.equal(user.username, "mona");
@@ -95,13 +106,17 @@ describe("a provider that is a directory", () => {
   it("lets nobody in by a wrong, empty or foreign password, nor by a name that nobody has", async () => {
     for (const [name, tried] of [
       ["mona", "wrong"],
-      ["mona", ""],
       ["nobody", password],
-      ["", password],
       ["mona", `${password}\0`],
       [directory.bindDn, directory.bindPassword],
     ] as const) {
       await refused(() => logIn(name, tried));
+    }
+    for (const [name, tried] of [
+      ["mona", ""],
+      ["", password],
+    ] as const) {
+      await refused(() => logIn(name, tried), "Please fill in this field.");
     }
   });
 
