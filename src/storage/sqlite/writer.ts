@@ -120,8 +120,10 @@ export function writeByFlush(
   let isSlow = quickMs === 0;
   function look(outcome: Outcome): Outcome {
     if (outcome.kind !== "committed") return outcome;
-    averageMs += share * (outcome.flushMs - averageMs);
-    isSlow = averageMs > (isSlow ? quickMs / 2 : quickMs);
+    // A single slow one among quick ones says little of the next.
+    const flushMs = Math.min(outcome.flushMs, 2 * quickMs);
+    averageMs += share * (flushMs - averageMs);
+    isSlow = quickMs === 0 || averageMs > (isSlow ? quickMs / 2 : quickMs);
     return outcome;
   }
   return {
