@@ -1,6 +1,6 @@
 // Run: alone
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -96,6 +96,29 @@ describe("opening an SQLite file", () => {
       ids.filter((id) => id !== "b"),
       ["a"],
     );
+  });
+  it("goes on without the thread that it writes by while flushes are slow, where none can be started", async () => {
+    await using place = await filePlace();
+    let broken = 0;
+    const onBroken = () => void (broken += 1);
+    const options = { path: place.path, schema, onBroken, serves: true, quickFlushMs: 1e-6 };
+    await using db = openSqlite(options);
+    await db.migrate();
+    const before = process.cwd();
+    const gone = mkdtempSync(join(tmpdir(), "idsvc-gone-"));
+    process.chdir(gone);
+    rmSync(gone, { recursive: true });
+    try {
+      // No thread starts where the working directory is gone.
+      for (const id of ["a", "b", "c"]) {
+        await db.commit(unit({ events: [happened(id, 1n)] }));
+        await delay(200);
+      }
+    } finally {
+      process.chdir(before);
+    }
+    assert.equal(broken, 0);
+    assert.equal((await logOf(db)).length, 3);
   });
   it("refuses a file of a newer format before it writes anything (F07)", async () => {
     await using place = await filePlace();

@@ -4,7 +4,7 @@ import Sqlite from "better-sqlite3";
 import { type Applier, createApplier, type Outcome } from "./apply.ts";
 import { toSend } from "./errors.ts";
 import { configure } from "./open.ts";
-import { ready, type ToWriter } from "./writer-messages.ts";
+import { ready, type ToWriter, withErrors } from "./writer-messages.ts";
 
 const port = parentPort;
 const { path } = workerData as { path: string };
@@ -41,22 +41,8 @@ function answer(message: ToWriter): Outcome {
   }
 }
 
-/** Errors lose their class and code on the way between threads. */
-function sendable(outcome: Outcome): Outcome {
-  if (outcome.kind === "failed" || outcome.kind === "unknown") {
-    return { kind: outcome.kind, error: toSend(outcome.error) };
-  }
-  if (outcome.kind === "busy") return outcome;
-  for (const result of outcome.results) {
-    if (typeof result !== "bigint" && result.error !== undefined) {
-      result.error = toSend(result.error);
-    }
-  }
-  return outcome;
-}
-
 port.on("message", (message: ToWriter) => {
-  port.postMessage(sendable(answer(message)));
+  port.postMessage(withErrors(answer(message), toSend));
   if (message.kind === "close") port.close();
 });
 port.postMessage(ready);

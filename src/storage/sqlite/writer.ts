@@ -5,7 +5,7 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { Applier, Outcome } from "./apply.ts";
 import type { CompiledUnit } from "./compile.ts";
 import { received, type SentError } from "./errors.ts";
-import { ready, type ToWriter } from "./writer-messages.ts";
+import { ready, type ToWriter, withErrors } from "./writer-messages.ts";
 
 const script = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
 
@@ -39,7 +39,7 @@ export function writeHere(connection: Sqlite.Database, applier: Applier) {
  * Writes by a thread of its own, so that a flush of the disk holds up nobody but those who wait for it.
  *
  * @param texts the text of each statement, at its number; it only grows
- * @param lost called when the thread has ended though nobody closed it
+ * @param lost called when the thread has ended though nobody closed it; not where it could not even start, with nothing to do
  */
 export function writeInThread(
   path: string,
@@ -62,13 +62,14 @@ export function writeInThread(
   }
   worker.on("message", (outcome: Outcome | typeof ready) => {
     if (outcome === ready) isReady = true;
-    else answered(revived(outcome));
+    else answered(withErrors(outcome, (error) => received(error as SentError)));
   });
   // What was under way may be on disk or not.
   const end = (error: Error): void => {
     ended ??= error;
+    const isLost = !isClosing && (isReady || waiting.length > 0);
     while (waiting.length > 0) answered({ kind: "unknown", error });
-    if (!isClosing) lost(error);
+    if (isLost) lost(error);
   };
   worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
   worker.on("exit", (code) => end(new Error(`the thread that writes ended with ${code}`)));
@@ -143,17 +144,4 @@ function isLarge(units: readonly CompiledUnit[]): boolean {
   let steps = 0;
   for (const each of units) steps += each.steps.length;
   return steps > manySteps;
-}
-
-function revived(outcome: Outcome): Outcome {
-  if (outcome.kind === "failed" || outcome.kind === "unknown") {
-    outcome.error = received(outcome.error as SentError);
-  } else if (outcome.kind === "committed") {
-    for (const result of outcome.results) {
-      if (typeof result !== "bigint" && result.error !== undefined) {
-        result.error = received(result.error as SentError);
-      }
-    }
-  }
-  return outcome;
 }
