@@ -135,7 +135,7 @@ export function writeByFlush(
       if (!thread.isReady() && quickMs > 0) return look(here.commit(units));
       return thread.commit(units).then(look);
     },
-    emptyLog: () => (thread ?? here).emptyLog(),
+    emptyLog: () => (thread?.isReady() === true ? thread : here).emptyLog(),
     close: () => thread?.close(),
   };
 }
