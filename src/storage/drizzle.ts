@@ -39,6 +39,10 @@ export const {
 export const pgCore: typeof PgCore = loadDrizzle("drizzle-orm/pg-core");
 export const sqliteCore: typeof SqliteCore = loadDrizzle("drizzle-orm/sqlite-core");
 
+/** Whether values of a column are stored as they are given, so that `mapToDriverValue` need not be asked. */
+export const isStoredAsGiven = ({ mapToDriverValue }: Pick<Orm.Column, "mapToDriverValue">) =>
+  mapToDriverValue === orm.Column.prototype.mapToDriverValue;
+
 /** How many parameters a condition sends to the database; those of queries inside it are not counted. */
 export function parametersOf(condition: unknown): number {
   if (Array.isArray(condition)) {

@@ -1,4 +1,4 @@
-import type { Awaitable } from "../../awaitable.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -32,10 +32,17 @@ export function cachedActions<P>(
   db: Database,
   compile: (stored: StoredActions) => P,
 ): (instanceId: string) => Awaitable<P> {
-  const read = cachedRead(db, [executions, targets.table], async (instanceId) =>
+  // Most instances have no executions: a change of targets says nothing about those.
+  const ofNone = cachedRead(db, [executions], async (instanceId) =>
+    (await executionsOf(db, instanceId)).length === 0
+      ? compile({ executions: [], targets: new Map() })
+      : undefined,
+  );
+  const ofSome = cachedRead(db, [executions, targets.table], async (instanceId) =>
     compile(await storedActions(db, instanceId)),
   );
-  return (instanceId) => read(instanceId, "");
+  return (instanceId) =>
+    whenKnown(ofNone(instanceId, ""), (made) => made ?? ofSome(instanceId, ""));
 }
 
 export type TargetOf = (instanceId: string, id: string) => Promise<StoredTarget | undefined>;
@@ -56,17 +63,17 @@ const toStored = ({ id, url, kind, ...row }: KeptRow): StoredTarget => ({
   kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response",
 });
 
-async function storedActions(db: Database, instanceId: string): Promise<StoredActions> {
+async function executionsOf(db: Database, instanceId: string): Promise<StoredExecution[]> {
   const e = db.table(executions);
-  const found = await db.read
-    .select({
-      id: e.id,
-      targets: e.targets,
-      includes: e.includes,
-      creationSequence: e.creationSequence,
-    })
+  const { id, targets: listed, includes, creationSequence } = e;
+  return db.read
+    .select({ id, targets: listed, includes, creationSequence })
     .from(e)
     .where(eq(e.instanceId, instanceId));
+}
+
+async function storedActions(db: Database, instanceId: string): Promise<StoredActions> {
+  const found = await executionsOf(db, instanceId);
   if (found.length === 0) return { executions: [], targets: new Map() };
   const l = db.table(executionTargets);
   const listed = db.read.select({ id: l.targetId }).from(l).where(eq(l.instanceId, instanceId));

@@ -143,19 +143,21 @@ function preparedSteps(connection: Sqlite.Database, texts: readonly string[]) {
     return (statements[number] = statement);
   }
   return {
-    run({ statement: number, values, pending, expected }: Step, firstSequence: bigint): boolean {
-      const statement = statements[number] ?? prepared(number);
+    run({ statement: at, values, pending, expected }: Step, firstSequence: bigint): boolean {
+      const statement = statements[at] ?? prepared(at);
       if (expected !== undefined) return Number(statement.get(values)) === expected;
-      statement.run(pending === undefined ? values : numbered(values, pending, firstSequence));
+      if (pending !== undefined) putSequences(values, pending, firstSequence);
+      statement.run(values);
       return true;
     },
   };
 }
 
-function numbered(values: readonly unknown[], pending: readonly number[], firstSequence: bigint) {
-  const all = [...values];
-  for (const at of pending) all[at] = firstSequence + BigInt(Number(all[at]));
-  return all;
+/** Puts the sequences into their places; a unit that is tried again gets others. */
+function putSequences(values: unknown[], pending: readonly number[], firstSequence: bigint): void {
+  for (let at = 0; at < pending.length; at += 2) {
+    values[pending[at] ?? 0] = firstSequence + BigInt(pending[at + 1] ?? 0);
+  }
 }
 
 /** What a transaction draws from the sequence of each instance: written once at its end, however many units there are. */

@@ -6,13 +6,15 @@ import {
   type Unit,
 } from "../database.ts";
 import { claims, events } from "../kernel-tables.ts";
+import { type Column, isStoredAsGiven } from "../drizzle.ts";
 import { insertRow, PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, columnName } from "../table.ts";
 
 /**
  * A statement, by its number, and what it is bound to: texts, numbers, bytes and null, so that it can be sent to a thread.
  *
- * @property pending which of the values are places among the sequences that the unit draws, counted from nought
+ * @property pending which of the values are sequences that the unit draws, each followed by its place among them, both counted from
+ * nought
  * @property expected what the statement must give; without it, it must change what it changes without meeting a row that is there
  */
 export type Step = {
@@ -40,7 +42,7 @@ export type Compiler = {
   change(change: RowChange, rename?: (table: string) => string): Step;
 };
 
-type Mappable = { mapToDriverValue(value: unknown): unknown };
+type Mappable = Pick<Column, "mapToDriverValue">;
 
 const quote = (name: string): string => `"${name}"`;
 const equals = (key: string): string => `${quote(columnName(key))} = ?`;
@@ -161,7 +163,8 @@ export function refusalAt(unit: Unit, step: number): Conflict | ClaimTaken {
 type Part = Record<string, unknown>;
 type Check = { op: "count"; table: AnyTable; where: Part };
 type Parts = { values?: Part; where?: Part; keep?: readonly string[] };
-type Binding = { key: string; column: Mappable; isList: boolean };
+/** `column` where a value is stored in another form than it is given in. */
+type Binding = { key: string; column: Mappable | undefined; isList: boolean };
 type Plan = {
   op: (RowChange | Check)["op"];
   name: string;
@@ -178,7 +181,8 @@ function bindingsOf(table: AnyTable, part: Part): Binding[] {
   return Object.keys(part).map((key) => {
     const column: Mappable | undefined = Reflect.get(table.sqlite, key);
     if (column === undefined) throw new Error(`table ${table.name} has no column ${key}`);
-    return { key, column, isList: Array.isArray(part[key]) };
+    const isList = Array.isArray(part[key]);
+    return { key, column: isStoredAsGiven(column) ? undefined : column, isList };
   });
 }
 
@@ -205,9 +209,10 @@ function bound({ values, where, statement }: Plan, row: Parts): Step {
 function bind(step: Step, { column, isList }: Binding, value: unknown): void {
   if (value === null || value === undefined) step.values.push(null);
   else if (value instanceof PendingSequence) {
-    (step.pending ??= []).push(step.values.length);
-    step.values.push(value.index);
-  } else step.values.push(isList ? JSON.stringify(value) : column.mapToDriverValue(value));
+    (step.pending ??= []).push(step.values.length, value.index);
+    step.values.push(null);
+  } else if (isList) step.values.push(JSON.stringify(value));
+  else step.values.push(column === undefined ? value : column.mapToDriverValue(value));
 }
 
 function statementText(row: RowChange | Check, table: string): string {
