@@ -12,27 +12,25 @@ export function checkTexts({ claims, events, changes }: Unit): void {
   for (const change of changes) if ("values" in change) checkValues(change.values);
 }
 
-/**
- * Refuses texts in a value, at any depth, that could not be stored.
- * @throws INVALID_ARGUMENT TEXT_NOT_STORABLE
- */
-export const requireStorable = (value: object): void => checkValues(value);
-
 function checkValues(values: object): void {
-  for (const key in values) check(Reflect.get(values, key));
+  for (const key in values) checkStorable(Reflect.get(values, key));
 }
 
-function check(value: unknown): void {
+/**
+ * Refuses a text that could not be stored, or a value with one at any depth.
+ * @throws INVALID_ARGUMENT TEXT_NOT_STORABLE
+ */
+export function checkStorable(value: unknown): void {
   if (typeof value === "string") {
     if (value.includes("\0") || !value.isWellFormed()) throw unstorableText();
     return;
   }
   if (value === null || typeof value !== "object") return;
   if (value instanceof Uint8Array || value instanceof Date) return;
-  if (Array.isArray(value)) return value.forEach(check);
+  if (Array.isArray(value)) return value.forEach(checkStorable);
   for (const key of Object.keys(value)) {
-    check(key);
-    check(Reflect.get(value, key));
+    checkStorable(key);
+    checkStorable(Reflect.get(value, key));
   }
 }
 

@@ -6,7 +6,7 @@ import type { Deps } from "../../projection/module.ts";
 import { type ClaimChange, ClaimTaken } from "../../storage/database.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
-import { requireStorable } from "../../storage/texts.ts";
+import { checkStorable } from "../../storage/texts.ts";
 import { createYielder } from "./yield.ts";
 import type { Kind, Made, ImportContext, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
@@ -169,7 +169,7 @@ async function begin(
     if (typeof kind === "string") throw unsupported(kind);
     const record = await readMessage(kind.type, received.json);
     // A text that no store takes would be refused at the commit, and all others with it.
-    requireStorable(record);
+    checkStorable(record);
     id = kind.idOf(record);
     const refs = kind.refs(record, received.orgId);
     return { received, id, refs, write: kind.begin(record, contextOf(received.orgId)) };

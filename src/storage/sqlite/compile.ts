@@ -9,6 +9,7 @@ import { claims, events } from "../kernel-tables.ts";
 import { type Column, isStoredAsGiven } from "../drizzle.ts";
 import { insertRow, PendingSequence, type RowChange } from "../row-change.ts";
 import { type AnyTable, columnName } from "../table.ts";
+import { checkStorable } from "../texts.ts";
 
 /**
  * A statement, by its number, and what it is bound to: texts, numbers, bytes and null, so that it can be sent to a thread.
@@ -37,6 +38,7 @@ export type CompiledUnit = {
 export type Compiler = {
   /** The text of each statement, at its number; it only ever grows. */
   readonly texts: readonly string[];
+  /** @throws INVALID_ARGUMENT TEXT_NOT_STORABLE */
   unit(unit: Unit): CompiledUnit;
   /** One change of rows whose sequences are known; `rename` directs a rebuild to its own tables. */
   change(change: RowChange, rename?: (table: string) => string): Step;
@@ -83,10 +85,12 @@ export function createCompiler(): Compiler {
     return plan;
   }
 
-  function change(row: RowChange | Check, rename?: (table: string) => string): Step {
-    const { name } = row.table;
-    return bound(planOf(row, rename === undefined ? name : rename(name)), row);
-  }
+  const change = (row: RowChange, rename?: (table: string) => string): Step =>
+    bound(planOf(row, rename === undefined ? row.table.name : rename(row.table.name)), row);
+
+  /** A change of what a caller sent, whose texts nobody has looked at. */
+  const checkedChange = (row: RowChange): Step =>
+    bound(planOf(row, row.table.name), row, checkStorable);
 
   function expectation(instanceId: string, expected: Expectation): Step {
     if (expected.kind === "stream") {
@@ -97,7 +101,8 @@ export function createCompiler(): Compiler {
       };
     }
     const { table, where, count } = expected;
-    const step = change({ op: "count", table, where });
+    const check = { op: "count", table, where } as const;
+    const step = bound(planOf(check, table.name), check);
     step.expected = count;
     return step;
   }
@@ -114,6 +119,7 @@ export function createCompiler(): Compiler {
     }
     if (op === "release") return;
     const values = [scope, kind, value, holderType, holderId];
+    values.forEach(checkStorable);
     steps.push({ statement: numberOf(takeClaim), values });
   }
 
@@ -127,9 +133,9 @@ export function createCompiler(): Compiler {
       for (const each of unit.claims) claim(each, steps);
       unit.events.forEach((event, index) => {
         const row = { instanceId, sequence: new PendingSequence(index), ...event };
-        steps.push(change(insertRow(events, row)));
+        steps.push(checkedChange(insertRow(events, row)));
       });
-      for (const each of unit.changes) steps.push(change(each));
+      for (const each of unit.changes) steps.push(checkedChange(each));
       const createdAt = unit.events[0]?.createdAt.getTime() ?? 0;
       return { instanceId, events: unit.events.length, createdAt, steps };
     },
@@ -198,10 +204,18 @@ function fits(bindings: readonly Binding[], part: Part): boolean {
   return at === bindings.length;
 }
 
-/** The values of a statement, then those of its conditions. */
-function bound({ values, where, statement }: Plan, row: Parts): Step {
+/** The values of a statement, at each of which `look` looks, then those of its conditions. */
+function bound(
+  { values, where, statement }: Plan,
+  row: Parts,
+  look?: (value: unknown) => void,
+): Step {
   const step: Step = { statement, values: [] };
-  for (const each of values) bind(step, each, row.values?.[each.key]);
+  for (const each of values) {
+    const value = row.values?.[each.key];
+    look?.(value);
+    bind(step, each, value);
+  }
   for (const each of where) bind(step, each, row.where?.[each.key]);
   return step;
 }

@@ -8,7 +8,6 @@ import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
-import { checkTexts } from "../texts.ts";
 import { createApplier, createBesideReader } from "./apply.ts";
 import { createCompiler } from "./compile.ts";
 import { isBusy, isDamage, isUnflushed } from "./errors.ts";
@@ -157,7 +156,6 @@ export function openSqlite(options: Options): MigratableDatabase {
     },
     async commit(unit) {
       if (closed || broken) throw broken ? cannotWrite() : storeClosed();
-      checkTexts(unit);
       return writes.commit(unit, compiler.unit(unit));
     },
     cacheVersion: cacheVersions.read,
