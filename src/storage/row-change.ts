@@ -72,7 +72,9 @@ export const deleteRows = <T extends Table>(table: T, where: RowPart<T>): RowCha
  * An update is joined to what made the row, or changed it, when it names the row by its whole key, leaves the key alone and
  * what cached reads go by, and nothing between them touches several rows of the table.
  */
-export function joined(changes: readonly RowChange[]): RowChange[] {
+export function joined(changes: RowChange[]): RowChange[] {
+  // Only an update is joined to something, and many units have none.
+  if (!changes.some(({ op }) => op === "update")) return changes;
   const result: RowChange[] = [];
   const indexes = new Map<Table, Map<string, number>>();
   for (const change of changes) {

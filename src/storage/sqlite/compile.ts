@@ -69,28 +69,30 @@ export function createCompiler(): Compiler {
   };
 
   const plans = new WeakMap<AnyTable, Plan[]>();
-  function planOf(row: RowChange | Check, name: string): Plan {
+  /** `look` looks at each value that is written. */
+  function step(row: RowChange | Check, name: string, look: Look): Step {
     const { table, op } = row;
     const { values = nothing, where = nothing, keep = none }: Parts = row;
     let ofTable = plans.get(table);
     if (ofTable === undefined) plans.set(table, (ofTable = []));
     for (const plan of ofTable) {
-      const isSame = plan.op === op && plan.name === name && isEqual(plan.keep, keep);
-      if (isSame && fits(plan.values, values) && fits(plan.where, where)) return plan;
+      if (plan.op !== op || plan.name !== name || !isEqual(plan.keep, keep)) continue;
+      const made: Step = { statement: plan.statement, values: [] };
+      if (bindAll(made, plan.values, values, look) && bindAll(made, plan.where, where, pass)) {
+        return made;
+      }
     }
     const statement = numberOf(statementText(row, name));
     const parts = { values: bindingsOf(table, values), where: bindingsOf(table, where) };
-    const plan: Plan = { op, name, keep, ...parts, statement };
-    ofTable.push(plan);
-    return plan;
+    ofTable.push({ op, name, keep, ...parts, statement });
+    return step(row, name, look);
   }
 
   const change = (row: RowChange, rename?: (table: string) => string): Step =>
-    bound(planOf(row, rename === undefined ? row.table.name : rename(row.table.name)), row);
+    step(row, rename === undefined ? row.table.name : rename(row.table.name), pass);
 
   /** A change of what a caller sent, whose texts nobody has looked at. */
-  const checkedChange = (row: RowChange): Step =>
-    bound(planOf(row, row.table.name), row, checkStorable);
+  const checkedChange = (row: RowChange): Step => step(row, row.table.name, checkStorable);
 
   function expectation(instanceId: string, expected: Expectation): Step {
     if (expected.kind === "stream") {
@@ -101,10 +103,7 @@ export function createCompiler(): Compiler {
       };
     }
     const { table, where, count } = expected;
-    const check = { op: "count", table, where } as const;
-    const step = bound(planOf(check, table.name), check);
-    step.expected = count;
-    return step;
+    return { ...step({ op: "count", table, where }, table.name, pass), expected: count };
   }
 
   function claim(each: ClaimChange, steps: Step[]): void {
@@ -195,29 +194,20 @@ function bindingsOf(table: AnyTable, part: Part): Binding[] {
 const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((each, at) => each === others[at]);
 
-function fits(bindings: readonly Binding[], part: Part): boolean {
+type Look = (value: unknown) => void;
+const pass: Look = () => {};
+
+/** Binds what a row has to a step; false, with the step half made, where the row has other columns than these. */
+function bindAll(step: Step, bindings: readonly Binding[], part: Part, look: Look): boolean {
   let at = 0;
   for (const key in part) {
     const binding = bindings[at++];
-    if (binding?.key !== key || binding.isList !== Array.isArray(part[key])) return false;
+    const value = part[key];
+    if (binding?.key !== key || binding.isList !== Array.isArray(value)) return false;
+    look(value);
+    bind(step, binding, value);
   }
   return at === bindings.length;
-}
-
-/** The values of a statement, at each of which `look` looks, then those of its conditions. */
-function bound(
-  { values, where, statement }: Plan,
-  row: Parts,
-  look?: (value: unknown) => void,
-): Step {
-  const step: Step = { statement, values: [] };
-  for (const each of values) {
-    const value = row.values?.[each.key];
-    look?.(value);
-    bind(step, each, value);
-  }
-  for (const each of where) bind(step, each, row.where?.[each.key]);
-  return step;
 }
 
 function bind(step: Step, { column, isList }: Binding, value: unknown): void {
