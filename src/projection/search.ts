@@ -26,8 +26,9 @@ import {
   type Position,
   sealCursor,
 } from "./cursor.ts";
+import { readsOf } from "./lengthy.ts";
 import { caseFold } from "../storage/case-fold.ts";
-import type { Database, Reader } from "../storage/database.ts";
+import type { Database, Reader, Reads } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
 import type { Row, Table } from "../storage/table.ts";
 
@@ -195,8 +196,14 @@ export async function search<T extends Table>(
   const list = JSON.stringify([table.name, order.name, page.asc, asked.cursors.list]);
   const cursors = { ...asked.cursors, list };
   const from = page.after === "" ? undefined : await openCursor(cursors, page.after);
-  const begun = and(where, from && (await fromPlace(db, t, { order, where, from, asc: page.asc })));
-  const isRare = asked.looksAtEach === true && (await matchesFew(db, t, begun));
+  // The beginning of a whole list is read from an index, and its length is known.
+  const isWhole = filters.length === 0 && page.offset === 0n && from === undefined;
+  const reads = isWhole ? db : await readsOf(db, table, { instanceId, ofInstance });
+  const begun = and(
+    where,
+    from && (await fromPlace(reads, t, { order, where, from, asc: page.asc })),
+  );
+  const isRare = asked.looksAtEach === true && (await matchesFew(reads, t, begun));
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;
@@ -220,7 +227,7 @@ export async function search<T extends Table>(
           .select({ total: sql<bigint>`${count()}` })
           .from(t)
           .where(where);
-  const [found, head, totals] = await db.snapshot((read) => [
+  const [found, head, totals] = await reads.snapshot((read) => [
     read
       .select()
       .from(t)
@@ -261,7 +268,7 @@ function positionOf(t: AnyPgTable, order: Column, row: object): Position {
 
 /** Keeps what follows the place that a cursor says. */
 async function fromPlace(
-  db: Database,
+  { read }: Reads,
   t: AnyPgTable,
   {
     order,
@@ -274,7 +281,7 @@ async function fromPlace(
   if (from.kind === "behind") return behind(order, id, isAscending, from.position);
   // Of those that begin alike, the one that was shown last. Where it is gone they are all shown once more.
   const alike = startsWith(order, from.beginning);
-  const rows = await db.read
+  const rows = await read
     .select({ value: order as PgColumn, id })
     .from(t)
     .where(and(where, alike))

@@ -93,19 +93,30 @@ export type StoreHealth = {
   risks: readonly string[];
 };
 
-/** The port to the database. Nothing above it knows the dialect. */
-export interface Database extends AsyncDisposable {
-  /** The drizzle table of this dialect. */
-  table<P extends Table["postgres"]>(table: Table<P>): P;
+/** Ways to read, each of which sees what was committed before it is asked. */
+export interface Reads {
   readonly read: Reader;
-  /** Whether the text of a column holds another, compared byte by byte. */
-  contains(column: Column, text: string): SQL;
-  /** Whether the JSON list of a column has this text as a member. */
-  hasMember(column: Column, text: string): SQL;
   /** Several queries that see one state of the store. */
   snapshot<const Q extends readonly PromiseLike<unknown>[]>(
     build: (read: Reader) => Q,
   ): Promise<Results<Q>>;
+}
+
+/** The port to the database. Nothing above it knows the dialect. */
+export interface Database extends Reads, AsyncDisposable {
+  /** The drizzle table of this dialect. */
+  table<P extends Table["postgres"]>(table: Table<P>): P;
+  /**
+   * Reads that may take long, such as those that look at each of many rows: they hold up nobody else. Others are quicker by `read`.
+   *
+   * @param source whose they are, such as an instance: where many wait, sources take turns
+   * @throws UNAVAILABLE SEARCHES_BUSY, SEARCH_TOO_LONG
+   */
+  lengthy(source: string): Reads;
+  /** Whether the text of a column holds another, compared byte by byte. */
+  contains(column: Column, text: string): SQL;
+  /** Whether the JSON list of a column has this text as a member. */
+  hasMember(column: Column, text: string): SQL;
   /**
    * Commits one unit; it is on disk when the promise resolves (C3). Units share a flush; a unit that fails
    * fails alone.

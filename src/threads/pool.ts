@@ -7,6 +7,8 @@ export type ThreadAnswer<R> = { result: R } | { error: string };
 export type PoolOptions = {
   /** The file that a thread runs: it answers each message with a `ThreadAnswer`, in order. */
   script: URL;
+  /** What the thread is given at its start. */
+  workerData?: unknown;
   threads: number;
   /** How many may wait for a thread; beyond it the source that has most waiting is refused. */
   mostWaiting: number;
@@ -55,7 +57,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
 
   function start(): [Worker, Thread<W, R>] {
     // Of the environment, which may hold keys, nothing is needed.
-    const worker = new Worker(options.script, { env: {} });
+    const worker = new Worker(options.script, { env: {}, workerData: options.workerData });
     const thread: Thread<W, R> = { tasks: [], timer: undefined };
     threads.set(worker, thread);
     worker.on("message", (answer: ThreadAnswer<R>) => {

@@ -91,7 +91,7 @@ export const rows: Record<string, Row> = {
   authz: { band: "kernel", mayImport: ["eventstore", "storage", ...words] },
   eventstore: { band: "kernel", mayImport: ["storage", "crypto", "telemetry", ...words] },
 
-  "storage/sqlite": { band: "ground", mayImport: ["storage", ...words] },
+  "storage/sqlite": { band: "ground", mayImport: ["storage", "threads", ...words] },
   "storage/postgres": { band: "ground", mayImport: ["storage", ...words] },
   storage: { band: "ground", mayImport: words },
   crypto: { band: "ground", mayImport: ["threads", ...words] },

@@ -1,5 +1,6 @@
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import { type CursorOf, openCursor, type Position, sealCursor } from "../../projection/cursor.ts";
+import { readsOfMany } from "../../projection/lengthy.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
   applicableLimit,
@@ -128,7 +129,10 @@ function pageReader(
     const after = page.after === "" ? undefined : await openCursor(cursors, page.after);
     const where = and(eq(t.instanceId, instanceId), await retained(instanceId), ...filters);
     const begun = and(where, after?.kind === "behind" ? behindIn(page, after.position) : undefined);
-    const [found, head, totals] = await db.snapshot((reader) => [
+    const ofInstance = eq(heads.instanceId, instanceId);
+    const [begin] = await db.read.select({ last: heads.last }).from(heads).where(ofInstance);
+    const reads = readsOfMany(db, Number(begin?.last ?? 0n), instanceId);
+    const [found, head, totals] = await reads.snapshot((reader) => [
       reader
         .select({ sequence: t.sequence, size: sizeOf(t) })
         .from(t)
@@ -136,7 +140,7 @@ function pageReader(
         .orderBy((page.asc ? asc : desc)(t.sequence))
         .limit(limit + 1)
         .offset(Number(page.offset < largestOffset ? page.offset : largestOffset)),
-      reader.select().from(heads).where(eq(heads.instanceId, instanceId)),
+      reader.select().from(heads).where(ofInstance),
       ...(page.skipTotal
         ? []
         : [

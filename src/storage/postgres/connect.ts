@@ -31,7 +31,7 @@ const keepAlive = {
   default_transaction_isolation: "read\\ committed",
 };
 
-export type ConnectionRole = "read" | "write" | "watch" | "admin";
+export type ConnectionRole = "read" | "lengthy" | "write" | "watch" | "admin";
 
 /** The settings of every connection: limits that hold on the server too, whatever becomes of this process. */
 export const connectionConfig = (url: string, role: ConnectionRole): pg.ClientConfig => ({

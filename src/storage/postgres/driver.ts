@@ -1,4 +1,4 @@
-import type { MigratableDatabase, StoreHealth } from "../database.ts";
+import type { MigratableDatabase, Reads, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
@@ -17,7 +17,7 @@ import { createShadow, readHeads } from "./shadow.ts";
 import { createWriter } from "./writer.ts";
 
 /** Connections of one process: reads and writes have their own, so that searches cannot starve writes. */
-const connections = { read: 8, write: 4 };
+const connections = { read: 8, lengthy: 2, write: 4 };
 
 /**
  * Opens a database of a PostgreSQL server, which several processes may share. Commits are flushed by the server
@@ -32,9 +32,15 @@ export async function openPostgres(options: {
   const { url, schema } = options;
   await checkServer(url);
   const reading = createPool(url, "read", connections.read, true);
+  // What takes long waits for its like, and never keeps a connection from what is quick.
+  const lengthy = createPool(url, "lengthy", connections.lengthy, true);
   const writing = createPool(url, "write", connections.write);
   const overtaken = createOvertaken(schema, reading);
-  const read = createReader(reading, overtaken);
+  const readsBy = (pool: typeof reading): Reads => ({
+    read: createReader(pool, overtaken),
+    snapshot: async (build) => (await readSnapshot(pool, build, overtaken)) as never,
+  });
+  const lengthyReads = readsBy(lengthy);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const processName = newProcessName();
@@ -58,15 +64,15 @@ export async function openPostgres(options: {
     await writer[Symbol.asyncDispose]();
     sweeper[Symbol.dispose]();
     await monitor?.[Symbol.asyncDispose]();
-    await Promise.all([reading.end(), writing.end()]);
+    await Promise.all([reading.end(), lengthy.end(), writing.end()]);
   }
 
   return {
     table: (table) => table.postgres,
-    read,
+    ...readsBy(reading),
+    lengthy: () => lengthyReads,
     contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
     hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
-    snapshot: async (build) => (await readSnapshot(reading, build, overtaken)) as never,
     commit: (unit) => writer.commit(unit),
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
     cacheVersion: (instanceId, dependencies) =>

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { storeClosed } from "../refusals.ts";
-import type { MigratableDatabase, Reader } from "../database.ts";
+import type { MigratableDatabase, Reader, Reads } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
@@ -18,6 +18,7 @@ import {
   storeError,
   cannotWrite,
 } from "./group-commit.ts";
+import { readInThreads } from "./lengthy.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { diskTrouble, open } from "./open.ts";
 import { takeServingLock } from "./serving-lock.ts";
@@ -126,6 +127,9 @@ export function openSqlite(options: Options): MigratableDatabase {
   const opening = telling(options.path, noticeDamage);
   const explain = (error: unknown): unknown => storeError(noticeDamage(error));
 
+  // A command is alone with what it asks.
+  const threads = lock === undefined ? undefined : readInThreads(options.path, explain);
+
   const writes = groupCommits({
     write: writer.commit,
     explain,
@@ -136,15 +140,8 @@ export function openSqlite(options: Options): MigratableDatabase {
     },
   });
 
-  const processName = newProcessName();
-  undone.move();
-
-  return {
-    table: (table) => table.sqlite,
+  const reads: Reads = {
     read: reader,
-    contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
-    hasMember: (column, text) =>
-      sql`exists (select 1 from json_each(${column}) where value = ${text})`,
     async snapshot(build) {
       const queries = build(reader) as unknown as readonly Query[];
       begin.run();
@@ -154,6 +151,17 @@ export function openSqlite(options: Options): MigratableDatabase {
         end.run();
       }
     },
+  };
+  const processName = newProcessName();
+  undone.move();
+
+  return {
+    table: (table) => table.sqlite,
+    contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+    hasMember: (column, text) =>
+      sql`exists (select 1 from json_each(${column}) where value = ${text})`,
+    ...reads,
+    lengthy: (source) => threads?.of(source) ?? reads,
     async commit(unit) {
       if (closed || broken) throw broken ? cannotWrite() : storeClosed();
       return writes.commit(unit, compiler.unit(unit));
@@ -204,6 +212,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     async [Symbol.asyncDispose]() {
       if (closed) return;
       closed = true;
+      await threads?.[Symbol.asyncDispose]();
       if (!broken) await writes.drain();
       ending.abort();
       writes.rejectAll(storeClosed());

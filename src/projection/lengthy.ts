@@ -1,0 +1,48 @@
+import type { Database, Reads } from "../storage/database.ts";
+import { and, eq, type SQL, sql } from "../storage/drizzle.ts";
+import { rowCounts } from "../storage/kernel-tables.ts";
+import type { Table } from "../storage/table.ts";
+
+/** To look at each of so many rows takes a few milliseconds. */
+const manyRows = 10_000;
+
+/**
+ * What reads that may look at each row of a table are asked by: where there are many, by what holds up nobody else.
+ *
+ * @param ofInstance keeps the rows of the instance; without it those of all instances are read
+ */
+export async function readsOf(
+  db: Database,
+  table: Table,
+  { instanceId, ofInstance }: { instanceId: string; ofInstance: SQL | undefined },
+): Promise<Reads> {
+  const rows =
+    ofInstance !== undefined && table.countedBy === "instanceId"
+      ? await counted(db, table, instanceId)
+      : await countedUpTo(db, table, ofInstance);
+  return readsOfMany(db, rows, instanceId);
+}
+
+/** What reads that may look at each of so many rows are asked by. */
+export const readsOfMany = (db: Database, rows: number, instanceId: string): Reads =>
+  rows < manyRows ? db : db.lengthy(instanceId);
+
+async function counted(db: Database, table: Table, instanceId: string): Promise<number> {
+  const counts = db.table(rowCounts);
+  const [found] = await db.read
+    .select({ rows: counts.rows })
+    .from(counts)
+    .where(and(eq(counts.tableName, table.name), eq(counts.counted, instanceId)));
+  return Number(found?.rows ?? 0);
+}
+
+/** No more than `manyRows`: these are walked in an index. */
+async function countedUpTo(db: Database, table: Table, where: SQL | undefined): Promise<number> {
+  const last = await db.read
+    .select({ one: sql`1` })
+    .from(db.table(table))
+    .where(where)
+    .limit(1)
+    .offset(manyRows - 1);
+  return last.length === 0 ? 0 : manyRows;
+}

@@ -1,0 +1,52 @@
+// A thread that reads: it answers each message, some queries that see one state of the store, with their rows.
+import { parentPort, workerData } from "node:worker_threads";
+import Sqlite from "better-sqlite3";
+import type { ThreadAnswer } from "../../threads/pool.ts";
+import { toSend } from "./errors.ts";
+import type { Asked, Told } from "./lengthy.ts";
+import { rememberStatements } from "./statements.ts";
+
+const port = parentPort;
+const { path } = workerData as { path: string };
+if (port === null) throw new Error("it runs as a thread");
+
+let opened: ReturnType<typeof open> | undefined;
+
+function open() {
+  const connection = new Sqlite(path, { readonly: true, fileMustExist: true });
+  // The connection that answers at once has the larger cache (open.ts).
+  connection.pragma("cache_size = -16384", { simple: true });
+  connection.pragma("temp_store = MEMORY", { simple: true });
+  return {
+    statement: rememberStatements(connection, (error) => error),
+    begin: connection.prepare("BEGIN"),
+    end: connection.prepare("END"),
+  };
+}
+
+function rowsOf(queries: readonly Asked[]): Told {
+  try {
+    opened ??= open();
+    const { statement, begin, end } = opened;
+    begin.run();
+    try {
+      return {
+        rows: queries.map(
+          ({ sql, params }) =>
+            statement(sql)
+              .raw()
+              .all(...params) as unknown[][],
+        ),
+      };
+    } finally {
+      end.run();
+    }
+  } catch (error) {
+    return { error: toSend(error) };
+  }
+}
+
+port.on("message", (queries: readonly Asked[]) => {
+  const answer: ThreadAnswer<Told> = { result: rowsOf(queries) };
+  port.postMessage(answer);
+});
