@@ -1,4 +1,4 @@
-import type { Database, Reads } from "../storage/database.ts";
+import type { Database, Snapshots } from "../storage/database.ts";
 import { type AnyPgTable, count, type PgColumn, type SQL, sql } from "../storage/drizzle.ts";
 import type { Table } from "../storage/table.ts";
 
@@ -39,16 +39,19 @@ export function candidateFilter(
 
 /** What is found out here only chooses the way: it may be otherwise a moment later. */
 export async function matchesFew(
-  { read }: Reads,
+  { snapshot }: Snapshots,
   t: AnyPgTable,
   where: SQL | undefined,
 ): Promise<boolean> {
-  const matches = read
-    .select({ one: sql`1`.as("one") })
-    .from(t)
-    .where(where)
-    .limit(fewMatches + 1)
-    .as("matches");
-  const [found] = await read.select({ total: count() }).from(matches);
+  const [[found]] = await snapshot((read) => [
+    read.select({ total: count() }).from(
+      read
+        .select({ one: sql`1`.as("one") })
+        .from(t)
+        .where(where)
+        .limit(fewMatches + 1)
+        .as("matches"),
+    ),
+  ]);
   return (found?.total ?? 0) <= fewMatches;
 }

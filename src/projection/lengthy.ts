@@ -1,4 +1,4 @@
-import type { Database, Reads } from "../storage/database.ts";
+import type { Database, Snapshots } from "../storage/database.ts";
 import { and, eq, type SQL, sql } from "../storage/drizzle.ts";
 import { rowCounts } from "../storage/kernel-tables.ts";
 import type { Table } from "../storage/table.ts";
@@ -15,7 +15,7 @@ export async function readsOf(
   db: Database,
   table: Table,
   { instanceId, ofInstance }: { instanceId: string; ofInstance: SQL | undefined },
-): Promise<Reads> {
+): Promise<Snapshots> {
   const rows =
     ofInstance !== undefined && table.countedBy === "instanceId"
       ? await counted(db, table, instanceId)
@@ -24,7 +24,7 @@ export async function readsOf(
 }
 
 /** What reads that may look at each of so many rows are asked by. */
-export const readsOfMany = (db: Database, rows: number, instanceId: string): Reads =>
+export const readsOfMany = (db: Database, rows: number, instanceId: string): Snapshots =>
   rows < manyRows ? db : db.lengthy(instanceId);
 
 async function counted(db: Database, table: Table, instanceId: string): Promise<number> {

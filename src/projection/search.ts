@@ -28,7 +28,7 @@ import {
 } from "./cursor.ts";
 import { readsOf } from "./lengthy.ts";
 import { caseFold } from "../storage/case-fold.ts";
-import type { Database, Reader, Reads } from "../storage/database.ts";
+import type { Database, Reader, Snapshots } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
 import type { Row, Table } from "../storage/table.ts";
 
@@ -268,7 +268,7 @@ function positionOf(t: AnyPgTable, order: Column, row: object): Position {
 
 /** Keeps what follows the place that a cursor says. */
 async function fromPlace(
-  { read }: Reads,
+  { snapshot }: Snapshots,
   t: AnyPgTable,
   {
     order,
@@ -281,11 +281,13 @@ async function fromPlace(
   if (from.kind === "behind") return behind(order, id, isAscending, from.position);
   // Of those that begin alike, the one that was shown last. Where it is gone they are all shown once more.
   const alike = startsWith(order, from.beginning);
-  const rows = await read
-    .select({ value: order as PgColumn, id })
-    .from(t)
-    .where(and(where, alike))
-    .limit(mostAlike);
+  const [rows] = await snapshot((read) => [
+    read
+      .select({ value: order as PgColumn, id })
+      .from(t)
+      .where(and(where, alike))
+      .limit(mostAlike),
+  ]);
   const found = (rows as Position[]).find((each) => digestOf(each) === from.digest);
   if (found !== undefined) return behind(order, id, isAscending, found);
   const position = { value: from.beginning, id: "" };

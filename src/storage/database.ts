@@ -93,26 +93,25 @@ export type StoreHealth = {
   risks: readonly string[];
 };
 
-/** Ways to read, each of which sees what was committed before it is asked. */
-export interface Reads {
-  readonly read: Reader;
-  /** Several queries that see one state of the store. */
+export interface Snapshots {
+  /** Several queries that see one state of the store, with all that was committed before they are asked. */
   snapshot<const Q extends readonly PromiseLike<unknown>[]>(
     build: (read: Reader) => Q,
   ): Promise<Results<Q>>;
 }
 
 /** The port to the database. Nothing above it knows the dialect. */
-export interface Database extends Reads, AsyncDisposable {
+export interface Database extends Snapshots, AsyncDisposable {
   /** The drizzle table of this dialect. */
   table<P extends Table["postgres"]>(table: Table<P>): P;
+  readonly read: Reader;
   /**
    * Reads that may take long, such as those that look at each of many rows: they hold up nobody else. Others are quicker by `read`.
    *
    * @param source whose they are, such as an instance: where many wait, sources take turns
-   * @throws UNAVAILABLE SEARCHES_BUSY, SEARCH_TOO_LONG
+   * @throws UNAVAILABLE SEARCHES_BUSY where too many wait
    */
-  lengthy(source: string): Reads;
+  lengthy(source: string): Snapshots;
   /** Whether the text of a column holds another, compared byte by byte. */
   contains(column: Column, text: string): SQL;
   /** Whether the JSON list of a column has this text as a member. */

@@ -54,6 +54,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
   // What a thread holds beside the task at work waits too.
   const room = Math.max(0, options.mostWaiting - options.threads * (mostHeld - 1));
   const waiting = createFairQueue<Task<W, R>>(room);
+  let isClosed = false;
 
   function start(): [Worker, Thread<W, R>] {
     // Of the environment, which may hold keys, nothing is needed.
@@ -80,6 +81,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
     if (thread === undefined) return;
     threads.delete(worker);
     clearTimeout(thread.timer);
+    if (isClosed) return thread.tasks.forEach(({ reject }) => reject(why));
     const [atWork, ...others] = thread.tasks;
     atWork?.reject(why);
     for (const task of others.toReversed()) waiting.putBack(task.source, [task]);
@@ -130,6 +132,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
         else waiting.add(source, task)?.reject(refusals.busy());
       }),
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       for (const { reject } of waiting.clear()) reject(refusals.failed("the pool is closed"));
       await Promise.all([...threads.keys()].map((worker) => worker.terminate()));
     },

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { asc, count, eq } from "../../src/storage/drizzle.ts";
 import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
 import { rowById } from "../../src/projection/ids.ts";
-import type { Database, Reads } from "../../src/storage/database.ts";
+import type { Database, Snapshots } from "../../src/storage/database.ts";
 import { cachedRead } from "../../src/storage/read-cache.ts";
 import { deleteRows, insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";
@@ -28,6 +28,7 @@ const someSecret = {
 
 /** Reads: literal texts, one state, and cache versions that say whether a cached read still holds. */
 export function readContract(fresh: () => Promise<Fresh>): void {
+  lengthyContract(fresh);
   describe("reading texts", () => {
     const bodies = ["50%", "500", "a_b", "a\\b", "axb", "Stra\u00dfe", "strasse", "\u{1F600}!"];
     const found = async ({ db }: Fresh, text: string): Promise<string[]> => {
@@ -95,97 +96,6 @@ export function readContract(fresh: () => Promise<Fresh>): void {
           expected,
         );
       });
-  });
-
-  for (const [what, readsOf] of [
-    ["a snapshot", (db) => db],
-    ["a snapshot that may take long", (db) => db.lengthy("one")],
-  ] as const satisfies [string, (db: Database) => Reads][])
-    describe(what, () => {
-      it("shows all its queries one state, while units are being committed", async () => {
-        await using store = await fresh();
-        const t = store.db.table(notes);
-        const heads = store.db.table(sequences);
-        const writes = Array.from({ length: 40 }, (_, at) =>
-          store.db.commit(
-            unit({ events: [happened(`n${at}`, 1n)], changes: [note(`n${at}`, "x")] }),
-          ),
-        );
-        for (let round = 0; round < 40; round++) {
-          const [rows, head] = await readsOf(store.db).snapshot((read) => [
-            read.select({ rows: count() }).from(t),
-            read.select({ last: heads.last }).from(heads),
-          ]);
-          assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
-          await writes[round];
-        }
-      });
-      it("shows all its queries one state, whenever a unit commits meanwhile", async () => {
-        await using store = await fresh();
-        const t = store.db.table(notes);
-        const heads = store.db.table(sequences);
-        let isOver = false;
-        const write = async () => {
-          for (let at = 0; at < 200; at++) {
-            const id = `n${at}`;
-            await store.db.commit(unit({ events: [happened(id, 1n)], changes: [note(id, "x")] }));
-          }
-          isOver = true;
-        };
-        const writing = write();
-        while (!isOver) {
-          const [rows, head] = await readsOf(store.db).snapshot((read) => [
-            read.select({ rows: count() }).from(t),
-            read.select({ last: heads.last }).from(heads),
-          ]);
-          assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
-          await nextTurn();
-        }
-        await writing;
-      });
-      it("shows what was acknowledged before it", async () => {
-        await using store = await fresh();
-        const t = store.db.table(notes);
-        for (let at = 0; at < 20; at++) {
-          await store.db.commit(unit({ changes: [note(`n${at}`, "x")] }));
-          const [rows] = await readsOf(store.db).snapshot((read) => [read.select().from(t)]);
-          assert.equal(rows.length, at + 1);
-        }
-      });
-    });
-
-  describe("a read that may take long", () => {
-    it("gives what others give, for values of every kind", async () => {
-      await using store = await fresh();
-      const sample = {
-        ...{ ...someSample, int64: 2n ** 53n - 1n, flag: false, data: { list: ["1e5", null] } },
-        ...{
-          at: new Date(1_700_000_000_123),
-          raw: new Uint8Array([0, 255]),
-          maybeText: "a\u{1F600}",
-        },
-        ...{ maybeData: [1], maybeAt: new Date(1), maybeRaw: new Uint8Array([1]) },
-      };
-      await store.db.commit(
-        unit({
-          changes: [insertRow(samples, sample), insertRow(samples, { ...someSample, id: "t" })],
-        }),
-      );
-      const t = store.db.table(samples);
-      const ask = ({ read }: Reads) => read.select().from(t).orderBy(asc(t.id));
-      const rows = await ask(store.db.lengthy("one"));
-      assert.deepEqual(rows.map(inPlainBytes), (await ask(store.db)).map(inPlainBytes));
-      assert.deepEqual(rows[0]?.data, sample.data);
-    });
-    it("sees what was acknowledged before it", async () => {
-      await using store = await fresh();
-      const t = store.db.table(notes);
-      for (let at = 0; at < 20; at++) {
-        await store.db.commit(unit({ changes: [note(`n${at}`, "x")] }));
-        const rows = await store.db.lengthy("one").read.select().from(t).where(eq(t.body, "x"));
-        assert.equal(rows.length, at + 1);
-      }
-    });
   });
 
   describe("a cached read", () => {
@@ -369,6 +279,103 @@ export function readContract(fresh: () => Promise<Fresh>): void {
         await write(other, "a", round);
         await nextTurn();
         assert.equal(isStill(store, before), false);
+      }
+    });
+  });
+}
+
+/** Reads of one state, by what is quick and by what holds up nobody. */
+function lengthyContract(fresh: () => Promise<Fresh>): void {
+  for (const [what, readsOf] of [
+    ["a snapshot", (db) => db],
+    ["a snapshot that may take long", (db) => db.lengthy("one")],
+  ] as const satisfies [string, (db: Database) => Snapshots][])
+    describe(what, () => {
+      it("shows all its queries one state, while units are being committed", async () => {
+        await using store = await fresh();
+        const t = store.db.table(notes);
+        const heads = store.db.table(sequences);
+        const writes = Array.from({ length: 40 }, (_, at) =>
+          store.db.commit(
+            unit({ events: [happened(`n${at}`, 1n)], changes: [note(`n${at}`, "x")] }),
+          ),
+        );
+        for (let round = 0; round < 40; round++) {
+          const [rows, head] = await readsOf(store.db).snapshot((read) => [
+            read.select({ rows: count() }).from(t),
+            read.select({ last: heads.last }).from(heads),
+          ]);
+          assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
+          await writes[round];
+        }
+      });
+      it("shows all its queries one state, whenever a unit commits meanwhile", async () => {
+        await using store = await fresh();
+        const t = store.db.table(notes);
+        const heads = store.db.table(sequences);
+        let isOver = false;
+        const write = async () => {
+          for (let at = 0; at < 200; at++) {
+            const id = `n${at}`;
+            await store.db.commit(unit({ events: [happened(id, 1n)], changes: [note(id, "x")] }));
+          }
+          isOver = true;
+        };
+        const writing = write();
+        while (!isOver) {
+          const [rows, head] = await readsOf(store.db).snapshot((read) => [
+            read.select({ rows: count() }).from(t),
+            read.select({ last: heads.last }).from(heads),
+          ]);
+          assert.equal(BigInt(rows[0]?.rows ?? 0), head[0]?.last ?? 0n);
+          await nextTurn();
+        }
+        await writing;
+      });
+      it("shows what was acknowledged before it", async () => {
+        await using store = await fresh();
+        const t = store.db.table(notes);
+        for (let at = 0; at < 20; at++) {
+          await store.db.commit(unit({ changes: [note(`n${at}`, "x")] }));
+          const [rows] = await readsOf(store.db).snapshot((read) => [read.select().from(t)]);
+          assert.equal(rows.length, at + 1);
+        }
+      });
+    });
+
+  describe("a read that may take long", () => {
+    it("gives what others give, for values of every kind", async () => {
+      await using store = await fresh();
+      const sample = {
+        ...{ ...someSample, int64: 2n ** 53n - 1n, flag: false, data: { list: ["1e5", null] } },
+        ...{
+          at: new Date(1_700_000_000_123),
+          raw: new Uint8Array([0, 255]),
+          maybeText: "a\u{1F600}",
+        },
+        ...{ maybeData: [1], maybeAt: new Date(1), maybeRaw: new Uint8Array([1]) },
+      };
+      await store.db.commit(
+        unit({
+          changes: [insertRow(samples, sample), insertRow(samples, { ...someSample, id: "t" })],
+        }),
+      );
+      const t = store.db.table(samples);
+      const ask = async ({ snapshot }: Snapshots) =>
+        (await snapshot((read) => [read.select().from(t).orderBy(asc(t.id))]))[0];
+      const rows = await ask(store.db.lengthy("one"));
+      assert.deepEqual(rows.map(inPlainBytes), (await ask(store.db)).map(inPlainBytes));
+      assert.deepEqual(rows[0]?.data, sample.data);
+    });
+    it("sees what was acknowledged before it", async () => {
+      await using store = await fresh();
+      const t = store.db.table(notes);
+      for (let at = 0; at < 20; at++) {
+        await store.db.commit(unit({ changes: [note(`n${at}`, "x")] }));
+        const [rows] = await store.db
+          .lengthy("one")
+          .snapshot((read) => [read.select().from(t).where(eq(t.body, "x"))]);
+        assert.equal(rows.length, at + 1);
       }
     });
   });

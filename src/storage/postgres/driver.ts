@@ -1,4 +1,4 @@
-import type { MigratableDatabase, Reads, StoreHealth } from "../database.ts";
+import type { MigratableDatabase, Snapshots, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
@@ -36,11 +36,10 @@ export async function openPostgres(options: {
   const lengthy = createPool(url, "lengthy", connections.lengthy, true);
   const writing = createPool(url, "write", connections.write);
   const overtaken = createOvertaken(schema, reading);
-  const readsBy = (pool: typeof reading): Reads => ({
-    read: createReader(pool, overtaken),
+  const snapshotsBy = (pool: typeof reading): Snapshots => ({
     snapshot: async (build) => (await readSnapshot(pool, build, overtaken)) as never,
   });
-  const lengthyReads = readsBy(lengthy);
+  const lengthySnapshots = snapshotsBy(lengthy);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const processName = newProcessName();
@@ -69,8 +68,9 @@ export async function openPostgres(options: {
 
   return {
     table: (table) => table.postgres,
-    ...readsBy(reading),
-    lengthy: () => lengthyReads,
+    read: createReader(reading, overtaken),
+    ...snapshotsBy(reading),
+    lengthy: () => lengthySnapshots,
     contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
     hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
     commit: (unit) => writer.commit(unit),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import { storeClosed } from "../refusals.ts";
-import type { MigratableDatabase, Reader, Reads } from "../database.ts";
+import type { MigratableDatabase, Reader, Snapshots } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
@@ -140,8 +140,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     },
   });
 
-  const reads: Reads = {
-    read: reader,
+  const snapshots: Snapshots = {
     async snapshot(build) {
       const queries = build(reader) as unknown as readonly Query[];
       begin.run();
@@ -157,11 +156,12 @@ export function openSqlite(options: Options): MigratableDatabase {
 
   return {
     table: (table) => table.sqlite,
+    read: reader,
     contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
     hasMember: (column, text) =>
       sql`exists (select 1 from json_each(${column}) where value = ${text})`,
-    ...reads,
-    lengthy: (source) => threads?.of(source) ?? reads,
+    ...snapshots,
+    lengthy: (source) => threads?.of(source) ?? snapshots,
     async commit(unit) {
       if (closed || broken) throw broken ? cannotWrite() : storeClosed();
       return writes.commit(unit, compiler.unit(unit));

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import type * as Proxy from "drizzle-orm/sqlite-proxy";
 import { internal, unavailable } from "../../errors.ts";
 import { createThreadPool } from "../../threads/pool.ts";
-import type { Reader, Reads } from "../database.ts";
+import type { Reader, Snapshots } from "../database.ts";
 import { loadDrizzle } from "../drizzle.ts";
 import { storeClosed } from "../refusals.ts";
 import { received, type SentError } from "./errors.ts";
@@ -15,17 +15,18 @@ export type Told = { rows: unknown[][][] } | { error: SentError };
 
 type LengthyReads = AsyncDisposable & {
   /** @param source whose reads they are: sources take turns */
-  of(source: string): Reads;
+  of(source: string): Snapshots;
 };
 
 const { drizzle }: typeof Proxy = loadDrizzle("drizzle-orm/sqlite-proxy");
 const script = new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url);
 
-// One core stays with the event loop. What looks at a million rows takes a second or two.
+// One core stays with the event loop. What looks at a million rows takes a second or two; SQLite's work is not broken off.
 const threads = Math.min(4, Math.max(1, availableParallelism() - 1));
 const mostWaiting = 32 * threads;
-const longestMs = 10_000;
 const retryAfterSeconds = 2;
+
+const alone = () => Promise.reject(new Error("queries of a snapshot are asked together"));
 
 /**
  * Reads by threads with connections of their own, so that whatever takes long holds up nobody else. Each sees what was
@@ -36,14 +37,10 @@ const retryAfterSeconds = 2;
 export function readInThreads(path: string, explain: (error: unknown) => unknown): LengthyReads {
   let isClosed = false;
   const pool = createThreadPool<readonly Asked[], Told>({
-    ...{ script, threads, mostWaiting, timeoutMs: longestMs, workerData: { path } },
+    ...{ script, threads, mostWaiting, workerData: { path } },
     refusals: {
       busy: () =>
         unavailable("SEARCHES_BUSY", "too many searches are under way: try again", {
-          retryAfterSeconds,
-        }),
-      tooLong: () =>
-        unavailable("SEARCH_TOO_LONG", "the search took longer than ten seconds: narrow it", {
           retryAfterSeconds,
         }),
       failed: (cause) =>
@@ -64,14 +61,11 @@ export function readInThreads(path: string, explain: (error: unknown) => unknown
 
   return {
     of(source) {
-      const reader = drizzle(
-        async (sql, params) => (await ask([{ sql, params }], source))[0] ?? { rows: [] },
-        (queries) => ask(queries, source),
-      );
+      const reader = drizzle(alone, (queries) => ask(queries, source));
       // As in openSqlite: row types are those of PostgreSQL. A batch takes the queries that were built.
       const read = reader as unknown as Reader;
       const batch: (queries: never) => Promise<unknown> = (queries) => reader.batch(queries);
-      return { read, snapshot: (build) => batch(build(read) as never) as Promise<never> };
+      return { snapshot: (build) => batch(build(read) as never) as Promise<never> };
     },
     [Symbol.asyncDispose]() {
       isClosed = true;
