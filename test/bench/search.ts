@@ -5,7 +5,13 @@ import { median } from "./judge.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values } = parseArgs({ options: { targets: { type: "string", default: "100000" } } });
+const { values } = parseArgs({
+  options: {
+    targets: { type: "string", default: "100000" },
+    /** So many clients search by a part of a name while one reads by id. */
+    clients: { type: "string", default: "20" },
+  },
+});
 const count = Number(values.targets);
 const calls = 9;
 
@@ -42,3 +48,41 @@ await row("sorted by a column without an index", "sorting_column=TARGET_FIELD_NA
 await row("one name, EQUALS", "", named("EQUALS"));
 await row("one name, EQUALS_IGNORE_CASE", "", named("EQUALS_IGNORE_CASE"));
 await row("one name, CONTAINS", "", named("CONTAINS"));
+
+/** How long reads by id take for some seconds, one after the other: the median and the 99th percentile, in milliseconds. */
+async function reads(seconds: number): Promise<{ median: number; p99: number }> {
+  const times: number[] = [];
+  const path = `/resources/v3alpha/targets/${first}` as const;
+  for (const end = performance.now() + seconds * 1_000; performance.now() < end; ) {
+    const began = performance.now();
+    await callJson(restSpec(service.port, `GET ${path}`, { token }));
+    times.push(performance.now() - began);
+  }
+  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+  return { median: median(times), p99 };
+}
+
+const [{ details }] = Object(await ask("")).result;
+const first: string = details.id;
+await reads(2);
+const quiet = await reads(5);
+let isOver = false;
+let answered = 0;
+let refused = 0;
+const searching = Array.from({ length: Number(values.clients) }, async () => {
+  while (!isOver) {
+    await ask("", named("CONTAINS")).then(
+      () => (answered += 1),
+      () => (refused += 1),
+    );
+  }
+});
+const beside = await reads(10);
+isOver = true;
+await Promise.all(searching);
+const told = ({ median: half, p99 }: typeof quiet) =>
+  `${half.toFixed(2).padStart(9)} ms, p99 ${p99.toFixed(2)} ms`;
+console.log(`${"a read by id, quiet".padEnd(48)} ${told(quiet)}`);
+console.log(
+  `${`a read by id, beside ${values.clients} clients that search`.padEnd(48)} ${told(beside)}, ${(beside.p99 / quiet.p99).toFixed(2)} of the quiet p99; ${answered} searches, ${refused} refused`,
+);
