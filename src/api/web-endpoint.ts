@@ -8,6 +8,7 @@ import { sourceOf } from "../authz/source.ts";
 import { type WebLine, type WebNote, webLogger } from "../telemetry/call-line.ts";
 import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { CountRequest, Metrics } from "../telemetry/metrics.ts";
 import { httpForm, toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
@@ -89,8 +90,10 @@ export function webServer(ports: {
   budgets: Pick<Budgets, "spend">;
   slowDown: SlowDown;
   noteRefusal: NoteRefusal;
+  metrics: Pick<Metrics, "requestsOf">;
 }): ServeWeb {
-  const { instances, externalUrl, logger, showAddress, budgets, slowDown, noteRefusal } = ports;
+  const { metrics, instances, externalUrl, logger, showAddress, budgets, slowDown, noteRefusal } =
+    ports;
 
   type Instance = Awaited<ReturnType<typeof instances.byDomain>>;
   const contextOf = (exchange: Exchange, instance: Instance): WebContext => ({
@@ -115,12 +118,16 @@ export function webServer(ports: {
 
   const pages = createSourceGate(pagesOfSource);
 
-  const loggers = new Map<string, (line: WebLine) => void>();
-  const loggerOf = ({ path }: WebEndpoint) => {
-    let log = loggers.get(path);
-    if (log === undefined) loggers.set(path, (log = webLogger(logger, path)));
-    return log;
-  };
+  type Teller = { log: (line: WebLine) => void; count: CountRequest };
+  const tellers = new Map<string, Teller>();
+  function tellerOf({ path }: WebEndpoint): Teller {
+    let teller = tellers.get(path);
+    if (teller === undefined) {
+      teller = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
+      tellers.set(path, teller);
+    }
+    return teller;
+  }
 
   const tellFailure = ({ path }: WebEndpoint, { requestId, peer }: Exchange, err: unknown): void =>
     logger.error({ path, requestId, clientAddress: showAddress(peer), err }, "request failed");
@@ -173,7 +180,9 @@ export function webServer(ports: {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
-    loggerOf(endpoint)({ status, ms, instanceId, requestId, clientAddress, note });
+    const { log, count } = tellerOf(endpoint);
+    count(status, ms / 1_000);
+    log({ status, ms, instanceId, requestId, clientAddress, note });
   }
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);

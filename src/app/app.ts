@@ -1,4 +1,3 @@
-import type { DescService } from "@bufbuild/protobuf";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -34,6 +33,7 @@ import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens, tokensInName } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
+import { metricsOf } from "./service-metrics.ts";
 import { instanceReader } from "../resources/instance/index.ts";
 import { membershipReader, powerReader } from "../resources/membership/index.ts";
 import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
@@ -47,7 +47,7 @@ import {
 } from "../resources/user/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallService } from "./call-service.ts";
 import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
@@ -123,7 +123,7 @@ export async function startApp(
   const methods = new Map(
     services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
   );
-  const metrics = metricsOf(kernel, services, budgets);
+  const metrics = metricsOf(kernel, services, { budgets, refusals });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
   const ports = portsOf(kernel, deps, {
@@ -295,24 +295,6 @@ const budgetsOf = (config: Config) =>
     unauthenticated: config.budgetUnauthenticated,
     connections: config.budgetConnections,
   });
-
-function metricsOf(
-  kernel: Kernel,
-  services: readonly DescService[],
-  budgets: ReturnType<typeof createBudgets>,
-): Metrics {
-  const metrics = createMetrics({
-    methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
-    eventTypes: kernel.events.eventTypes,
-  });
-  kernel.onAppended((types) => types.forEach((type) => metrics.eventsAppended(type)));
-  metrics.counter(
-    "idsvc_budget_refusals_total",
-    "What was refused because one source had used up its budget, by budget.",
-    () => [...budgets.refusals()].map(([budget, value]) => ({ labels: { budget }, value })),
-  );
-  return metrics;
-}
 
 /** While the store cannot write, the service is not ready; room that was held back on the disk lets it end well. */
 function watchDisk(

@@ -1,3 +1,4 @@
+import type { StoreActivity } from "./activity.ts";
 import type { Column, SQL } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { Awaitable } from "../awaitable.ts";
@@ -105,6 +106,7 @@ export interface Database extends Snapshots, AsyncDisposable {
   /** The drizzle table of this dialect. */
   table<P extends Table["postgres"]>(table: Table<P>): P;
   readonly read: Reader;
+  activity(): StoreActivity;
   /**
    * Reads that may take long, such as those that look at each of many rows: they hold up nobody else. Others are quicker by `read`.
    *

@@ -21,17 +21,33 @@ export function countIn(one: CallSeries, seconds: number): void {
   if (at !== -1) one.spans[at] = (one.spans[at] ?? 0) + 1;
 }
 
-const calls = "idsvc_rpc_calls_total";
-const duration = "idsvc_rpc_duration_seconds";
+/** What is counted of calls: the name of their number, and of their times. */
+type Names = { total: string; totalHelp: string; duration: string; durationHelp: string };
+
+export const rpcNames: Names = {
+  total: "idsvc_rpc_calls_total",
+  totalHelp: "RPC calls answered, by service, method, code and protocol.",
+  duration: "idsvc_rpc_duration_seconds",
+  durationHelp: "Time from the whole request to the whole answer of an RPC.",
+};
+
+export const httpNames: Names = {
+  total: "idsvc_http_requests_total",
+  totalHelp:
+    "Requests at endpoints that are no RPC, such as those of OpenID Connect and the pages, by endpoint and status.",
+  duration: "idsvc_http_duration_seconds",
+  durationHelp: "Time of a request at such an endpoint, until its answer.",
+};
 
 /**
  * The text format of Prometheus. There are seventeen lines for each outcome of each method, and whoever asks holds up all
  * other calls: prom-client takes ten times as long for them.
  */
-export function writeCalls(series: readonly CallSeries[]): string {
-  let text = `# HELP ${calls} RPC calls answered, by service, method, code and protocol.\n# TYPE ${calls} counter\n`;
-  for (const { labels, count } of series) text += `${calls}{${labels}} ${count}\n`;
-  text += `\n# HELP ${duration} Time from the whole request to the whole answer of an RPC.\n# TYPE ${duration} histogram\n`;
+export function writeCalls(names: Names, series: readonly CallSeries[]): string {
+  const { total, totalHelp, duration, durationHelp } = names;
+  let text = `# HELP ${total} ${totalHelp}\n# TYPE ${total} counter\n`;
+  for (const { labels, count } of series) text += `${total}{${labels}} ${count}\n`;
+  text += `\n# HELP ${duration} ${durationHelp}\n# TYPE ${duration} histogram\n`;
   for (const { labels, count, seconds, spans } of series) {
     let below = 0;
     for (const [at, bound] of bounds.entries()) {

@@ -1,13 +1,23 @@
 import type { Counter, Registry } from "prom-client";
 import type { Awaitable } from "../awaitable.ts";
 import { codes, type Kind } from "../errors.ts";
-import { type CallSeries, callSeries, countIn, writeCalls } from "./call-series.ts";
+import {
+  type CallSeries,
+  callSeries,
+  countIn,
+  httpNames,
+  rpcNames,
+  writeCalls,
+} from "./call-series.ts";
 
 /** The protocols of the one port, as a label. */
 export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
 
 /** Counts and times one call of a method: its outcome (`ok`, or the kind of the refusal), protocol and seconds. */
 export type CountCall = (code: Kind | "ok", protocol: Protocol, seconds: number) => void;
+
+/** Counts and times one request: its status, and its seconds. */
+export type CountRequest = (status: number, seconds: number) => void;
 
 /** What may stand in a label: the methods of the schema and the names of the events, both known at start. */
 export type LabelSets = {
@@ -19,6 +29,8 @@ export type LabelSets = {
 export type Metrics = {
   /** What counts the calls of one method; asked for once a method. */
   callsOf(service: string, method: string): CountCall;
+  /** What counts and times the requests at an endpoint, which is named by its path; asked for once an endpoint. */
+  requestsOf(endpoint: string): CountRequest;
   eventsAppended(type: string, count?: number): void;
   /** A gauge of another part, read whenever somebody asks; its label values are of closed sets too. */
   gauge(name: string, help: string, read: Read): void;
@@ -59,6 +71,7 @@ export function createMetrics(sets: LabelSets): Metrics {
   const methods = new Map([...sets.methods].map(([name, list]) => [name, new Set(list)]));
   const eventTypes = new Set(sets.eventTypes);
   const series: CallSeries[] = [];
+  const requests: CallSeries[] = [];
   const counters = new Map<string, CountCall>();
   const events = new Map<string, number>();
   const others: [name: string, help: string, type: string, read: Read][] = [];
@@ -112,6 +125,18 @@ export function createMetrics(sets: LabelSets): Metrics {
       if (counter === undefined) counters.set(name, (counter = counterOf(known, named)));
       return counter;
     },
+    requestsOf(endpoint) {
+      const byStatus = new Map<number, CallSeries>();
+      return (status, seconds) => {
+        let one = byStatus.get(status);
+        if (one === undefined) {
+          one = callSeries({ endpoint, status: String(status) });
+          requests.push(one);
+          byStatus.set(status, one);
+        }
+        countIn(one, seconds);
+      };
+    },
     eventsAppended(type, count = 1) {
       const known = eventTypes.has(type) ? type : "other";
       events.set(known, (events.get(known) ?? 0) + count);
@@ -126,8 +151,8 @@ export function createMetrics(sets: LabelSets): Metrics {
       const { contentType } = ofProcess;
       const process = await ofProcess.metrics();
       if (what === "process") return { contentType, body: process };
-      const body = `${process}\n${await ofService.metrics()}\n${writeCalls(series)}`;
-      return { contentType, body };
+      const counted = `${writeCalls(rpcNames, series)}\n${writeCalls(httpNames, requests)}`;
+      return { contentType, body: `${process}\n${await ofService.metrics()}\n${counted}` };
     },
   };
 }

@@ -29,6 +29,8 @@ export type ThreadPool<W, R> = AsyncDisposable & {
    * @throws what `refusals` gives
    */
   run(work: W, source?: string): Promise<R>;
+  /** How many wait. */
+  waiting(): number;
 };
 
 type Task<W, R> = {
@@ -131,6 +133,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
         if (free !== undefined) give(free, task);
         else waiting.add(source, task)?.reject(refusals.busy());
       }),
+    waiting: () => waiting.size,
     async [Symbol.asyncDispose]() {
       isClosed = true;
       for (const { reject } of waiting.clear()) reject(refusals.failed("the pool is closed"));

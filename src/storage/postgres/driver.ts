@@ -1,3 +1,4 @@
+import { createBatchMeter } from "../activity.ts";
 import type { MigratableDatabase, Snapshots, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
@@ -47,6 +48,7 @@ export async function openPostgres(options: {
   let monitor: Monitor | undefined;
   let closed: Promise<void> | undefined;
 
+  const meter = createBatchMeter();
   const writer = createWriter({
     pool: writing,
     connections: connections.write,
@@ -54,6 +56,7 @@ export async function openPostgres(options: {
       cacheVersions.touch(unit);
       listeners.committed(unit, firstSequence);
     },
+    onBatch: meter.note,
     onCounted: (instanceId, before, ours) => monitor?.counted(instanceId, before, ours),
     overtaken,
   });
@@ -70,6 +73,15 @@ export async function openPostgres(options: {
     table: (table) => table.postgres,
     read: createReader(reading, overtaken),
     ...snapshotsBy(reading),
+    activity: () => ({
+      ...meter.read(),
+      waitingReads: lengthy.waitingCount,
+      connections: Object.entries({ read: reading, lengthy, write: writing }).map(
+        ([role, { totalCount, idleCount, waitingCount }]) => ({
+          ...{ role, open: totalCount, idle: idleCount, waiting: waitingCount },
+        }),
+      ),
+    }),
     lengthy: () => lengthySnapshots,
     contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
     hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,

@@ -48,6 +48,8 @@ export function createWriter(parts: {
   pool: pg.Pool;
   connections: number;
   onCommitted: OnCommitted;
+  /** Told of each batch that was sent, and of its milliseconds. */
+  onBatch: (units: number, ms: number) => void;
   onCounted: OnCounted;
   overtaken: Overtaken;
 }): Writer {
@@ -99,7 +101,10 @@ export function createWriter(parts: {
       units: entries.map(({ unit }) => unit),
     }));
     try {
+      const began = performance.now();
       const results = await send(pool, overtaken, encodeBatch(batch));
+      const units = batch.reduce((sum, part) => sum + part.units.length, 0);
+      parts.onBatch(units, performance.now() - began);
       [...taken].forEach(([instanceId, entries], at) => {
         const [before, each] = results[at] ?? [0, []];
         parts.onCounted(instanceId, before, entries.length);

@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
+import { whenKnown } from "../../awaitable.ts";
+import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, Reader, Snapshots } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
@@ -8,7 +11,7 @@ import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
-import { createApplier, createBesideReader } from "./apply.ts";
+import { createApplier, createBesideReader, type Outcome } from "./apply.ts";
 import { createCompiler } from "./compile.ts";
 import { isBusy, isDamage, isUnflushed } from "./errors.ts";
 import {
@@ -67,9 +70,6 @@ export function openSqlite(options: Options): MigratableDatabase {
   } as unknown as Sqlite.Database;
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
   const reader = drizzle(asking) as unknown as Reader;
-  const begin = connection.prepare("BEGIN");
-  // Nothing was written in it.
-  const end = connection.prepare("END");
   const compiler = createCompiler();
   const applier = createApplier(connection, compiler.texts, lock === undefined);
   const here = writeHere(connection, applier);
@@ -130,8 +130,9 @@ export function openSqlite(options: Options): MigratableDatabase {
   // A command is alone with what it asks.
   const threads = lock === undefined ? undefined : readInThreads(options.path, explain);
 
+  const meter = createBatchMeter();
   const writes = groupCommits({
-    write: writer.commit,
+    write: (units) => whenKnown(writer.commit(units), noted(meter)),
     explain,
     giveUp,
     committed(unit, firstSequence) {
@@ -140,17 +141,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     },
   });
 
-  const snapshots: Snapshots = {
-    async snapshot(build) {
-      const queries = build(reader) as unknown as readonly Query[];
-      begin.run();
-      try {
-        return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
-      } finally {
-        end.run();
-      }
-    },
-  };
+  const snapshots = snapshotsHere(connection, reader);
   const processName = newProcessName();
   undone.move();
 
@@ -161,6 +152,12 @@ export function openSqlite(options: Options): MigratableDatabase {
     hasMember: (column, text) =>
       sql`exists (select 1 from json_each(${column}) where value = ${text})`,
     ...snapshots,
+    activity: () => ({
+      ...meter.read(),
+      waitingReads: threads?.waiting() ?? 0,
+      logBytes: statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      connections: [],
+    }),
     lengthy: (source) => threads?.of(source) ?? snapshots,
     async commit(unit) {
       if (closed || broken) throw broken ? cannotWrite() : storeClosed();
@@ -224,6 +221,31 @@ export function openSqlite(options: Options): MigratableDatabase {
       await writer.close();
       connection.close();
       lock?.[Symbol.dispose]();
+    },
+  };
+}
+
+const noted =
+  (meter: ReturnType<typeof createBatchMeter>) =>
+  (outcome: Outcome): Outcome => {
+    if (outcome.kind === "committed") meter.note(outcome.results.length, outcome.tookMs);
+    return outcome;
+  };
+
+/** Snapshots that this thread reads, each at once. */
+function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
+  const begin = connection.prepare("BEGIN");
+  // Nothing was written in it.
+  const end = connection.prepare("END");
+  return {
+    async snapshot(build) {
+      const queries = build(reader) as unknown as readonly Query[];
+      begin.run();
+      try {
+        return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
+      } finally {
+        end.run();
+      }
     },
   };
 }

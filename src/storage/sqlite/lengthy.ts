@@ -16,6 +16,7 @@ export type Told = { rows: unknown[][][] } | { error: SentError };
 type LengthyReads = AsyncDisposable & {
   /** @param source whose reads they are: sources take turns */
   of(source: string): Snapshots;
+  waiting(): number;
 };
 
 const { drizzle }: typeof Proxy = loadDrizzle("drizzle-orm/sqlite-proxy");
@@ -67,6 +68,7 @@ export function readInThreads(path: string, explain: (error: unknown) => unknown
       const batch: (queries: never) => Promise<unknown> = (queries) => reader.batch(queries);
       return { snapshot: (build) => batch(build(read) as never) as Promise<never> };
     },
+    waiting: pool.waiting,
     [Symbol.asyncDispose]() {
       isClosed = true;
       return pool[Symbol.asyncDispose]();

@@ -13,11 +13,17 @@ import { refusals } from "./table.ts";
 import { type Counted, createTally } from "./tally.ts";
 
 const flushMs = 1_000;
+// Reasons are those of the code; all the same there is an end.
+const mostReasons = 300;
 const mostAnHour = 1_000;
 const atOnce = 100;
 const keptMs = 90 * 24 * 60 * 60_000;
 
-export type Refusals = AsyncDisposable & { note: NoteRefusal };
+export type Refusals = AsyncDisposable & {
+  note: NoteRefusal;
+  /** How many were noted since the start, by kind and reason. */
+  noted(): readonly { kind: string; reason: string; count: number }[];
+};
 
 type Parts = Pick<Deps, "events" | "now" | "newId"> & {
   homesOf: HomesOf;
@@ -90,8 +96,19 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
     }
   }
 
+  const counts = new Map<string, { kind: string; reason: string; count: number }>();
+  function countOne({ kind, reason }: Refused): void {
+    const isRoom = counts.has(`${kind} ${reason}`) || counts.size < mostReasons;
+    const named = isRoom ? reason : "other";
+    const key = `${kind} ${named}`;
+    const before = counts.get(key)?.count ?? 0;
+    counts.set(key, { kind, reason: named, count: before + 1 });
+  }
+
   return {
+    noted: () => [...counts.values()],
     note(refused) {
+      countOne(refused);
       tally.add(refused, now());
       timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
     },
