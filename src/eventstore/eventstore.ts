@@ -124,7 +124,24 @@ export function createEventStore(parts: {
     ...(row.originId === null ? {} : { originId: row.originId }),
   });
 
+  // As followers read the log after each commit.
+  const log = db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, sql.placeholder("instanceId")),
+        gt(t.sequence, sql.placeholder("after")),
+      ),
+    )
+    .orderBy(asc(t.sequence))
+    .limit(sql.placeholder("limit"))
+    .prepare("read_log");
+
   async function read(filter: EventFilter): Promise<LoggedEvent[]> {
+    const { instanceId, after, limit } = filter;
+    if (after !== undefined && limit !== undefined && !filter.types && !filter.aggregate)
+      return openAll(await log.execute({ instanceId, after, limit }));
     const where: (SQL | undefined)[] = [eq(t.instanceId, filter.instanceId)];
     if (filter.after !== undefined) where.push(gt(t.sequence, filter.after));
     if (filter.types !== undefined) where.push(inArray(t.type, filter.types));
