@@ -30,6 +30,7 @@ const nodeFlags = [
   "--max-semi-space-size=32",
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
+  `--import=${new URL("test-process.js", import.meta.url).href}`,
 ];
 const cores = availableParallelism();
 

@@ -1,6 +1,6 @@
 import { resourceExhausted } from "../errors.ts";
+import { createKeyedMutex, type KeyedMutex } from "../eventstore/keyed-mutex.ts";
 import { createBuckets, type Window } from "./buckets.ts";
-import { createKeyedMutex, type KeyedMutex } from "./keyed-mutex.ts";
 import { isNearby, nearbyFactor } from "./source.ts";
 
 /**
@@ -28,8 +28,8 @@ export type Budgets = {
   spend(budget: BudgetName, source: string | undefined): void;
   /** Puts back what was not used: a password that was right. */
   giveBack(budget: BudgetName, source: string | undefined): void;
-  /** Judges guesses at one person one after the other, whichever part of this process is asked. */
-  inTurn: KeyedMutex;
+  /** Guesses at one person are judged one after the other, whichever part of this process is asked. */
+  guessing: KeyedMutex;
   /** Whether a source may have one more connection, beside so many that are open. */
   mayConnect(source: string, open: number): boolean;
   /** How often each budget refused. */
@@ -88,7 +88,7 @@ export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBud
     giveBack(name, source) {
       if (source !== undefined) bucketsOf(name, source)?.giveBack(source);
     },
-    inTurn: createKeyedMutex(mostWaiting),
+    guessing: createKeyedMutex({ most: mostWaiting }),
     mayConnect(source, open) {
       const most = sizes.connections * (isNearby(source) ? nearbyFactor : 1);
       if (most === 0 || open < most) return true;

@@ -1,6 +1,5 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from "../storage/drizzle.ts";
 import type { Database } from "../storage/database.ts";
-import { events } from "../storage/kernel-tables.ts";
+import type { events } from "../storage/kernel-tables.ts";
 import type { RowChange } from "../storage/row-change.ts";
 import type { Row } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
@@ -11,15 +10,14 @@ import {
   type OwnerRef,
   type Recorded,
 } from "./event.ts";
-import { createSnapshotCache, type Fold } from "./snapshot-cache.ts";
+import { createLoader } from "./loader.ts";
+import { createLogReader } from "./log-reader.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
 import { createSeenStore, type ForgetLater, type People, type SeenStore } from "./seen.ts";
 import { createRules, type Rules } from "./settle.ts";
 import { createRehearse, createTransact, type Transact } from "./transaction.ts";
-
-const openedAtOnce = 64;
 
 /** What the store must know of the slices: their events, and the row changes that follow from each. */
 export type Catalog = {
@@ -100,138 +98,18 @@ export function createEventStore(parts: {
 }): EventStore {
   const { db, secrets, catalog } = parts;
   const codec = createPayloadCodec(catalog.events, secrets);
-  const t = db.table(events);
-  const snapshots = createSnapshotCache();
   const seen = createSeenStore(parts);
   const origins = createOrigins(db, seen);
   const rules = createRules(typesOf(catalog.events));
 
-  const toEvent = async (row: Row<typeof events>): Promise<LoggedEvent> => ({
-    type: row.type,
-    payload: await codec.open(row.type, row.payload, row.instanceId, row.aggregateId),
-    instanceId: row.instanceId,
-    sequence: row.sequence,
-    aggregateType: row.aggregateType,
-    aggregateId: row.aggregateId,
-    aggregateVersion: row.aggregateVersion,
-    revision: row.revision,
-    owner: { type: ownerType(row.ownerType), id: row.ownerId },
-    editorId: row.editorId,
-    service: row.service,
-    clientId: row.clientId,
-    requestId: row.requestId,
-    createdAt: row.createdAt,
-    ...(row.originId === null ? {} : { originId: row.originId }),
-  });
-
-  async function read(filter: EventFilter): Promise<LoggedEvent[]> {
-    const where: (SQL | undefined)[] = [eq(t.instanceId, filter.instanceId)];
-    if (filter.after !== undefined) where.push(gt(t.sequence, filter.after));
-    if (filter.types !== undefined) where.push(inArray(t.type, filter.types));
-    if (filter.aggregate !== undefined) {
-      where.push(
-        eq(t.aggregateType, filter.aggregate.type),
-        eq(t.aggregateId, filter.aggregate.id),
-      );
-    }
-    const query = db.read
-      .select()
-      .from(t)
-      .where(and(...where))
-      .orderBy(asc(t.sequence));
-    const rows = await (filter.limit === undefined ? query : query.limit(filter.limit));
-    return openAll(rows);
-  }
-
-  async function openAll(rows: Row<typeof events>[]): Promise<LoggedEvent[]> {
-    const opened: LoggedEvent[] = [];
-    // Each may ask for the key of a person, and whoever waits too long for a connection is refused.
-    for (let at = 0; at < rows.length; at += openedAtOnce) {
-      opened.push(...(await Promise.all(rows.slice(at, at + openedAtOnce).map(toEvent))));
-    }
-    return opened;
-  }
-
-  const stream = db.read
-    .select()
-    .from(t)
-    .where(
-      and(
-        eq(t.instanceId, sql.placeholder("instanceId")),
-        eq(t.aggregateType, sql.placeholder("type")),
-        eq(t.aggregateId, sql.placeholder("id")),
-        gt(t.aggregateVersion, sql.placeholder("after")), // drizzle's word for a parameter
-      ),
-    )
-    .orderBy(asc(t.aggregateVersion))
-    .prepare("load_stream");
-
-  async function load<S, E extends NewEvent>(
-    aggregate: Aggregate<S, E>,
-    instanceId: string,
-    id: string,
-  ): Promise<Loaded<S>> {
-    const key = `${instanceId} ${aggregate.type} ${id}`;
-    // Taken before the keys are read: one that is destroyed meanwhile makes the fold stale, never wrong.
-    const currentKeys = secrets.personalKeysVersion(instanceId);
-    const known = snapshots.find(key, currentKeys);
-    // Taken before the events are read: one that comes meanwhile makes the fold stale, never wrong.
-    const streamVersion = db.streamVersion(id);
-    if (known?.streamVersion === streamVersion) return loadedOf(id, known);
-    // One aggregate type has one state type.
-    let state = known === undefined ? aggregate.initial : (known.state as S);
-    let last = known?.last;
-    let keysVersion = known?.keysVersion;
-    const after = last?.aggregateVersion ?? 0n;
-    for (const row of await stream.execute({ instanceId, type: aggregate.type, id, after })) {
-      last = await toEvent(row);
-      if (codec.isPersonal(row.type)) keysVersion = currentKeys;
-      // The stream holds only events of its aggregate; evolve is total over them (aggregate.ts).
-      state = aggregate.evolve(state, last as unknown as E);
-    }
-    if (last === undefined) return { id, state, version: 0n, last };
-    const fold = { state, last, keysVersion, streamVersion };
-    snapshots.store(key, fold);
-    return loadedOf(id, fold);
-  }
-
-  /** What is loaded is the caller's to bring further; the fold stays. */
-  const loadedOf = <S>(id: string, { state, last }: Fold): Loaded<S> => ({
-    id,
-    // One aggregate type has one state type.
-    state: state as S,
-    version: last.aggregateVersion,
-    last,
-  });
-
-  async function loadAll<S, E extends NewEvent>(
-    aggregate: Aggregate<S, E>,
-    instanceId: string,
-    ids: readonly string[],
-  ): Promise<Loaded<S>[]> {
-    const ofType = and(eq(t.instanceId, instanceId), eq(t.aggregateType, aggregate.type));
-    const rows = await db.read
-      .select()
-      .from(t)
-      .where(and(ofType, inArray(t.aggregateId, [...ids])));
-    const streams = new Map<string, LoggedEvent[]>(ids.map((id) => [id, []]));
-    for (const event of await openAll(rows)) streams.get(event.aggregateId)?.push(event);
-    return [...streams].map(([id, own]) => {
-      own.sort((a, b) => Number(a.aggregateVersion - b.aggregateVersion));
-      const last = own.at(-1);
-      const state = own.reduce(
-        (before, event) => aggregate.evolve(before, event as unknown as E),
-        aggregate.initial,
-      );
-      return { id, state, version: last?.aggregateVersion ?? 0n, last };
-    });
-  }
+  const { read, open, openAll } = createLogReader(db, codec);
+  const { load, loadAll } = createLoader({ db, secrets, codec, open, openAll });
 
   return {
     read,
     load,
     loadAll,
-    open: toEvent,
+    open,
     transact: createTransact({ ...parts, codec, load, loadAll, rules, origins }),
     rehearse: createRehearse({ ...parts, codec, load, loadAll, rules, origins }),
     rules,
@@ -241,9 +119,4 @@ export function createEventStore(parts: {
     origins,
     seen,
   };
-}
-
-function ownerType(value: string): OwnerRef["type"] {
-  if (value === "system" || value === "instance" || value === "org") return value;
-  throw new Error(`an event is owned by ${value}, which is no kind of owner`);
 }

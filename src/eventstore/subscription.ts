@@ -79,6 +79,8 @@ export function subscribe(parts: {
         continue;
       }
       positions.set(instanceId, { reached: next, stored: isWritten ? next : stored });
+      // That was all: a commit meanwhile, here or elsewhere, wakes anew.
+      if (batch.length < batchSize) return;
     }
   }
 

@@ -17,6 +17,7 @@ import { refusalOf, Unit } from "./unit.ts";
 export { execute } from "./execute.ts";
 
 const attempts = 6;
+const longestWaitMs = 5_000;
 
 /** On whose behalf a unit is written; every event carries it (C9). */
 export type WriteContext = {
@@ -155,7 +156,7 @@ export const createRehearse =
  * but one would lose again.
  */
 export function createTransact(parts: Parts): Transact {
-  const lock = createKeyedMutex();
+  const lock = createKeyedMutex({ longestWaitMs });
   return async (at, decide) => {
     let release: (() => void) | undefined;
     try {

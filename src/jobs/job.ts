@@ -41,6 +41,8 @@ export const jobs = table(
   },
   {
     key: ["instanceId", "id"],
+    // What happens to jobs of one kind wakes the workers of no other.
+    cachedBy: "kind",
     indexes: [
       { columns: ["kind", "deadAt", "dueAt", "id"] },
       { columns: ["instanceId", "kind", "key", "deadAt", "position", "id"] },

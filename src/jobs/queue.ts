@@ -21,32 +21,59 @@ export const groupOf = ({ key }: Pick<JobRow, "key">): string => key.split("/", 
 /** A job that is due: whether it is the first of its key, and whether no worker has it. */
 export type DueJob = { job: JobRow; hasTurn: boolean; isFree: boolean };
 
-/** So many due jobs of a kind, dead ones and some groups left out, after a position. */
-export async function dueJobs(
-  db: Database,
-  { kind, now, limit }: { kind: string; now: Date; limit: number },
+/** What of the due jobs is asked for. */
+export type DueQuery = { kind: string; now: Date; limit: number };
+
+/** Reads so many due jobs of a kind, dead ones and some groups left out, after a position. */
+export type DueJobsReader = (
+  asked: DueQuery,
   from: JobPosition | undefined,
-  without: readonly string[] = [],
-): Promise<DueJob[]> {
+  without: readonly string[],
+) => Promise<DueJob[]>;
+
+export function dueJobsReader(db: Database): DueJobsReader {
   const t = db.table(jobs);
-  // "0" comes next after "/".
-  const others = without.map((group) =>
-    not(and(gte(t.key, `${group}/`), lt(t.key, `${group}0`)) ?? sql`false`),
-  );
-  // In this form the index is entered at the position; an "or" of both comparisons would be read from its start.
-  const later =
-    from && and(gte(t.dueAt, from.dueAt), or(gt(t.dueAt, from.dueAt), gt(t.id, from.id)));
-  const rows = await db.read
-    .select({ job: t, turn: hasTurn })
-    .from(t)
-    .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later, ...others))
+  const select = () => db.read.select({ job: t, turn: hasTurn }).from(t);
+  // Asked whenever a job comes and whenever one is done, nearly always from the start and for all groups: a prepared statement.
+  const first = select()
+    .where(
+      and(
+        eq(t.kind, sql.placeholder("kind")), // drizzle's word for a parameter
+        isNull(t.deadAt),
+        lte(t.dueAt, sql.param(sql.placeholder("now"), t.dueAt)), // drizzle's word for a parameter
+      ),
+    )
     .orderBy(asc(t.dueAt), asc(t.id))
-    .limit(limit);
-  return rows.map(({ job, turn }) => ({
-    job,
-    hasTurn: Boolean(turn),
-    isFree: job.leaseUntil <= now,
-  }));
+    .limit(sql.placeholder("limit")) // drizzle's word for a parameter
+    .prepare("due_jobs");
+
+  const rowsAfter = (
+    { kind, now, limit }: DueQuery,
+    from: JobPosition | undefined,
+    without: readonly string[],
+  ) => {
+    // "0" comes next after "/".
+    const others = without.map((group) =>
+      not(and(gte(t.key, `${group}/`), lt(t.key, `${group}0`)) ?? sql`false`),
+    );
+    // In this form the index is entered at the position; an "or" of both comparisons would be read from its start.
+    const later =
+      from && and(gte(t.dueAt, from.dueAt), or(gt(t.dueAt, from.dueAt), gt(t.id, from.id)));
+    return select()
+      .where(and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, now), later, ...others))
+      .orderBy(asc(t.dueAt), asc(t.id))
+      .limit(limit);
+  };
+
+  return async (asked, from, without) => {
+    const isUsual = from === undefined && without.length === 0;
+    const rows = await (isUsual ? first.execute(asked) : rowsAfter(asked, from, without));
+    return rows.map(({ job, turn }) => ({
+      job,
+      hasTurn: Boolean(turn),
+      isFree: job.leaseUntil <= asked.now,
+    }));
+  };
 }
 
 /**
@@ -149,7 +176,8 @@ export async function isHeld(db: Database, job: JobRow): Promise<boolean> {
   return row?.token === job.token;
 }
 
-export const keyOf = ({ instanceId, id }: JobRow) => ({ instanceId, id });
+/** A job among those of its kind, so that its workers alone hear of what happens to it. */
+export const keyOf = ({ instanceId, id, kind }: JobRow) => ({ instanceId, id, kind });
 
 // A new token, so that a renewal under way does not lease what is free again.
 const settle = (

@@ -12,7 +12,7 @@ import {
 import {
   claim,
   type DueJob,
-  dueJobs,
+  dueJobsReader,
   fail,
   fenceOf,
   groupOf,
@@ -98,13 +98,13 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
 
   // A unit that enqueues may have no events, as those that deliver some; of other processes only events are told.
   const forgetOwn = db.onInsert(jobs, ({ kind }) => lanes.get(String(kind))?.wake());
-  // Most commits enqueue nothing: the cache version of the table tells.
+  // Most commits enqueue nothing: the cache version of the table tells, and of its part which kind it was.
   const [dependencies, versions] = [[jobs], new Map<string, number>()];
   const forget = db.onCommit((instanceId) => {
     const version = db.cacheVersion(instanceId, dependencies);
     if (version === versions.get(instanceId)) return;
     versions.set(instanceId, version);
-    wake();
+    lanes.forEach((lane) => lane.heard(instanceId));
   });
   let polling = poll();
   const timer = setInterval(() => void (polling = poll()), pace.pollMs).unref();
@@ -137,6 +137,9 @@ function createLane(parts: LaneParts) {
   const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
   const inGroup = new Map<string, number>();
+  const dueJobs = dueJobsReader(db);
+  const dependencies = [{ table: jobs, part: kind }];
+  const versions = new Map<string, number>();
   let position: JobPosition | undefined;
   let walking: Promise<void> | undefined;
   let woken = false;
@@ -145,9 +148,22 @@ function createLane(parts: LaneParts) {
   function wake(): void {
     if (stopped) return;
     woken = true;
-    walking ??= walkWhileWoken()
+    // In a moment: a commit may wake more than once.
+    walking ??= Promise.resolve()
+      .then(walkWhileWoken)
       .catch((error: unknown) => parts.onFailure({ error }))
-      .finally(() => (walking = undefined));
+      .finally(() => {
+        walking = undefined;
+        if (woken) wake();
+      });
+  }
+
+  /** A commit of the instance touched jobs, perhaps of this kind. */
+  function heard(instanceId: string): void {
+    const version = db.cacheVersion(instanceId, dependencies);
+    if (version === versions.get(instanceId)) return;
+    versions.set(instanceId, version);
+    wake();
   }
 
   async function walkWhileWoken(): Promise<void> {
@@ -163,7 +179,7 @@ function createLane(parts: LaneParts) {
       if (stopped || parts.isHeld() || vacant === 0) return;
       const room = roomOfGroups();
       const asked = { kind, now: parts.now(), limit: pageSize };
-      const seen = await dueJobs(db, asked, position, room.full().slice(0, mostGroupsLeftOut));
+      const seen = await dueJobs(asked, position, room.full().slice(0, mostGroupsLeftOut));
       const ended = await endedHolders(seen, asked.now);
       const ready = seen
         // A job whose lease ran out here while the process stood still is at work all the same.
@@ -233,6 +249,7 @@ function createLane(parts: LaneParts) {
 
   return {
     wake,
+    heard,
     async stop(): Promise<void> {
       stopped = true;
       await walking;

@@ -13,7 +13,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
-import { addCaller, metricsHeaders } from "../support/app.ts";
+import { addCaller, engine, metricsHeaders } from "../support/app.ts";
 import {
   type CallOptions,
   messageOf,
@@ -21,6 +21,7 @@ import {
   type Protocol,
   protocols,
   restPlaceOf,
+  someProtocols,
 } from "../support/protocols.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { refusedOverAll } from "./refused-over-all.ts";
@@ -34,6 +35,10 @@ const { app, system, peer, world } = samplesOfAll;
 const unary = app.app.endpoints.filter(({ kind }) => kind === "unary");
 const { token: nobody } = await addCaller(app, []);
 after(() => samplesOfAll[Symbol.asyncDispose]());
+
+/** How a call is framed has nothing to do with the store. */
+const protocolsOf = (nth: number): readonly Protocol[] =>
+  engine === "sqlite" ? protocols : someProtocols(nth);
 
 const call = (protocol: Protocol, method: DescMethod, json: JsonObject, options: CallOptions) =>
   peer.call(protocol, method, fromJson(method.input, json), options);
@@ -152,8 +157,8 @@ describe("the matrix of methods and protocols", () => {
       if (request !== undefined) wanted.push([rule.method, request]);
     }
     const expected = await callsCounted();
-    for (const [method, request] of wanted) {
-      for (const protocol of protocols) {
+    for (const [nth, [method, request]] of wanted.entries()) {
+      for (const protocol of protocolsOf(nth)) {
         await call(protocol, method, request, { token: nobody });
         const key = `${pathOf(method)} ${countedAs(protocol)}`;
         expected.set(key, (expected.get(key) ?? 0) + 1);
@@ -181,52 +186,66 @@ function withoutSeal(type: DescMessage, message: Message): Message {
   return copy;
 }
 
-for (const { rule } of unary) {
+for (const [nth, { rule }] of unary.entries()) {
   const { method, path, successStatus } = rule;
   const sample = samples[path];
   if (sample === undefined) continue; // the first test says so
   const token = sample.caller === "system" ? system : app.token;
+  const own = protocolsOf(nth);
   const request = async (turn = 0) => sample.valid(world, turn);
   let spare: ReturnType<typeof request> | undefined;
   /** For calls that are refused, which leave it as it was. */
   const unused = () => (spare ??= request());
 
   describe(`${method.parent.name}.${method.name}`, () => {
-    it("gives the same result over every protocol", async () => {
+    /** What the method answers by each protocol. */
+    const answers = async (): Promise<Map<Protocol, Message>> => {
       const found = new Map<Protocol, Message>();
-      for (const [turn, protocol] of protocols.entries()) {
-        const wanted = await request(turn);
-        const outcome = await call(protocol, method, wanted, { token });
-        const message = messageOf(outcome);
-        found.set(protocol, message);
+      for (const [turn, protocol] of own.entries()) {
+        const outcome = await call(protocol, method, await request(turn), { token });
+        found.set(protocol, messageOf(outcome));
         if (protocol === "rest") {
           const expected = method.name === "PutExecution" ? 200 : successStatus;
           assert.equal(outcome.httpStatus, expected, "HTTP status");
         }
       }
-      const first = found.get("grpc");
+      return found;
+    };
+    const differing = (found: ReadonlyMap<Protocol, Message>): Protocol[] => {
+      const [first, ...rest] = [...found].map(
+        ([protocol, message]) => [protocol, withoutSeal(method.output, message)] as const,
+      );
       assert.ok(first);
-      for (const [protocol, message] of found) {
-        if (sample.writes) {
+      return rest.flatMap(([protocol, message]) =>
+        equals(method.output, message, first[1]) ? [] : [protocol],
+      );
+    };
+
+    it("gives the same result over every protocol", async () => {
+      let found = await answers();
+      if (sample.writes) {
+        const [first] = found.values();
+        assert.ok(first);
+        for (const [protocol, message] of found)
           assert.deepEqual(shapeOf(method, message), shapeOf(method, first), protocol);
-        } else {
-          const [one, other] = [message, first].map((each) => withoutSeal(method.output, each));
-          assert.ok(one && other && equals(method.output, one, other), `${protocol} and grpc`);
-        }
+        return;
       }
+      // What earlier calls brought about may still be written, between two of these: then they tell of different states.
+      for (let more = 0; more < 5 && differing(found).length > 0; more++) found = await answers();
+      assert.deepEqual(differing(found), []);
     });
 
     // Methods that let every caller in say in their sample what they meet behind the door.
     const { stranger = { code: 7, reason: "PERMISSION_MISSING" } } = sample;
     if (stranger === "answered") {
       it("answers every caller with a token", async () => {
-        for (const protocol of protocols) {
+        for (const protocol of own) {
           messageOf(await call(protocol, method, await unused(), { token: nobody }));
         }
       });
     } else {
       it(`refuses a caller without permission with code ${stranger.code}`, async () => {
-        const refusal = await refusedOverAll(peer, method, await unused(), { token: nobody });
+        const refusal = await refusedOverAll(peer, method, await unused(), { token: nobody }, own);
         assertRefused(refusal, stranger);
         if (rule.access !== "permission") return;
         assert.deepEqual(refusal.metadata, { permission: rule.permission });
@@ -236,7 +255,7 @@ for (const { rule } of unary) {
     const { unknown } = sample;
     if (unknown !== undefined) {
       it("refuses what does not exist with code 5", async () => {
-        const refusal = await refusedOverAll(peer, method, unknown.request, { token });
+        const refusal = await refusedOverAll(peer, method, unknown.request, { token }, own);
         assertRefused(refusal, { code: 5, reason: unknown.reason });
       });
     }

@@ -15,8 +15,7 @@ import { silentLogger } from "../../src/telemetry/logger.ts";
 import { checkStore } from "../faults/checker.ts";
 import { engine, startTestApp, storeEnv } from "../support/app.ts";
 import { beside } from "../support/beside.ts";
-import { connectPeer, messageOf, type Peer, protocols } from "../support/protocols.ts";
-import { roundsOf } from "../support/rounds.ts";
+import { connectPeer, messageOf, type Peer, someProtocols } from "../support/protocols.ts";
 import { systemCaller } from "../support/system-caller.ts";
 import { condition, makeWorld, samples } from "./samples.ts";
 
@@ -124,11 +123,8 @@ if (engine !== "sqlite") {
       const sample = samples[rule.path];
       if (kind !== "unary" || sample === undefined) continue;
       const { method } = rule;
-      // That all protocols answer alike is the matrix's to show: here two of them are enough, or as many as are asked for.
-      const some = Array.from(
-        { length: Math.min(roundsOf(2), protocols.length) },
-        (_, at) => protocols[(nth + 3 * at) % protocols.length] ?? "rest",
-      );
+      // That all protocols answer alike is the matrix's to show.
+      const some = someProtocols(nth);
       it(`serve ${method.parent.name}.${method.name} over ${some.join(", ")}`, async () => {
         const token = sample.caller === "system" ? system : first.token;
         for (const [turn, protocol] of some.entries()) {

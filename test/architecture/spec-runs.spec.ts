@@ -34,6 +34,31 @@ describe("how specs are run", () => {
     assert.ok(processes.length > all.length - shared.length);
   });
 
+  it("is told of each test as the runner alone would tell it, with what is loaded before", () => {
+    const folder = mkdtempSync(join(tmpdir(), "idsvc-spec-runs-"));
+    try {
+      const file = join(folder, "first.mjs");
+      writeFileSync(file, nestedTests);
+      writeFileSync(join(folder, "second.mjs"), loadedTests);
+      const [alone, loaded] = [[], ["--import", join(root, ".ci/test-process.js")]].map((flags) => {
+        const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+        const given = [...flags, "--test-reporter=tap", file];
+        const { stdout } = spawnSync(process.execPath, given, { env, encoding: "utf8" });
+        return stdout
+          .split("\n")
+          .filter((line) => /^ *(not ok|ok|# [a-z]+ \d+$)|error:/.test(line));
+      });
+      assert.deepEqual(loaded, alone);
+      assert.ok(
+        alone?.some((line) => line.includes("not ok 1 - fails by a timer")),
+        alone?.join(),
+      );
+      assert.ok(alone?.includes("# fail 4"), alone?.join());
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it("is a failure, by name, where one cannot be loaded; those it shares a process with are run", () => {
     const folder = mkdtempSync(join(tmpdir(), "idsvc-spec-runs-"));
     try {
@@ -78,3 +103,38 @@ describe("how specs are run", () => {
   it("is read as it stands", () =>
     assert.deepEqual([...declared("// Run: alone, store\nx", path)], ["alone", "store"]));
 });
+
+/** Tests whose failures come from what they began, and that declare others. */
+const nestedTests = `
+import { AsyncResource } from "node:async_hooks";
+import { before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+describe("outer", () => {
+  before(() => delay(1));
+  it("fails by a timer", async () => {
+    setTimeout(() => { throw new Error("late"); }, 5);
+    await delay(50);
+  });
+  it("fails by a rejection", async () => {
+    void Promise.reject(new Error("nobody"));
+    await delay(50);
+  });
+  it("has others", async (t) => {
+    await t.test("child", () => delay(1));
+    await new AsyncResource("other").runInAsyncScope(() => delay(1).then(() => it("grandchild")));
+  });
+});
+it("loads", async () => {
+  await delay(1);
+  await import("./second.mjs");
+});
+it("takes too long", { timeout: 30 }, () => delay(500));
+`;
+
+const loadedTests = `
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+await delay(1);
+describe("inside", () => it("passes", () => delay(1)));
+it("fails", () => { throw new Error("the reason"); });
+`;

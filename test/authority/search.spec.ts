@@ -6,20 +6,26 @@ import { describe, it } from "node:test";
 import { faster, rulings } from "../fuzz/authority/replacements.ts";
 import { roads } from "../fuzz/authority/roads.ts";
 import { search } from "../fuzz/authority/spawn.ts";
+import { engine } from "../support/app.ts";
 
 const root = join(import.meta.dirname, "../..");
 const seed = "20261123";
 
 describe("the search for power (decision 0089)", () => {
-  // On a machine that does much else the time is over before.
-  it("2,000 steps of attackers of all roles come to nothing that nobody gave them", async () => {
-    const flags = ["--steps", "2000", "--seconds", "35", "--each", "200", "--seed", seed];
+  // On a machine that does much else the time is over before. The store decides nothing of who may do what: fewer on the other.
+  const steps = engine === "sqlite" ? 2_000 : 500;
+  it("steps of attackers of all roles come to nothing that nobody gave them", async () => {
+    const flags = ["--steps", String(steps), "--seconds", "35", "--each", "200", "--seed", seed];
     const { code, said } = await search({ flags, without: "" });
     assert.equal(code, 0, said);
     assert.match(said, /^[1-9]\d* steps in \d+ worlds/m);
   });
 
-  it("would find a way: a weaker one takes over a stronger one without J1", async () => {
+  // What is put into the sources stands above the store.
+  const isHere = engine === "sqlite";
+  it("would find a way: a weaker one takes over a stronger one without J1", {
+    skip: !isHere,
+  }, async () => {
     const flags = [
       "--steps",
       "5000",

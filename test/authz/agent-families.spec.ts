@@ -1,4 +1,4 @@
-// Run: alone, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { familiesOf } from "../../src/authz/agent-families.ts";

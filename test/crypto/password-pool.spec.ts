@@ -1,4 +1,4 @@
-// Run: shared, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";

@@ -1,4 +1,4 @@
-// Run: shared, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -232,10 +232,11 @@ describe("the answer of an outgoing call", () => {
       socket.on("close", () => clearInterval(timer));
     };
     for (const script of [() => {}, drip, dripBody, early]) {
-      const began = performance.now();
+      let isOver = false;
+      const longer = call(() => {}, { timeoutMs: 1_500 }).catch(() => (isOver = true));
       await fails(call(script, { timeoutMs: 300 }), script === drip ? "protocol" : "timeout");
-      const took = performance.now() - began;
-      assert.ok(took < 900, `${took} ms`);
+      assert.ok(!isOver, "one that may last longer does");
+      await longer;
     }
     await fails(call(dripBody, { timeoutMs: 200 }), "timeout");
     await fails(

@@ -1,4 +1,4 @@
-// Run: shared, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,10 +71,14 @@ describe("a call by name", () => {
     assert.equal((await client(["127.0.0.1"]).call(call)).status, 200);
   });
   it("D67: ends in time though the name servers never answer", async () => {
-    const began = performance.now();
-    const call = { method: "GET", url: "http://hang.test/", timeoutMs: 300 } as const;
-    await fails(client([]).call(call), "timeout");
-    assert.ok(performance.now() - began < 900);
+    const call = { method: "GET", url: "http://hang.test/" } as const;
+    let isOver = false;
+    const longer = client([])
+      .call({ ...call, timeoutMs: 2_000 })
+      .catch(() => (isOver = true));
+    await fails(client([]).call({ ...call, timeoutMs: 300 }), "timeout");
+    assert.ok(!isOver, "one that may last longer does");
+    await longer;
   });
   it("D67: is not held up by hanging lookups of others", async () => {
     await using peer = await scriptedPeer(answering(["HTTP/1.1 200 OK"]));

@@ -6,6 +6,7 @@ import { sweepCrowded, sweepDeliveries } from "../../src/executor/delivery/sweep
 import { deliveries } from "../../src/executor/delivery/table.ts";
 import { jobs } from "../../src/jobs/job.ts";
 import { isNotNull } from "../../src/storage/drizzle.ts";
+import { updateRows } from "../../src/storage/row-change.ts";
 import { secrets } from "../../src/storage/kernel-tables.ts";
 import { addCaller } from "../support/app.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
@@ -205,10 +206,15 @@ describe("repeating a delivery", () => {
     });
     isUp = true;
     const { id: delivery } = await found(id, "WAITING");
-    const begun = Date.now();
+    // By itself it would not be tried again while this test runs.
+    const dueAt = new Date(Date.now() + dayMs);
+    const where = { instanceId: peer.app.made.instance_id, id: delivery };
+    await db.commit({
+      ...{ instanceId: where.instanceId, expect: [], claims: [], events: [] },
+      changes: [updateRows(jobs, where, { dueAt })],
+    });
     bodyOf(await redeliver(delivery));
     await found(id, "DELIVERED");
-    assert.ok(Date.now() - begun < 3_000);
   });
 
   it("is refused for what was not kept", async () => {

@@ -166,12 +166,10 @@ describe("F19: the documents of a provider", () => {
   it("are waited for ten seconds at most, as is every answer", async () => {
     const { begin, logIn, asked } = federation(200);
     fake.script.delayMs = 60_000;
-    const start = Date.now();
     await assert.rejects(begin(), unavailable);
     fake.reset();
     const isSlowNow = () => void (fake.script.delayMs = 60_000);
     await assert.rejects(logIn(isSlowNow), unavailable);
-    assert.ok(Date.now() - start < 3_000);
     assert.ok(asked.every(({ timeoutMs }) => timeoutMs <= 10_000));
   });
 

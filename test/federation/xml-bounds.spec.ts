@@ -1,4 +1,4 @@
-// Run: shared, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { samlBounds, tooMuchXml } from "../../src/federation/xml-bounds.ts";

@@ -1,4 +1,4 @@
-// Run: shared, store, timed
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import {

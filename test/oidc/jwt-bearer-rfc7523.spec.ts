@@ -1,4 +1,4 @@
-// Run: shared, timed
+// Run: shared
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { after, describe, it } from "node:test";
@@ -6,6 +6,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { assertRefused, type MadeKey, paths, startOidc } from "../support/oidc.ts";
 import { forgeJwt } from "../support/forge.ts";
 import { badAssertions } from "./assertion-cases.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 const service = await startOidc();
 const { issuer, send, addMachine, addKey, addPerson } = service;
@@ -146,11 +147,11 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
     const scope = Array.from({ length: 10_000 }, (_, at) => `s${at}`).join(" ");
     const times: number[] = [];
     for (let turn = 0; turn < 21; turn++) {
-      const started = performance.now();
+      const started = processorMs();
       assertRefused(await ask(assertion, scope), 400, "invalid_scope");
-      times.push(performance.now() - started);
+      times.push(processorMs() - started);
     }
-    // One that the machine took away from us says nothing.
+    // The collector of garbage makes one of them long.
     const median = times.toSorted((a, b) => a - b)[10] ?? Number.NaN;
     assert.ok(median < 20, `${median} ms`);
   });

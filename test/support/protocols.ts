@@ -26,6 +26,7 @@ import { http as httpRule } from "#gen/google/api/annotations_pb.ts";
 import { method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { connectRefusal, grpcRefusal, type Refusal, refusal, restRefusal } from "./refusal.ts";
+import { roundsOf } from "./rounds.ts";
 import { exchangeOne, exchangeTwo, framed, type RawAnswer, type RawRequest } from "./wire.ts";
 
 /** Every way to make a unary call of the one port; gRPC by a client that is not ours. */
@@ -39,6 +40,16 @@ export const protocols = [
   "rest",
 ] as const;
 export type Protocol = (typeof protocols)[number];
+
+/**
+ * How a method is called where something else than its framing is tried: by two protocols, which are others for the next method, or by
+ * as many as `IDSVC_TEST_ROUNDS` asks for.
+ */
+export const someProtocols = (nth: number): Protocol[] =>
+  Array.from(
+    { length: Math.min(roundsOf(2), protocols.length) },
+    (_, at) => protocols[(nth + 3 * at) % protocols.length] ?? "rest",
+  );
 
 export type Success<M = Message> = { ok: true; message: M; httpStatus: number | undefined };
 export type Outcome<M = Message> = Success<M> | Refusal;

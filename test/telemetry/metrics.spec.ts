@@ -1,7 +1,8 @@
-// Run: alone, timed
+// Run: alone
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 const sets = {
   methods: new Map([["idsvc.ActionService", ["GetTarget", "CreateTarget"]]]),
@@ -80,9 +81,9 @@ describe("counting calls", () => {
         metrics.callsOf(service, name)("ok", protocol, 0.002);
     let quickest = Infinity;
     for (let round = 0; round < 20 && quickest > 30; round++) {
-      const start = performance.now();
+      const start = processorMs();
       assert.ok((await render(metrics)).split("\n").length > 600 * 18);
-      quickest = Math.min(quickest, performance.now() - start);
+      quickest = Math.min(quickest, processorMs() - start);
     }
     assert.ok(quickest <= 30, `${quickest} ms`);
   });

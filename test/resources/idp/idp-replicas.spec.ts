@@ -1,10 +1,9 @@
-// Run: alone, store, timed
+// Run: alone, store
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { loadConfig } from "../../../src/app/config.ts";
 import { openKernel } from "../../../src/app/kernel.ts";
 import { idpReader } from "../../../src/resources/idp/index.ts";
@@ -12,10 +11,12 @@ import { featureReader } from "../../../src/settings/feature/index.ts";
 import { silentLogger } from "../../../src/telemetry/logger.ts";
 import { engine, storeEnv } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
+import { withinRounds } from "../../support/paced.ts";
 import { roundsOf } from "../../support/rounds.ts";
 import { startIdpPeer } from "./idp-peer.ts";
 
-const longestMs = 1_000;
+// In pauses with a call between them.
+const aSecond = { rounds: 10, pauseMs: 100 };
 
 describe("identity providers on two replicas", { skip: engine === "sqlite" }, () => {
   it("F28: are in the state that a policy gave them at the one within a second at the other", async () => {
@@ -34,23 +35,17 @@ describe("identity providers on two replicas", { skip: engine === "sqlite" }, ()
     const { instanceId } = first;
     const [organization, id] = [await first.addOrganization(), await first.addIdp()];
     const state = () => reader.effectiveState(instanceId, organization, id);
+    const work = () => first.get("/idps/_none");
     const offered = async () =>
       (await reader.list(instanceId, organization)).map((each) => each.id);
     for (let round = 0; round < roundsOf(20); round++) {
       const isOff = round % 2 === 0;
       bodyOf(await first.setPolicy(id, isOff ? "DEACTIVATE" : "INHERIT", organization));
-      const start = performance.now();
-      while ((await state()) !== (isOff ? "inactive" : "active")) {
-        assert.ok(performance.now() - start < longestMs, `round ${round}`);
-        await delay(2);
-      }
+      const wanted = isOff ? "inactive" : "active";
+      await withinRounds(`round ${round}`, aSecond, async () => (await state()) === wanted, work);
       assert.deepEqual((await offered()).includes(id), !isOff);
     }
     bodyOf(await first.remove(`/idps/${id}`));
-    const start = performance.now();
-    while ((await state()) !== undefined) {
-      assert.ok(performance.now() - start < longestMs, "the deletion");
-      await delay(2);
-    }
+    await withinRounds("the deletion", aSecond, async () => (await state()) === undefined, work);
   });
 });

@@ -1,9 +1,8 @@
-// Run: shared, store, timed
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { waitAfter } from "../../../src/resources/user/check/attempts.ts";
-import { createKeyedMutex } from "../../../src/authz/keyed-mutex.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { goodPassword, startUserPeer, together } from "./user-peer.ts";
@@ -114,31 +113,5 @@ describe("the wait after wrong attempts", () => {
   it("is ten minutes after the tenth, doubles, and is a day at most", () => {
     const minutes = [0, 9, 10, 11, 12, 17, 18, 1_000].map((count) => waitAfter(count) / minute);
     assert.deepEqual(minutes, [0, 0, 10, 20, 40, 1_280, 1_440, 1_440]);
-  });
-});
-
-describe("turns", () => {
-  it("are taken under one key in the order of the calls, whatever becomes of each", async () => {
-    const inTurn = createKeyedMutex(3);
-    const seen: string[] = [];
-    const work = (name: string, fails = false) =>
-      inTurn("key", async () => {
-        seen.push(`${name} begins`);
-        await new Promise((resolve) => setImmediate(resolve));
-        seen.push(`${name} ends`);
-        if (fails) throw new Error(name);
-        return name;
-      });
-    const all = [work("a"), work("b", true), work("c"), work("too many")];
-    const outcomes = await Promise.allSettled(all);
-    assert.deepEqual(
-      outcomes.map((one) => (one.status === "fulfilled" ? one.value : "failed")),
-      ["a", "failed", "c", undefined],
-    );
-    assert.deepEqual(
-      seen,
-      ["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]),
-    );
-    assert.equal(await work("again"), "again");
   });
 });

@@ -138,6 +138,17 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
   }
 
+  /** Nothing is judged where too many guess at the same. */
+  async function inTurn<T>(mutexKey: string, work: () => Promise<T>): Promise<T | undefined> {
+    const release = await budgets.guessing(mutexKey);
+    if (release === undefined) return undefined;
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
   async function judged<J extends Judgement>(
     at: WriteContext,
     userId: string,
@@ -188,7 +199,7 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
       const judgement =
         userId === undefined
           ? undefined
-          : await budgets.inTurn(mutexKey, () => judged(at, userId, counter, judge));
+          : await inTurn(mutexKey, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       else deps.noteRefusal(refusedBy(at, userId, judgement));
       return judgement ?? spend(at);
