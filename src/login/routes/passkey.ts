@@ -51,7 +51,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const { webAuthNId, isUserVerified } = outcome;
     const proof = { kind: "webauthn", webAuthNId, isUserVerified } as const;
     const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
-    const sessionId = await openProvenSession(parts, at, opened);
+    const sessionId = await openProvenSession(parts, { ...at, browser: context.agent.id }, opened);
     if (sessionId === undefined) return false;
     await context.save({ ...context.flow.data, sessionId, isChosen: true });
     return true;

@@ -37,6 +37,13 @@ export const sessionSamples: Record<string, Sample> = ofService(SessionService.t
   },
   GetSession: named(false),
   DeleteSession: named(),
+  EndOtherSessions: {
+    valid: ({ userId }) => ({ user_id: userId }),
+    invalid: { request: { user_id: tooLong }, field: "user_id" },
+    unknown: { request: { user_id: "404" }, reason: "USER_NOT_FOUND" },
+    writes: true,
+    stranger: { code: 5, reason: "USER_NOT_FOUND" },
+  },
   SearchSessions: {
     valid: () => ({
       sorting_column: "SESSION_FIELD_NAME_CHANGE_DATE",
