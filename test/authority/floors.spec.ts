@@ -195,6 +195,8 @@ describe("the option of_instance", () => {
     ["oidc", "key_rotation_period", "86400s"],
     ["security", "allowed_link_hosts", []],
     ["security", "related_origins", []],
+    ["security", "security_contacts", []],
+    ["security", "security_policy_url", "https://example.com/security"],
   ];
 
   it("is tested here wherever it stands", () => {

@@ -47,6 +47,8 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       allowed_frame_origins: { value: ["https://app.example.com"] },
       allowed_link_hosts: { value: ["login.example.com"] },
       related_origins: { value: ["https://login.example.com"] },
+      security_contacts: { value: ["mailto:security@example.com"] },
+      security_policy_url: "https://example.com/security",
     },
     { enable_impersonation: false, allowed_frame_origins: { value: [] } },
   ],
@@ -65,6 +67,7 @@ const ofInstance: ReadonlySet<string> = new Set([
   "validate_org_domains",
   "force_mfa_administrators",
   ...["key_rotation_period", "allowed_link_hosts", "related_origins"],
+  ...["security_contacts", "security_policy_url"],
 ]);
 
 /** Languages have setters of their own. */
