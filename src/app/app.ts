@@ -54,6 +54,7 @@ import type { Config } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
+import { createBreachScreen } from "./breached-passwords.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
@@ -240,7 +241,7 @@ type Made = {
 
 /** What slices may use of the kernel. */
 function depsOf(
-  { config, db, events, secrets, now, newId, featureDefaults }: Kernel,
+  { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
   { allow, outside, budgets, validator, uses, refusals, served }: Made,
 ): Deps {
   const organizations = organizationReader(db);
@@ -272,6 +273,11 @@ function depsOf(
     },
     budgets,
     proveDomain: createDomainProof(outside),
+    isBreached: createBreachScreen({
+      file: config.breachedPasswordsFile,
+      url: config.breachedPasswordsUrl,
+      ...{ outside, logger },
+    }),
     egress: outside,
     federation: createFederation({ egress: outside, now }),
     features: featureReader(db, featureDefaults),

@@ -89,6 +89,8 @@ const cases: Readonly<Record<string, Case>> = {
   requires_number: { group: "passwords", ...isTrue },
   requires_symbol: { group: "passwords", ...isTrue },
   blocklist: { group: "passwords", ...isTrue },
+  screen_passwords: { group: "passwords", ...isTrue },
+  screen_passwords_at_login: { group: "passwords", ...isTrue },
   max_age: {
     // 0 stands for never.
     ...{ group: "passwords", demanded: "86400s" },

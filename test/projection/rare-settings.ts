@@ -16,6 +16,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       ...{ min_length: "9", max_age: "60s", blocklist: false },
       ...{ requires_uppercase: true, requires_lowercase: true },
       ...{ requires_number: true, requires_symbol: true },
+      ...{ screen_passwords: true, screen_passwords_at_login: true },
     },
   ],
   [
