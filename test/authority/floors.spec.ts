@@ -81,6 +81,11 @@ const cases: Readonly<Record<string, Case>> = {
     looser: [["totp", "otp_sms"], ["otp_email"], ["totp", "u2f", "recovery_code"]],
     asStrict: [["u2f", "totp"], ["totp"], []],
   },
+  trusted_browser_lifetime: {
+    // 0 stands for never, which is as strict as can be.
+    ...{ group: "login", demanded: "7200s" },
+    ...{ looser: ["7201s", "2592000s"], asStrict: ["7200s", "60s", "0s"] },
+  },
   min_length: {
     ...{ group: "passwords", demanded: "10", looser: ["9", "1"], asStrict: ["10", "100"] },
   },

@@ -32,6 +32,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
       ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
       second_factors: { value: ["totp"] },
+      trusted_browser_lifetime: "3600s",
     },
   ],
   [

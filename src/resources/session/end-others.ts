@@ -10,6 +10,7 @@ import type { Deps } from "../../projection/module.ts";
 import { and, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { endSome } from "./end-sessions.ts";
 import { sessions } from "./projection.ts";
+import { createTrustedBrowsers } from "./trusted-browsers.ts";
 import { createVisits } from "./visits.ts";
 
 /** Ends what apps have kept of sessions of a user, but for those that stay; of sessions too that ended by themselves. */
@@ -26,7 +27,7 @@ export function requireNamed({ userId }: EndOtherSessionsRequest, { caller }: Sc
   throw invalidField("user_id", "USER_ID_MISSING", "is needed, as the caller is no user");
 }
 
-/** Ends all sessions of a user but those of one browser. */
+/** Ends all sessions of a user but those of one browser, and the trust in all others. */
 export function endOthersHandlers(
   deps: Deps,
   endKept: EndKept,
@@ -34,6 +35,7 @@ export function endOthersHandlers(
   const { db, now } = deps;
   const t = db.table(sessions);
   const visits = createVisits(deps);
+  const trusted = createTrustedBrowsers(deps);
 
   async function living(instanceId: string, userId: string): Promise<string[]> {
     const rows = await db.read
@@ -54,12 +56,13 @@ export function endOthersHandlers(
     { caller, instanceId }: Scope,
     named: string | undefined,
     all: readonly string[],
-  ): Promise<ReadonlySet<string>> {
+  ): Promise<{ ids: ReadonlySet<string>; browserId?: string | undefined }> {
     const id = named ?? (caller.kind === "user" ? caller.authentication?.sessionId : undefined);
     if (id !== undefined && all.includes(id)) {
-      return new Set([id, ...(await visits.beside(instanceId, id))]);
+      const ids = new Set([id, ...(await visits.beside(instanceId, id))]);
+      return { ids, browserId: await visits.browserOf(instanceId, id) };
     }
-    if (named === undefined) return new Set();
+    if (named === undefined) return { ids: new Set() };
     throw invalidField(
       "session_id",
       "SESSION_NOT_OF_USER",
@@ -73,13 +76,14 @@ export function endOthersHandlers(
       const { instanceId } = scope;
       await db.catchUp();
       const all = await living(instanceId, userId);
-      const staying = await stayingOf(scope, request.sessionId, all);
+      const { ids: staying, browserId } = await stayingOf(scope, request.sessionId, all);
       const at = writeContext(scope);
       const ended = await endSome(
         deps,
         at,
         all.filter((id) => !staying.has(id)),
       );
+      await trusted.endOthers(at, userId, browserId);
       await endKept(deps, at, { userId, staying });
       return { ended };
     },

@@ -1,4 +1,5 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { idpIntentHandlers } from "./idp-intent-handlers.ts";
@@ -7,6 +8,7 @@ import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { usersOfSessions } from "./held-by.ts";
+import { trustedBrowsers, trustEnds } from "./trusted-browsers.ts";
 import { sessionVisits } from "./visits.ts";
 import { sessionProjection } from "./projection.ts";
 
@@ -30,6 +32,7 @@ export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
+export { createTrustedBrowsers, endTrust, type TrustedBrowsers } from "./trusted-browsers.ts";
 export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.ts";
 
 /**
@@ -39,7 +42,8 @@ export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.t
 export const sessionModule = (endKept: EndKept): Module => ({
   events: [sessionEvents],
   projections: [sessionProjection],
-  state: [sessionVisits],
+  state: [sessionVisits, trustedBrowsers],
+  reactions: () => [trustEnds],
   services: (deps) => [
     service(
       SessionService,
@@ -49,5 +53,5 @@ export const sessionModule = (endKept: EndKept): Module => ({
     ),
   ],
   contents: removeContentsOfSessions,
-  sweeps: (deps) => [sweepSessions(deps)],
+  sweeps: (deps) => [sweepSessions(deps), sweepExpiredRows(deps, trustedBrowsers)],
 });

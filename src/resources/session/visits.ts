@@ -38,6 +38,8 @@ export type Visits = {
   note(at: WriteContext, visited: Visited): Promise<void>;
   /** What is known of sessions; those that no browser has are left out. */
   ofSessions(instanceId: string, ids: readonly string[]): Promise<Visit[]>;
+  /** The browser that a session is in; undefined for one that no browser has. */
+  browserOf(instanceId: string, id: string): Promise<string | undefined>;
   /** The sessions of the same user in the same browser, beside the session itself. Some of them may have ended. */
   beside(instanceId: string, id: string): Promise<string[]>;
 };
@@ -94,6 +96,8 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
         rows.map(async (row) => ({ ...row, seen: await events.seen.open(row, now()) })),
       );
     },
+
+    browserOf: async (instanceId, id) => (await byId(instanceId, id))?.browserId,
 
     async beside(instanceId, id) {
       const own = await byId(instanceId, id);

@@ -15,7 +15,14 @@ import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { type AppReader, appReader } from "../app/index.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
-import { createVisits, endSession, endSome, session, type Visit } from "../session/index.ts";
+import {
+  createVisits,
+  endSession,
+  endSome,
+  endTrust,
+  session,
+  type Visit,
+} from "../session/index.ts";
 import { type SessionRow, signInQueries } from "./queries.ts";
 
 type Service = typeof SignInService;
@@ -86,9 +93,14 @@ export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<
       const at = writeContext(scope);
       // Before any ends: which ones belong together is known by what goes with them.
       const others = await visits.beside(instanceId, id);
-      const written = await events.transact(at, (tx) =>
-        endSession(deps, tx, { instanceId, sessionId: id }, "deleted"),
-      );
+      const browserId = await visits.browserOf(instanceId, id);
+      const written = await events.transact(at, async (tx) => {
+        const userId = (await tx.load(session, id)).state?.user?.id;
+        if (userId !== undefined && browserId !== undefined) {
+          tx.write(endTrust({ instanceId, userId, browserId }));
+        }
+        return endSession(deps, tx, { instanceId, sessionId: id }, "deleted");
+      });
       await endSome(deps, withoutExpectation(at), others);
       return { details: toDetails(written()) };
     },
