@@ -25,6 +25,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentsOf } from "./comments.ts";
+import { generateCommonPasswords } from "./common-passwords.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const require = createRequire(import.meta.url);
@@ -46,7 +47,7 @@ const thirdParty = {
 
 /**
  * Generates everything that follows from `proto/` and from pinned packages: the TypeScript schema with `comments.json`, and
- * `third_party/`, the schemas of others that ours import.
+ * `third_party/`, the schemas of others that ours import, and the common passwords.
  *
  * Works without a network; equal input gives equal bytes. The TypeScript is made of the third_party that is there.
  * @param target folder to put both into, so that a check can generate aside and compare
@@ -55,6 +56,7 @@ export function generate(target: string = root): void {
   const folder = join(target, "third_party");
   rmSync(folder, { recursive: true, force: true });
   generateThirdParty(folder);
+  generateCommonPasswords(root, join(folder, "passwords"));
   buf("generate", "--output", target);
   writeComments(join(target, "gen/comments.json"));
   generateClient(join(target, "gen"));

@@ -15,6 +15,7 @@ import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membe
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
@@ -52,6 +53,7 @@ export const services = {
   role: RoleService,
   securitySettings: SecuritySettingsService,
   session: SessionService,
+  signIn: SignInService,
   smsProvider: SMSProviderService,
   smtpProvider: SMTPProviderService,
   textSettings: TextSettingsService,

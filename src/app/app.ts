@@ -54,17 +54,18 @@ import type { Config } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
+import { createBreachScreen } from "./breached-passwords.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
-import { relatedOriginsPage } from "./related-origins.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
 import { diskReserve } from "./reserve.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
+import { wellKnown } from "./well-known.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */
 export type App = AsyncDisposable & {
@@ -164,7 +165,7 @@ export async function startApp(
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
-    const own = [...documents(config, metrics, endpoints), logoPage(db), relatedOriginsPage(db)];
+    const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
@@ -240,7 +241,7 @@ type Made = {
 
 /** What slices may use of the kernel. */
 function depsOf(
-  { config, db, events, secrets, now, newId, featureDefaults }: Kernel,
+  { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
   { allow, outside, budgets, validator, uses, refusals, served }: Made,
 ): Deps {
   const organizations = organizationReader(db);
@@ -272,6 +273,11 @@ function depsOf(
     },
     budgets,
     proveDomain: createDomainProof(outside),
+    isBreached: createBreachScreen({
+      file: config.breachedPasswordsFile,
+      url: config.breachedPasswordsUrl,
+      ...{ outside, logger },
+    }),
     egress: outside,
     federation: createFederation({ egress: outside, now }),
     features: featureReader(db, featureDefaults),

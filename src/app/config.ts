@@ -87,6 +87,8 @@ export function loadConfig(input: ConfigInput): Config {
     followers: read(options.followers),
     rateLimit: read(options.rateLimit),
     logAddresses: read(options.logAddresses),
+    breachedPasswordsFile: read(options.breachedPasswordsFile),
+    breachedPasswordsUrl: read(options.breachedPasswordsUrl),
     metricsPort: read(options.metricsPort),
     metricsToken: read(options.metricsToken),
     proxyHeaders: read(options.proxyHeaders),

@@ -4,7 +4,7 @@ import { passkeyPage } from "../login/path-of-notice.ts";
 import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import { on } from "../projection/projection.ts";
-import { formerTokens, oidcModule, tokenUse } from "../oidc/store/index.ts";
+import { endKept, formerTokens, oidcModule, signedInApps, tokenUse } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
 import { consentModule, formerConsents } from "../resources/consent/index.ts";
@@ -20,6 +20,7 @@ import { projectModule } from "../resources/project/index.ts";
 import { smsModule } from "../resources/sms/index.ts";
 import { smtpModule } from "../resources/smtp/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
+import { signInModule } from "../resources/signin/index.ts";
 import { homesReader, userModule, users, usersLinkedTo } from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
@@ -73,7 +74,8 @@ export const modules = (features: FeatureDefaults): Module[] => [
   appModule(formerTokens, formerConsents),
   membershipModule,
   consentModule(tokenUse),
-  sessionModule,
+  sessionModule(endKept),
+  signInModule(signedInApps),
   actionModule,
   executorModule,
   managementModule(passkeyPage),

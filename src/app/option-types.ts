@@ -131,6 +131,13 @@ export const origin = scalar(
   },
 );
 
+/** An address with a path, without query, fragment and user. */
+export const httpUrl = scalar(
+  "an http or https URL without query, fragment and user, such as https://api.example.com/range",
+  (given, wrong) =>
+    /^https?:\/\/[^?#@\\\s]+$/i.test(given) && URL.canParse(given) ? given : wrong(),
+);
+
 /** A PostgreSQL URL, or the path of an SQLite file; the password of the URL is never shown. */
 export const database: OptionType<DatabaseLocation> = {
   ...scalar<DatabaseLocation>(

@@ -257,6 +257,18 @@ export const options = {
     absent: "/metrics on the one port tells of the process alone",
     why: "Bearer token for which /metrics tells the counts of all tenants; where set, the port of its own asks for it too.",
   },
+  breachedPasswordsFile: {
+    env: "IDSVC_BREACHED_PASSWORDS",
+    type: type.file,
+    absent: "IDSVC_BREACHED_PASSWORDS_URL, else none are known",
+    why: "File of the SHA-1 digests of passwords known from breaches, for the password settings screen_passwords: a line each, in capital hex, sorted, a colon and a count behind it allowed.",
+  },
+  breachedPasswordsUrl: {
+    env: "IDSVC_BREACHED_PASSWORDS_URL",
+    type: type.httpUrl,
+    absent: "IDSVC_BREACHED_PASSWORDS, else none are known",
+    why: "Range API in the place of such a file, asked by the first five digits of a digest: the address before these. An internal one stands in IDSVC_EGRESS_ALLOW.",
+  },
   maxMessageBytes: {
     env: "IDSVC_MAX_MESSAGE_BYTES",
     type: type.bytes(1024, 1024 ** 3),

@@ -11,9 +11,14 @@ import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import type { KnownBrowsers } from "../resources/user/index.ts";
-import { firstFactorAt, type Progress as ProgressOf } from "../resources/session/index.ts";
+import {
+  firstFactorAt,
+  type Progress as ProgressOf,
+  type TrustedBrowsers,
+} from "../resources/session/index.ts";
 import type { Factor } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
+import { spareIfTrusted } from "./trust.ts";
 import { writing } from "./writing.ts";
 import type { PageContext } from "./page-context.ts";
 import type { LoginAnswer } from "./web.ts";
@@ -45,6 +50,7 @@ type Parts = LoginPorts & {
   consents: Consents;
   linkAccount: AccountLink;
   knownBrowsers: Pick<KnownBrowsers, "remember">;
+  trustedBrowsers: Pick<TrustedBrowsers, "spare">;
 };
 
 const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
@@ -67,7 +73,7 @@ export const beginningOf = ({ request, begin }: FlowData): Missing => {
 };
 
 export function createAdvance(parts: Parts): Advance {
-  const { users, sessions, consents, now } = parts;
+  const { users, sessions, trustedBrowsers, now } = parts;
 
   const sessionOf: Advance["sessionOf"] = async ({ hasFlow, flow, at }) => {
     const id = hasFlow ? flow.data.sessionId : undefined;
@@ -96,11 +102,20 @@ export function createAdvance(parts: Parts): Advance {
 
   async function stepWith(context: PageContext, session: LoginSession | undefined) {
     const { data } = context.flow;
-    const isConsentDue = await asksConsent(context.at.instanceId, session, data.request);
+    const isConsentDue = await asksConsent(parts, context.at.instanceId, session, data.request);
     const due = await dueFor(context, session);
     const isEmailDue = await asksEmail(context, session);
     const facts = { isConsentDue, isEmailDue, begin: beginningOf(data), due };
     return { step: nextStep(data, await progressFor(context, session), facts), due };
+  }
+
+  /** The next step. Where it is the second factor, and the user trusts this browser, it is the one after that. */
+  async function stepOrSpared(context: PageContext, session: LoginSession | undefined) {
+    const found = await stepWith(context, session);
+    if (session === undefined || found.step !== "mfa") return found;
+    const progress = await progressFor(context, session);
+    const isSpared = await spareIfTrusted(trustedBrowsers, context, session, progress);
+    return isSpared ? stepWith(context, await sessionOf(context)) : found;
   }
 
   async function dueFor(
@@ -128,16 +143,6 @@ export function createAdvance(parts: Parts): Advance {
     return (await users.unprovenEmail(at.instanceId, session.user.id)) !== undefined;
   }
 
-  async function asksConsent(
-    instanceId: string,
-    session: LoginSession | undefined,
-    request: FlowData["request"],
-  ): Promise<boolean> {
-    if (session === undefined || request === undefined) return false;
-    const app = await parts.appOf(instanceId, request.clientId);
-    return app !== undefined && consents.isDue(instanceId, session.user, app, request);
-  }
-
   async function next(context: PageContext, notice?: NoticeCode): Promise<LoginAnswer> {
     const session = await sessionOf(context);
     const { data } = context.flow;
@@ -147,7 +152,7 @@ export function createAdvance(parts: Parts): Advance {
       await context.save(rest);
       return context.go(paths.loginName, { problem: "SESSION_ENDED" });
     }
-    const { step, due } = await stepWith(context, session);
+    const { step, due } = await stepOrSpared(context, session);
     const idp = due === "password" ? undefined : providerFor(context, step, session);
     if (idp !== undefined) return context.go(paths.provider, { idp });
     return step === "done" && session !== undefined
@@ -194,6 +199,17 @@ export function createAdvance(parts: Parts): Advance {
       return leave(context.go(""), callbackOf(id));
     },
   };
+}
+
+async function asksConsent(
+  { appOf, consents }: Pick<Parts, "appOf" | "consents">,
+  instanceId: string,
+  session: LoginSession | undefined,
+  request: FlowData["request"],
+): Promise<boolean> {
+  if (session === undefined || request === undefined) return false;
+  const app = await appOf(instanceId, request.clientId);
+  return app !== undefined && consents.isDue(instanceId, session.user, app, request);
 }
 
 /** The identity provider that a step leads straight to: the one that the scope names, or that the user came from. */

@@ -1,5 +1,6 @@
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createIdpLogins } from "../resources/idpintent/index.ts";
+import { createTrustedBrowsers } from "../resources/session/index.ts";
 import { createConsents } from "../resources/consent/index.ts";
 import { createKnownBrowsers, linkedUserReader, userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
@@ -65,9 +66,10 @@ export function createLogin(ports: LoginPorts): {
   const checks = userChecks(ports.deps);
   const knownBrowsers = createKnownBrowsers(ports.deps);
   const linkAccount = createAccountLink(base);
-  const advance = createAdvance({ ...base, linkAccount, knownBrowsers });
+  const trustedBrowsers = createTrustedBrowsers(ports);
+  const advance = createAdvance({ ...base, linkAccount, knownBrowsers, trustedBrowsers });
   const mayTell = createMessagePace(ports);
-  const parts: RouteParts = { ...base, browsers, checks, advance, mayTell };
+  const parts: RouteParts = { ...base, browsers, checks, advance, mayTell, trustedBrowsers };
   const routes: Route[] = [
     beginRoute(parts),
     loginNameRoute(parts),

@@ -1,8 +1,9 @@
 import { presenceAs } from "../authz/presence.ts";
+import type { WriteContext } from "../eventstore/transaction.ts";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
-import { endSession } from "../resources/session/index.ts";
+import { createVisits, endSession } from "../resources/session/index.ts";
 import type { Consents } from "../resources/consent/index.ts";
-import { agentCookie, type Agents } from "./agents.ts";
+import { type Agent, agentCookie, type Agents } from "./agents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
 import { dueLevel } from "./level.ts";
@@ -24,6 +25,13 @@ type Parts = LoginPorts & {
   consents: Consents;
 };
 
+/** What is written of a browser that comes with its sessions. */
+const seenBy = ({ instanceId, requestId, where }: At, { id: browser }: Agent): WriteContext => ({
+  ...{ instanceId, requestId, browser },
+  ...{ editorId: "system:login", service: "login", clientId: "" },
+  presence: where && presenceAs(where, { isVisitor: true }),
+});
+
 const isTlsAt = ({ issuer }: At): boolean => issuer.startsWith("https:");
 
 /** What the provider asks of browsers and of the login: its ports `browsers` and `interactions`. */
@@ -32,12 +40,17 @@ export function loginInteractions(parts: Parts): {
   interactions: Interactions;
 } {
   const { agents, flows, users, sessions, consents, now } = parts;
+  const visits = createVisits(parts);
 
   async function sessionsOf(at: At, cookies: string): Promise<BrowserSession[]> {
     const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
     if (agent === undefined) return [];
-    const found = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
-    return found.flatMap((session) => (session && toBrowserSession(session)) ?? []);
+    const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
+    const found = all.filter((session) => session !== undefined);
+    for (const { id, user } of found) {
+      await visits.note(seenBy(at, agent), { id, userId: user.id });
+    }
+    return found.flatMap((session) => toBrowserSession(session) ?? []);
   }
 
   const browsers: Browsers = {

@@ -35,6 +35,8 @@ export const paths = {
   /** Where the link leads that `idsvc recover` prints. */
   recover: "/ui/login/recover",
   changePassword: "/ui/login/password/change",
+  /** Where people change their password of themselves. */
+  accountPassword: "/ui/account/password",
   consent: "/ui/login/consent",
   device: "/device",
   deviceConfirm: "/ui/login/device/confirm",

@@ -55,7 +55,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
     else {
       const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
-      sessionId = await openProvenSession(parts, at, opened);
+      sessionId = await openProvenSession(parts, { ...at, browser: context.agent.id }, opened);
     }
     if (sessionId === undefined) throw new PageRefused("NOT_ALLOWED", 403);
     await context.save({ ...rest, sessionId, isChosen: true });

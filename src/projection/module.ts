@@ -58,6 +58,8 @@ export type Deps = {
     challenge: DomainChallenge,
     signal: AbortSignal | undefined,
   ) => Promise<DomainProof>;
+  /** Whether a password is known from a breach; no, where that cannot be found out (L7). */
+  isBreached: (password: string) => Promise<boolean>;
   /**
    * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields
    * that it does not have are passed over.

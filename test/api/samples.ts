@@ -23,6 +23,7 @@ import { textSettingsSamples } from "./samples/text-settings.ts";
 import { makes, plainSamples } from "./samples/plain.ts";
 import { sessionSamples } from "./samples/session.ts";
 import { userSamples } from "./samples/user.ts";
+import { signInSamples } from "./samples/sign-in.ts";
 import { settingsSamples } from "./samples/settings.ts";
 import type { Sample } from "./samples/sample.ts";
 import { userSchemaSamples } from "./samples/userschema.ts";
@@ -62,6 +63,7 @@ export const samples: Readonly<Record<string, Sample>> = withPlain({
   ...textSettingsSamples,
   ...sessionSamples,
   ...settingsSamples,
+  ...signInSamples,
   ...userSamples,
   ...userSchemaSamples,
   ...webKeySamples,

@@ -81,6 +81,11 @@ const cases: Readonly<Record<string, Case>> = {
     looser: [["totp", "otp_sms"], ["otp_email"], ["totp", "u2f", "recovery_code"]],
     asStrict: [["u2f", "totp"], ["totp"], []],
   },
+  trusted_browser_lifetime: {
+    // 0 stands for never, which is as strict as can be.
+    ...{ group: "login", demanded: "7200s" },
+    ...{ looser: ["7201s", "2592000s"], asStrict: ["7200s", "60s", "0s"] },
+  },
   min_length: {
     ...{ group: "passwords", demanded: "10", looser: ["9", "1"], asStrict: ["10", "100"] },
   },
@@ -89,6 +94,8 @@ const cases: Readonly<Record<string, Case>> = {
   requires_number: { group: "passwords", ...isTrue },
   requires_symbol: { group: "passwords", ...isTrue },
   blocklist: { group: "passwords", ...isTrue },
+  screen_passwords: { group: "passwords", ...isTrue },
+  screen_passwords_at_login: { group: "passwords", ...isTrue },
   max_age: {
     // 0 stands for never.
     ...{ group: "passwords", demanded: "86400s" },
@@ -195,6 +202,8 @@ describe("the option of_instance", () => {
     ["oidc", "key_rotation_period", "86400s"],
     ["security", "allowed_link_hosts", []],
     ["security", "related_origins", []],
+    ["security", "security_contacts", []],
+    ["security", "security_policy_url", "https://example.com/security"],
   ];
 
   it("is tested here wherever it stands", () => {

@@ -20,7 +20,7 @@ import { end, freePort } from "./server.ts";
 const given = {
   masterKeyItself: "MasterKeyMARKER!",
   masterKey: Buffer.alloc(32, "MasterKeyMARKER!").toString("base64"),
-  adminPassword: "MARKER1-admin-password",
+  adminPassword: "MARKER1-owner-password",
   token: "MARKER2-bootstrap-token",
   password: "MARKER3-first-password",
   newPassword: "MARKER4-second-password",

@@ -129,6 +129,14 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["mfa-passkey", mfaPage(page(), { account, factors: ["passkey"], isPasskeyAsked: true })],
     ["mfa", mfaPage(page(), { account, factors: ["totp", "passkey", "email", "sms", "recovery"] })],
     ["totp", totpPage(page(), code)],
+    [
+      "totp-trust",
+      totpPage(page(), { ...code, trust: { lifetimeMs: 2_592_000_000, isChecked: true } }),
+    ],
+    [
+      "totp-trust-hours",
+      totpPage(page(), { ...code, trust: { lifetimeMs: 3_600_000, isChecked: false } }),
+    ],
     ["totp-wrong", totpPage(wrong({ code: "CODE_INVALID", field: "code" }), code)],
     [
       "email-code",

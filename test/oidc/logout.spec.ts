@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
-import { addPersonNamed, authorizeUrl, signedIn } from "../support/login.ts";
+import { addPersonNamed, authorizeUrl, signedIn, signIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
-import { answerOf, errorOf, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { answerOf, errorOf, formOf, type UserAgent, userAgent } from "../support/user-agent.ts";
 
 const path = "/oidc/v1/end_session";
 const goodbye = "https://rp.test/bye";
@@ -190,5 +190,49 @@ describe("logout without a hint that counts", () => {
     const { agent } = await loggedIn();
     agent.cookies.clear();
     assert.equal((await endAt(agent, {})).url.pathname, "/ui/login/logout/done");
+  });
+});
+
+describe("what the browser forgets at a logout (L11, decision 0327)", () => {
+  const forgets = ({ headers }: Pick<Response, "headers">) => headers.get("clear-site-data");
+  /** The answer itself, of which a browser that goes on shows nothing. */
+  const answerAt = (agent: UserAgent, more: Record<string, string>) =>
+    fetch(`${peer.issuer}${path}?${new URLSearchParams(more)}`, {
+      headers: { cookie: [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ") },
+      redirect: "manual",
+    });
+
+  it("is what is kept for the pages of the service, and never a cookie", async () => {
+    const { agent, hint } = await loggedIn();
+    const answer = await answerAt(agent, { id_token_hint: hint });
+    assert.equal(answer.status, 303);
+    assert.equal(forgets(answer), '"cache", "storage"');
+  });
+
+  it("is the same after the question on the page", async () => {
+    const { agent } = await loggedIn();
+    const { url, html } = await agent.open(path);
+    const { action, fields } = formOf(html);
+    const answer = await fetch(new URL(action, url), {
+      ...{ method: "POST", redirect: "manual", body: new URLSearchParams(fields) },
+      headers: {
+        ...{ origin: peer.issuer, "sec-fetch-site": "same-origin" },
+        cookie: [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+      },
+    });
+    assert.equal(answer.status, 303);
+    assert.equal(forgets(answer), '"cache", "storage"');
+  });
+
+  it("is nothing while somebody else is logged in there, nor where nobody was", async () => {
+    const { agent, hint } = await loggedIn();
+    const bob = await addPersonNamed(peer);
+    await agent.open(authorizeUrl(peer, client, { prompt: "select_account" }));
+    const flow = agent.last.url.searchParams.get("flow") ?? "";
+    await agent.open(`/ui/login/loginname?${new URLSearchParams({ flow })}`);
+    await signIn(agent, bob.loginName);
+    assert.equal(forgets(await answerAt(agent, { id_token_hint: hint })), null);
+    assert.ok(await isIn(agent), "the other one is logged in still");
+    assert.equal(forgets(await answerAt(userAgent(peer.issuer), {})), null);
   });
 });

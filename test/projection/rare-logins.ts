@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Deps } from "../../src/projection/module.ts";
 import { consume, fail, idpIntent, start, succeed } from "../../src/resources/idpintent/intent.ts";
+import { createTrustedBrowsers } from "../../src/resources/session/index.ts";
 import { loggedIn } from "../api/samples/idp-login.ts";
 import type { World } from "../api/samples/sample.ts";
 
-/** Makes the events of logins with identity providers, and of accounts there that are linked to a user and removed. */
+/** Makes the events of logins with identity providers and in trusted browsers, and of accounts there that are linked to a user and removed. */
 export async function rareLogins(
-  { events, newId }: Pick<Deps, "events" | "newId">,
+  { db, events, newId }: Pick<Deps, "db" | "events" | "newId">,
   world: World,
   remove: (path: string) => Promise<unknown>,
 ) {
@@ -33,6 +34,11 @@ export async function rareLogins(
   const checks = { user: { user_id: id }, idp_intent: proof };
   await world.create("/sessions", { checks });
   await remove(`/users/${id}/idps/${idp_id}`);
+  const sessionId = await world.make("/sessions", { checks: { user: { user_id: id } } });
+  const inBrowser = { ...at, browser: "a browser" };
+  const trusted = createTrustedBrowsers({ db, events });
+  await trusted.trust(inBrowser, id, 60_000);
+  await trusted.spare(inBrowser, { sessionId, userId: id, lifetimeMs: 60_000 });
   const other = await person();
   await world.create(`/users/${other}/idps`, { link: { idp_id: doomed, user_id: "x" } });
   await remove(`/idps/${doomed}`);

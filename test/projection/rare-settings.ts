@@ -16,6 +16,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       ...{ min_length: "9", max_age: "60s", blocklist: false },
       ...{ requires_uppercase: true, requires_lowercase: true },
       ...{ requires_number: true, requires_symbol: true },
+      ...{ screen_passwords: true, screen_passwords_at_login: true },
     },
   ],
   [
@@ -31,6 +32,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
       ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
       second_factors: { value: ["totp"] },
+      trusted_browser_lifetime: "3600s",
     },
   ],
   [
@@ -47,6 +49,8 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       allowed_frame_origins: { value: ["https://app.example.com"] },
       allowed_link_hosts: { value: ["login.example.com"] },
       related_origins: { value: ["https://login.example.com"] },
+      security_contacts: { value: ["mailto:security@example.com"] },
+      security_policy_url: "https://example.com/security",
     },
     { enable_impersonation: false, allowed_frame_origins: { value: [] } },
   ],
@@ -65,6 +69,7 @@ const ofInstance: ReadonlySet<string> = new Set([
   "validate_org_domains",
   "force_mfa_administrators",
   ...["key_rotation_period", "allowed_link_hosts", "related_origins"],
+  ...["security_contacts", "security_policy_url"],
 ]);
 
 /** Languages have setters of their own. */

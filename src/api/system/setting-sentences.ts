@@ -7,6 +7,7 @@ const demands: Readonly<Record<Floor, string>> = {
   [Floor.AT_MOST]: "no greater or longer than what the instance has set",
   [Floor.TRUE_WINS]: "true where the instance has set true",
   [Floor.FALSE_WINS]: "false where the instance has set false",
+  [Floor.NO_LONGER]: "no longer than what the instance has set",
   [Floor.SUBSET]: "among what the instance has set",
 };
 

@@ -1,6 +1,7 @@
 import type { Page } from "../page.ts";
 import type { Account } from "../parts/account.ts";
 import { codePage } from "../parts/code-page.ts";
+import type { TrustView } from "../parts/trust.ts";
 import { paths } from "../paths.ts";
 
 export type EmailCodeView = {
@@ -8,6 +9,7 @@ export type EmailCodeView = {
   /** As far as it may be shown: `a…@example.com`. */
   address: string;
   hasOthers: boolean;
+  trust?: TrustView | undefined;
 };
 
 /** Asks for a code that was sent by e-mail. Sends `code`, or `resend`. */

@@ -5,6 +5,7 @@ import type { TextKey } from "../../texts/texts.ts";
 import { paths } from "../paths.ts";
 import { type Account, accountLine } from "./account.ts";
 import { field } from "./field.ts";
+import { trustChoice, type TrustView } from "./trust.ts";
 import { button, form, link, submit } from "./form.ts";
 
 export type CodeShape = {
@@ -22,6 +23,8 @@ export type CodeShape = {
   isSent?: boolean;
   /** There are other factors to choose from. */
   hasOthers?: boolean;
+  /** The browser can be trusted from now on. */
+  trust?: TrustView | undefined;
   /** What stands below the form. */
   below?: Value;
 };
@@ -47,6 +50,7 @@ ${form(
     isCode: true,
     isFirst: true,
   })}
+${shape.trust && trustChoice(page, shape.trust)}
 ${submit(t("common.continue"))}
 ${isSent && button(t("common.resend"), { name: "resend", value: "true", look: "quiet" })}`,
 )}

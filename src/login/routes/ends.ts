@@ -5,7 +5,7 @@ import { developmentMailPage } from "../pages/development-mail.ts";
 import { loggedOutPage } from "../pages/logged-out.ts";
 import { logoutPage } from "../pages/logout.ts";
 import { signedInPage } from "../pages/signed-in.ts";
-import { afterLogout } from "../../oidc/core/end-session.ts";
+import { afterLogout, forgetSite } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
@@ -80,9 +80,9 @@ export function endRoutes(parts: RouteParts): Route[] {
         if (context.agent.sessionIds.length > 0) await context.renew([]);
         const logout = context.hasFlow ? context.flow.data.logout : undefined;
         const location = logout && afterLogout(logout);
-        return location === undefined
-          ? context.go(paths.loggedOut)
-          : leave(context.go(""), location);
+        const answer =
+          location === undefined ? context.go(paths.loggedOut) : leave(context.go(""), location);
+        return { ...answer, headers: { ...answer.headers, ...forgetSite } };
       },
     },
     {

@@ -7,6 +7,7 @@ import { passkeyOptions } from "../passkey-options.ts";
 import { proveInSession } from "../prove.ts";
 import { isMeant, type Route, type RouteParts } from "../route.ts";
 import { writing } from "../writing.ts";
+import { trustIfSaid, trustOffered } from "../trust.ts";
 import type { Shown, PageContext } from "../page-context.ts";
 
 /**
@@ -28,7 +29,8 @@ export function passkeyRoute(parts: RouteParts): Route {
     }
     const account = await users.account(context.at.instanceId, session.user.id);
     const { options } = data.key;
-    const view = { kind: "securityKey", account, options, otherWay: "mfaChoice" } as const;
+    const trust = await trustOffered(parts, context);
+    const view = { kind: "securityKey", account, options, otherWay: "mfaChoice", trust } as const;
     return context.show((page) => passkeyPage(page, view), { ...shown, self: paths.passkey });
   }
 
@@ -51,7 +53,7 @@ export function passkeyRoute(parts: RouteParts): Route {
     const { webAuthNId, isUserVerified } = outcome;
     const proof = { kind: "webauthn", webAuthNId, isUserVerified } as const;
     const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
-    const sessionId = await openProvenSession(parts, at, opened);
+    const sessionId = await openProvenSession(parts, { ...at, browser: context.agent.id }, opened);
     if (sessionId === undefined) return false;
     await context.save({ ...context.flow.data, sessionId, isChosen: true });
     return true;
@@ -72,6 +74,7 @@ export function passkeyRoute(parts: RouteParts): Route {
         const given = { webAuthN: { credentialAssertionData: credential } };
         const proved = await refusals(() => proveInSession(parts, context, session.id, given));
         ({ isRight } = proved);
+        if (isRight) await trustIfSaid(parts, context, session.user.id);
       } else if (credential !== undefined && passkey !== undefined) {
         isRight = await openByPasskey(context, credential, passkey);
       }

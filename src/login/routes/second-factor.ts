@@ -19,6 +19,7 @@ import {
 } from "../route.ts";
 import type { LoginSession } from "../sessions.ts";
 import type { PageContext } from "../page-context.ts";
+import { trustIfSaid, trustOffered } from "../trust.ts";
 import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
@@ -91,13 +92,15 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     const channel = factor === "sms" ? factor : "email";
     const sentTo = await users.otpAddress(context.at.instanceId, user.id, channel);
     const address = masked(sentTo ?? "");
-    const view = { account, hasOthers };
+    // A recovery code is for those who have lost something: nothing is trusted by it.
+    const trust = factor === "recovery" ? undefined : await trustOffered(parts, context);
+    const view = { account, hasOthers, trust };
     return context.show(
       (page) => {
         if (factor === "totp") return totpPage(page, view);
         if (factor === "email") return emailCodePage(page, { ...view, address });
         if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
-        return recoveryCodePage(page, view);
+        return recoveryCodePage(page, { account, hasOthers });
       },
       { self: pathOf[factor] },
     );
@@ -122,7 +125,10 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         recovery: { recoveryCode: { code } },
       }[factor];
       const proved = await refusals(() => proveInSession(parts, context, session.id, check));
-      if (proved.isRight) return advance.next(context);
+      if (proved.isRight) {
+        if (factor !== "recovery") await trustIfSaid(parts, context, session.user.id);
+        return advance.next(context);
+      }
       return context.again({ problems: [{ code: wrongCodes[factor], field: "code" }] });
     },
   });

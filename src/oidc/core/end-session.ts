@@ -10,6 +10,12 @@ export const endSessionPath = "/oidc/v1/end_session";
 const longestQuery = 32_768;
 
 /**
+ * What a browser forgets of this origin when somebody has logged out and nobody else is logged in there. Cookies are not among it:
+ * they would go for the whole site, also those of other services, and with them what tells a known browser (decision 0327).
+ */
+export const forgetSite = { "clear-site-data": '"cache", "storage"' };
+
+/**
  * Logout by the client (OpenID Connect RP-Initiated Logout 1.0). A genuine hint for a session of this browser ends that
  * session; everybody else is asked first, so that no page of another site logs anybody out. Whether the browser goes back
  * to the client depends on its URI alone, and the logout on neither; a URI that is not registered is told on a page of ours.
@@ -59,10 +65,12 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
         at,
         meant.map(({ id }) => id),
       );
+      const isLast = meant.length > 0 && meant.length === sessions.length;
+      const forgetting = isLast ? forgetSite : {};
       // Whoever runs the app would take "signed out" for a logout that went as they wanted.
-      if (isRefused) return notRegistered(at, http, hint);
+      if (isRefused) return withHeaders(await notRegistered(at, http, hint), forgetting);
       const location = afterLogout(request) ?? (await interactions.loggedOutLocation(at));
-      return { ...redirect(location), ...note };
+      return { ...withHeaders(redirect(location), forgetting), ...note };
     },
   };
 
@@ -74,6 +82,11 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
     return { status, ...page, headers: { ...noStore, ...page.headers }, note };
   }
 }
+
+const withHeaders = (answer: OidcAnswer, more: Readonly<Record<string, string>>): OidcAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, ...more },
+});
 
 const uriNotRegistered = () =>
   new OAuthError(

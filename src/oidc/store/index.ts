@@ -27,7 +27,7 @@ import { userStore } from "./users.ts";
 
 export { formerTokens } from "./projection.ts";
 export { tokensInName } from "./tokens-in-name.ts";
-export { tokenUse } from "./token-use.ts";
+export { endKept, signedInApps, tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
 
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];

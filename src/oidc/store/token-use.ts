@@ -1,5 +1,10 @@
 import type { TokenUseReader } from "../../resources/consent/index.ts";
+import type { EndKept } from "../../resources/session/index.ts";
+import type { SignedInAppReader } from "../../resources/signin/index.ts";
+import { isOneOf } from "../../projection/search.ts";
 import { and, desc, eq, sql } from "../../storage/drizzle.ts";
+import { oidcSession } from "./events.ts";
+import { terminate } from "./sessions.ts";
 import { accessTokens, oidcSessions } from "./tables.ts";
 
 /** What of what was issued to a client for a user has not ended. */
@@ -20,4 +25,41 @@ export const tokenUse: TokenUseReader = (db) => {
       .limit(1);
     return { families: Number(sessions?.count), lastUsed: last?.issuedAt };
   };
+};
+
+/** Which apps hold how many families of tokens of sessions. */
+export const signedInApps: SignedInAppReader = (db) => {
+  const s = db.table(oidcSessions);
+  return async (instanceId, sessionIds) => {
+    const rows = await db.read
+      .select({
+        ...{ sessionId: s.sessionId, clientId: s.clientId },
+        families: sql<string | number>`count(*)`,
+      })
+      .from(s)
+      .where(and(eq(s.instanceId, instanceId), isOneOf(s.sessionId, sessionIds)))
+      .groupBy(s.sessionId, s.clientId);
+    return rows.map((row) => ({ ...row, families: Number(row.families) }));
+  };
+};
+
+// Streams that one unit ends: few enough that others need not wait for it.
+const atOnce = 20;
+
+/** Ends what apps got of log-ins of a user, but for that of sessions that stay. */
+export const endKept: EndKept = async ({ db, events }, at, { userId, staying }) => {
+  const s = db.table(oidcSessions);
+  const rows = await db.read
+    .select({ id: s.id, sessionId: s.sessionId })
+    .from(s)
+    .where(and(eq(s.instanceId, at.instanceId), eq(s.userId, userId), eq(s.isLogin, true)));
+  const ending = rows.filter(({ sessionId }) => !staying.has(sessionId));
+  for (let from = 0; from < ending.length; from += atOnce) {
+    await events.transact(at, async (tx) => {
+      for (const { id } of ending.slice(from, from + atOnce)) {
+        const loaded = await tx.load(oidcSession, id);
+        tx.record(oidcSession, loaded, terminate(loaded.state.isOpen, "revoked"));
+      }
+    });
+  }
 };

@@ -24,12 +24,16 @@ import {
   setUserAgent,
 } from "./session.ts";
 import { newSessionToken } from "./token.ts";
+import { recordVisit } from "./visits.ts";
 
-type Parts = Pick<Deps, "secrets"> & { checks: SessionChecks; checksOfUsers: UserChecks };
+type Parts = Pick<Deps, "secrets" | "events"> & {
+  checks: SessionChecks;
+  checksOfUsers: UserChecks;
+};
 
 /** What a session is made of and what changes it: all of it in one unit, with a new token. */
 export const sessionChange =
-  ({ secrets, checks, checksOfUsers }: Parts) =>
+  ({ secrets, events, checks, checksOfUsers }: Parts) =>
   async (
     tx: Transaction,
     scope: Scope,
@@ -50,6 +54,7 @@ export const sessionChange =
     if (checked.user !== undefined) await checks.hold(tx, checked.user);
     if (checked.user !== undefined && checked.isNamed) {
       tx.record(session, loaded, nameUser(loaded.state, checked.user));
+      await recordVisit({ events }, tx, { id: loaded.id, userId: checked.user.id });
     }
     // After the user: what tells of them is sealed with their key.
     if (userAgent !== undefined) {

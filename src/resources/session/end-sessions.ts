@@ -8,6 +8,7 @@ import type { Ending } from "./events.ts";
 import { sessions } from "./projection.ts";
 import { session, terminate } from "./session.ts";
 import { removeSecretsOf } from "./token.ts";
+import { removeVisit } from "./visits.ts";
 
 type Parts = Pick<Deps, "db" | "events" | "secrets" | "now">;
 
@@ -25,8 +26,31 @@ export async function endSession(
   const { user } = loaded.state ?? {};
   tx.recognise({ sessionId: at.sessionId, ...(user && { personId: user.id }) });
   tx.record(session, loaded, terminate(loaded.state, ending));
-  tx.write(removeSecretsOf(secrets, at));
+  tx.write(removeSecretsOf(secrets, at), removeVisit(at.instanceId, at.sessionId));
   return tx.written(loaded);
+}
+
+/** Ends those of the sessions that have not ended yet, a few in a unit; tells how many these were. */
+export async function endSome(
+  deps: Pick<Deps, "events" | "secrets">,
+  at: WriteContext,
+  ids: readonly string[],
+): Promise<number> {
+  const { instanceId } = at;
+  let ended = 0;
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce);
+    ended += await deps.events.transact(at, async (tx) => {
+      let count = 0;
+      for (const sessionId of some) {
+        if ((await tx.load(session, sessionId)).state === undefined) continue;
+        await endSession(deps, tx, { instanceId, sessionId }, "deleted");
+        count += 1;
+      }
+      return count;
+    });
+  }
+  return ended;
 }
 
 /** Removes what has expired or ended with its user. It counts no more already, so nothing waits for this. */

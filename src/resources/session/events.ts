@@ -43,6 +43,8 @@ export const sessionEvents = defineEvents("session", {
   "otp.email.challenged": nothing(),
   "otp.email.checked": nothing(),
   "recovery_code.checked": nothing(),
+  /** Its user has trusted the browser that it is in since then: while that counts, no second factor is asked for. */
+  "second_factor.spared": payload<{ since: string }>(),
   "metadata.set": payload<MetadataSet>({ personal: ["metadata"], subject }),
   "lifetime.set": payload<{ expirationDate: string }>(),
   /** A new token took the place of the one before. */

@@ -12,10 +12,11 @@ import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
-import { user, userChecks, userNamesReader } from "../user/index.ts";
+import { homesReader, user, userChecks, userNamesReader, userNotFound } from "../user/index.ts";
 import { sessionChange } from "./change.ts";
 import { createSessionChecks } from "./checks.ts";
 import { toGetSession } from "./convert.ts";
+import { requireNamed } from "./end-others.ts";
 import { endSession } from "./end-sessions.ts";
 import { sessionJudge } from "./policy.ts";
 import { type SessionRow, sessionQueries } from "./queries.ts";
@@ -26,7 +27,8 @@ import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 type Service = typeof SessionService;
 
 export function sessionAuthorize(deps: Deps): Authorize<Service> {
-  const { tenancy } = deps;
+  const { db, tenancy } = deps;
+  const homesOf = homesReader(db);
   const queries = sessionQueries(deps);
 
   /** Who has the token may; else the user, and who may it where the user is. */
@@ -67,17 +69,26 @@ export function sessionAuthorize(deps: Deps): Authorize<Service> {
       require(scope, request, ({ creatorId }) =>
         scope.caller.kind === "user" && creatorId === editorOf(scope.caller)),
     deleteSession: (request, scope) => require(scope, request, () => false),
+    async endOtherSessions(request, scope) {
+      const userId = requireNamed(request, scope);
+      const organizationId = (await homesOf(scope.instanceId, [userId])).get(userId);
+      const owned = organizationId === undefined ? undefined : { organizationId, userId };
+      await tenancy.require(scope, owned, userNotFound);
+    },
   };
 }
 
-export type SessionMethods = Exclude<keyof Handlers<Service>, keyof IdpIntentHandlers>;
+export type SessionMethods = Exclude<
+  keyof Handlers<Service>,
+  keyof IdpIntentHandlers | "endOtherSessions"
+>;
 
 export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
   const queries = sessionQueries(deps);
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
-  const change = sessionChange({ secrets, checks, checksOfUsers });
+  const change = sessionChange({ secrets, events, checks, checksOfUsers });
   const namesOf = userNamesReader(db);
   const judge = sessionJudge(deps);
   const lacksOf = async (instanceId: string, row: SessionRow): Promise<readonly string[]> =>

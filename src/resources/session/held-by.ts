@@ -7,6 +7,7 @@ import { loadIn } from "../../eventstore/load-in.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { checkedNameReader } from "../user/index.ts";
+import { requireNamed } from "./end-others.ts";
 import { session } from "./session.ts";
 
 /**
@@ -39,6 +40,7 @@ export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeo
       const userId = named && (await idOf(named, instanceId));
       return userId === undefined ? userOf(id, instanceId, tx) : [{ userId }];
     },
+    endOtherSessions: (request, scope) => [{ userId: requireNamed(request, scope) }],
     deleteSession: ({ id, sessionToken }, { instanceId }, tx) =>
       sessionToken === undefined ? userOf(id, instanceId, tx) : [],
   };

@@ -1,14 +1,19 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { idpIntentHandlers } from "./idp-intent-handlers.ts";
+import { type EndKept, endOthersHandlers } from "./end-others.ts";
 import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { usersOfSessions } from "./held-by.ts";
+import { trustedBrowsers, trustEnds } from "./trusted-browsers.ts";
+import { sessionVisits } from "./visits.ts";
 import { sessionProjection } from "./projection.ts";
 
-export { endSession } from "./end-sessions.ts";
+export type { EndKept } from "./end-others.ts";
+export { endSession, endSome } from "./end-sessions.ts";
 export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
@@ -22,23 +27,31 @@ export {
 export { sessionMakers } from "./makers.ts";
 export { type DemandReader, demandReader, missingProof, type Progress } from "./policy.ts";
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
+export { session, sessionNotFound } from "./session.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionTokens } from "./token.ts";
+export { createTrustedBrowsers, endTrust, type TrustedBrowsers } from "./trusted-browsers.ts";
+export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.ts";
 
-/** Sessions: what users proved of themselves, and what they act with. */
-export const sessionModule: Module = {
+/**
+ * Sessions: what users proved of themselves, and what they act with.
+ * @param endKept ends what apps have kept of sessions that have ended
+ */
+export const sessionModule = (endKept: EndKept): Module => ({
   events: [sessionEvents],
   projections: [sessionProjection],
+  state: [sessionVisits, trustedBrowsers],
+  reactions: () => [trustEnds],
   services: (deps) => [
     service(
       SessionService,
-      { ...sessionHandlers(deps), ...idpIntentHandlers(deps) },
+      { ...sessionHandlers(deps), ...idpIntentHandlers(deps), ...endOthersHandlers(deps, endKept) },
       sessionAuthorize(deps),
       usersOfSessions(deps),
     ),
   ],
   contents: removeContentsOfSessions,
-  sweeps: (deps) => [sweepSessions(deps)],
-};
+  sweeps: (deps) => [sweepSessions(deps), sweepExpiredRows(deps, trustedBrowsers)],
+});

@@ -39,9 +39,14 @@ export function missingProof(
   if (!isRecent(firstFactorAt(proofs), policy.passwordCheckLifetimeMs, progress))
     return "firstFactor";
   if (isRecent(secondFactorAt(proofs), policy.mfaCheckLifetimeMs, progress)) return undefined;
-  if (factors.length > 0) return "secondFactor";
+  if (factors.length > 0) return isSpared(progress) ? undefined : "secondFactor";
   return policy.forceMfa ? "setup" : undefined;
 }
+
+/** Whether the browser that the user trusts stands in for the second factor; not for one that they have yet to set up. */
+const isSpared = ({ policy, proofs, now }: Progress): boolean =>
+  proofs?.trustedSince !== undefined &&
+  proofs.trustedSince.getTime() + policy.trustedBrowserLifetimeMs > now.getTime();
 
 /** What was proven in ways that the settings allow. */
 const allowed = (proofs: Proofs, policy: LoginPolicy): Proofs => ({

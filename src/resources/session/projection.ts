@@ -55,6 +55,8 @@ export const sessions = table(
     otpSmsCheckedAt: optionalInstant(),
     otpEmailCheckedAt: optionalInstant(),
     recoveryCodeCheckedAt: optionalInstant(),
+    /** Since when its user trusts its browser, which spares it the second factor. */
+    trustedSince: optionalInstant(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -109,6 +111,10 @@ const endThoseOfUser = ({ instanceId, aggregateId: userId }: Recorded) => [
   updateRows(sessions, { instanceId, userId }, ended),
 ];
 
+const spareNoMore = ({ instanceId, aggregateId: userId }: Recorded) => [
+  updateRows(sessions, { instanceId, userId }, { trustedSince: null }),
+];
+
 export const sessionProjection = projection(
   "sessions",
   [sessions, sessionMetadata],
@@ -150,6 +156,8 @@ export const sessionProjection = projection(
     "session.otp.email.checked": (event) => set(event, { otpEmailCheckedAt: event.createdAt }),
     "session.recovery_code.checked": (event) =>
       set(event, { recoveryCodeCheckedAt: event.createdAt }),
+    "session.second_factor.spared": (event) =>
+      set(event, { trustedSince: new Date(event.payload.since) }),
     "session.metadata.set": (event) => [...changeMetadata(event), ...set(event)],
     "session.lifetime.set": (event) =>
       set(event, { expiresAt: new Date(event.payload.expirationDate) }),
@@ -174,6 +182,12 @@ export const sessionProjection = projection(
     "user.human.password.changed": endThoseOfUser,
     "user.human.password.removed": endThoseOfUser,
     "user.sessions.ended": endThoseOfUser,
+    "user.human.passwordless.token.removed": spareNoMore,
+    "user.human.mfa.u2f.token.removed": spareNoMore,
+    "user.human.mfa.otp.removed": spareNoMore,
+    "user.human.mfa.otp.sms.removed": spareNoMore,
+    "user.human.mfa.otp.email.removed": spareNoMore,
+    "user.human.mfa.recovery_codes.removed": spareNoMore,
   }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [

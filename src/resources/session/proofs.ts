@@ -15,6 +15,8 @@ export type Proofs = {
   provider: Date | undefined;
   /** One with a provider whose word counts as two factors (option `is_second_factor`). */
   twoFactorProvider: Date | undefined;
+  /** Since when the user trusts the browser, which spares the second factor. It proves nothing. */
+  trustedSince: Date | undefined;
 };
 
 export function proofsOf(row: SessionRow): Proofs {
@@ -27,6 +29,7 @@ export function proofsOf(row: SessionRow): Proofs {
     recoveryCode: row.recoveryCodeCheckedAt ?? undefined,
     provider: row.intentCheckedAt ?? undefined,
     twoFactorProvider: row.twoFactorIntentCheckedAt ?? undefined,
+    trustedSince: row.trustedSince ?? undefined,
   };
 }
 

@@ -4,6 +4,7 @@ import { organization } from "../org/index.ts";
 import { user } from "../user/index.ts";
 import { intentChecked, type SessionEvent, sessionEvents } from "./events.ts";
 import { addSession, nameUser, requireSession, session, setLifetime } from "./session.ts";
+import { recordVisit } from "./visits.ts";
 
 /**
  * What a user has just proven outside of a session: by a passkey that said who they are, at an identity provider, or by what
@@ -38,6 +39,7 @@ export function openProvenSession(
     tx.record(session, loaded, addSession(), { type: "instance", id: at.instanceId });
     tx.record(session, loaded, nameUser(loaded.state, { id: userId, organizationId }));
     tx.record(session, loaded, [eventOf(proof), ...setLifetime(tx.now, lifetimeMs)]);
+    await recordVisit({ events }, tx, { id: loaded.id, userId });
     return loaded.id;
   });
 }

@@ -59,6 +59,7 @@ function evolve(state: State, event: SessionEvent): State {
     case "session.intent.checked":
     case "session.totp.checked":
     case "session.recovery_code.checked":
+    case "session.second_factor.spared":
     case "session.lifetime.set":
     case "session.token.set":
       return state;

@@ -27,6 +27,7 @@ export const builtInLogin = {
   max_password_attempts: "10",
   default_redirect_uri: "",
   second_factors: [...secondFactors],
+  trusted_browser_lifetime: "0s",
 } satisfies Record<string, SettingValue>;
 
 /** How people log in, set for an instance or for an organization. */
@@ -71,6 +72,8 @@ export type LoginPolicy = {
   /** http or https; empty where there is none. */
   defaultRedirectUri: string;
   secondFactors: readonly SecondFactor[];
+  /** How long a browser that its user trusts spares the second factor; 0: no browser does. */
+  trustedBrowserLifetimeMs: number;
 };
 
 export type LoginPolicyReader = SettingsReader<LoginPolicy>;
@@ -95,5 +98,6 @@ export const loginSettingsReader = (db: Database): LoginPolicyReader =>
       maxPasswordAttempts: Number(value("max_password_attempts")),
       defaultRedirectUri: String(value("default_redirect_uri")),
       secondFactors: secondFactors.filter((factor) => chosen.includes(factor)),
+      trustedBrowserLifetimeMs: millisecondsOf(value("trusted_browser_lifetime")),
     };
   });

@@ -45,6 +45,7 @@ const comparisons: Readonly<Record<Floor, Compare>> = {
   [Floor.AT_MOST]: (value, demanded) => limitOf(value) <= limitOf(demanded),
   [Floor.TRUE_WINS]: (value, demanded) => value === true || demanded !== true,
   [Floor.FALSE_WINS]: (value, demanded) => value === false || demanded !== false,
+  [Floor.NO_LONGER]: (value, demanded) => amountOf(value) <= amountOf(demanded),
   [Floor.SUBSET]: (value, demanded) => {
     const allowed = new Set(listOf(demanded));
     return listOf(value).every((each) => allowed.has(each));

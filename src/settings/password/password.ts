@@ -16,6 +16,8 @@ export const builtInPasswords = {
   requires_symbol: false,
   blocklist: true,
   max_age: "0s",
+  screen_passwords: false,
+  screen_passwords_at_login: false,
 } as const satisfies Record<string, SettingValue>;
 
 /** What passwords must be like, set for an instance or for an organization. */
@@ -44,6 +46,10 @@ export type PasswordPolicy = {
   blocklist: boolean;
   /** 0: a password never gets too old. */
   maxAgeMs: number;
+  /** Passwords that are known from breaches are refused. */
+  screenPasswords: boolean;
+  /** Whose password has become known must choose another one. */
+  screenAtLogin: boolean;
 };
 
 export type PasswordPolicyReader = (
@@ -59,6 +65,8 @@ const policyOf = (value: ValueOf<keyof typeof builtInPasswords>): PasswordPolicy
   requiresSymbol: value("requires_symbol") === true,
   blocklist: value("blocklist") === true,
   maxAgeMs: millisecondsOf(value("max_age")),
+  screenPasswords: value("screen_passwords") === true,
+  screenAtLogin: value("screen_passwords_at_login") === true,
 });
 
 export const passwordPolicyReader = (db: Database): PasswordPolicyReader =>

@@ -12,6 +12,8 @@ export const builtInSecurity = {
   allowed_frame_origins: [],
   allowed_link_hosts: [],
   related_origins: [],
+  security_contacts: [],
+  security_policy_url: "",
 } satisfies Record<string, SettingValue>;
 
 /** What an instance allows that is forbidden by default; an organization may forbid it again for itself. */
@@ -30,6 +32,10 @@ export type SecurityPolicy = {
   allowedLinkHosts: readonly string[];
   /** Whose pages may use the instance's passkeys beside its own; as browsers send them. */
   relatedOrigins: readonly string[];
+  /** Where people report weaknesses; https, `mailto:` or `tel:`. */
+  securityContacts: readonly string[];
+  /** https; empty where there is none. */
+  securityPolicyUrl: string;
 };
 
 export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
@@ -42,6 +48,8 @@ export const securitySettingsReader = (db: Database): SettingsReader<SecurityPol
       allowedFrameOrigins: textsOf(value("allowed_frame_origins")),
       allowedLinkHosts: textsOf(value("allowed_link_hosts")),
       relatedOrigins: textsOf(value("related_origins")),
+      securityContacts: textsOf(value("security_contacts")),
+      securityPolicyUrl: String(value("security_policy_url")),
     }),
   );
 

@@ -1,4 +1,5 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { newUser } from "./user.ts";
 import { ofService, onId, type Sample, tooLong, type World } from "./sample.ts";
 
 const unknown = "SESSION_NOT_FOUND";
@@ -37,6 +38,17 @@ export const sessionSamples: Record<string, Sample> = ofService(SessionService.t
   },
   GetSession: named(false),
   DeleteSession: named(),
+  EndOtherSessions: {
+    valid: async (world) => {
+      const user_id = await newUser(world);
+      await world.make("/sessions", { checks: checks(user_id) });
+      return { user_id };
+    },
+    invalid: { request: { user_id: tooLong }, field: "user_id" },
+    unknown: { request: { user_id: "404" }, reason: "USER_NOT_FOUND" },
+    writes: true,
+    stranger: { code: 5, reason: "USER_NOT_FOUND" },
+  },
   SearchSessions: {
     valid: () => ({
       sorting_column: "SESSION_FIELD_NAME_CHANGE_DATE",

@@ -34,6 +34,9 @@ const scopes = ["openid", "profile", "email", "phone", "address", "offline_acces
 export const buildWorld = (world: World, home: string, role: string): Promise<void> =>
   new Builder(world, home).build(role);
 
+/** A password of somebody's own, which does not hold their name. */
+const passwordOf = (name: string): string => `${password} ${[...name].toReversed().join("")}`;
+
 class Builder {
   readonly #world: World;
   readonly #home: string;
@@ -213,7 +216,7 @@ class Builder {
       ["wanda", "beta", ""],
       ["ceo@corp.test", "home", ""],
     ] as const) {
-      const own = `${password} of ${name}`;
+      const own = passwordOf(name);
       const person = await this.#person(name, organization, {
         authenticators: { password: { password: own } },
       });
@@ -341,7 +344,7 @@ class Builder {
     await this.#call("POST", `/users/${chief}/password/_reset`, { send_email: {} });
 
     // Nobody knows their password either: the cookie is all there is of them.
-    const own = `${password} of careless`;
+    const own = passwordOf("careless");
     const authenticators = { password: { password: own } };
     const made = await this.#person("careless", "beta", { authenticators });
     const careless = { ...made, password: own };
@@ -369,7 +372,7 @@ class Builder {
   async #attacker(role: string): Promise<void> {
     const { book, allowed, places, service, host } = this.#world;
     if (role === "stranger") return;
-    const own = "the password of the attacker";
+    const own = passwordOf("attacker");
     const person = await this.#person("attacker", "alpha", {
       authenticators: { password: { password: own } },
       contact: { email: { address: "attacker@attacker.test", is_verified: true } },

@@ -6,7 +6,12 @@ import { methodsOf, type Proofs } from "../../../src/resources/session/proofs.ts
 const at = new Date(0);
 const nothing: Proofs = {
   ...{ password: undefined, key: undefined, isUserVerified: false, otp: undefined },
-  ...{ recoveryCode: undefined, provider: undefined, twoFactorProvider: undefined },
+  ...{
+    recoveryCode: undefined,
+    provider: undefined,
+    twoFactorProvider: undefined,
+    trustedSince: undefined,
+  },
 };
 const amrOf = (proofs: Partial<Proofs>) => methodsOf({ ...nothing, ...proofs });
 

@@ -128,10 +128,16 @@ describe("the policy of passwords", () => {
     ["PassWord1", "blocklist", "PASSWORD_GUESSABLE"],
     ["lovelace12", "blocklist", "PASSWORD_GUESSABLE"],
     ["idsvc-idsvc", "blocklist", "PASSWORD_GUESSABLE"],
+    // Long enough without the name, which it holds all the same.
+    ["Lovelace rode a quiet horse", "blocklist", "PASSWORD_GUESSABLE"],
+    ["a quiet horse of engine.mail", "blocklist", "PASSWORD_GUESSABLE"],
   ];
   for (const [password, missing, reason] of lacking) {
     it(`refuses ${password}, and says what is missing: ${missing}`, async () => {
-      const id = await addPerson({ data: { given_name: "Ada", family_name: "Lovelace" } });
+      const id = await addPerson({
+        data: { given_name: "Ada", family_name: "Lovelace" },
+        contact: { email: { address: "engine.mail@example.com" } },
+      });
       const { refusal } = await set(id, { password });
       assertRefused(refusal, { ...{ code: 3, reason: "PASSWORD_POLICY" } });
       assert.equal(refusal.metadata["missing"], missing);
@@ -141,6 +147,23 @@ describe("the policy of passwords", () => {
       );
     });
   }
+
+  it("refuses one that holds the login name, with what follows the @ and without", async () => {
+    const id = await addPerson({ username: "countess-of-engines@example.com" });
+    for (const password of [
+      "a countess-of-engines on horses",
+      "countess-of-engines@example.com !",
+    ]) {
+      const { refusal } = await set(id, { password });
+      assertRefused(refusal, { ...{ code: 3, reason: "PASSWORD_POLICY" } });
+      assert.equal(refusal.metadata["missing"], "blocklist");
+    }
+  });
+
+  it("takes no short name for held: it stands in words that have nothing to do with it", async () => {
+    const id = await addPerson({ data: { given_name: "Ada", family_name: "Lee" } });
+    bodyOf(await set(id, { password: "adamant sleepless horses" }));
+  });
 
   it("holds for new users too, of whom nothing is left then", async () => {
     const username = "refused-user";

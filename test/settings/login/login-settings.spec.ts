@@ -30,6 +30,7 @@ const builtIn = allBuiltIn({
   max_password_attempts: "10",
   default_redirect_uri: "",
   second_factors: allFactors,
+  trusted_browser_lifetime: "0s",
 });
 const reset = Object.fromEntries(Object.keys(builtIn).map((name) => [name, { reset: true }]));
 
@@ -50,6 +51,7 @@ const others = {
   max_password_attempts: "3",
   default_redirect_uri: "https://app.example.com/start?a=b",
   second_factors: ["u2f", "totp"],
+  trusted_browser_lifetime: "4s",
 };
 const setOthers = Object.fromEntries(
   Object.entries(others).map(([name, value]) => [
@@ -131,6 +133,7 @@ describe("login settings", () => {
       mfaCheckLifetimeMs: 12 * 3_600_000,
       sessionLifetimeMs: 24 * 3_600_000,
       maxPasswordAttempts: 10,
+      trustedBrowserLifetimeMs: 0,
       defaultRedirectUri: "",
       secondFactors: allFactors,
     });
@@ -150,6 +153,7 @@ describe("login settings", () => {
       mfaCheckLifetimeMs: 2_000,
       sessionLifetimeMs: 3_000,
       maxPasswordAttempts: 3,
+      trustedBrowserLifetimeMs: 4_000,
       defaultRedirectUri: "https://app.example.com/start?a=b",
       secondFactors: ["totp", "u2f"],
     });

@@ -31,6 +31,8 @@ const builtIn = {
   requires_symbol: { value: false, owner: system },
   blocklist: { value: true, owner: system },
   max_age: { value: "0s", owner: system },
+  screen_passwords: { value: false, owner: system },
+  screen_passwords_at_login: { value: false, owner: system },
 };
 function assertDenied({ refusal }: RestAnswer, permission: string): void {
   assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });

@@ -17,6 +17,8 @@ const builtIn = allBuiltIn({
   allowed_frame_origins: [],
   allowed_link_hosts: [],
   related_origins: [],
+  security_contacts: [],
+  security_policy_url: "",
 });
 const frames = (...value: string[]) => ({ allowed_frame_origins: { set: { value } } });
 const reset = {
@@ -37,6 +39,7 @@ describe("security settings", () => {
     const usual = {
       ...{ enableImpersonation: false, allowedFrameOrigins: [] },
       ...{ allowedLinkHosts: [], relatedOrigins: [] },
+      ...{ securityContacts: [], securityPolicyUrl: "" },
     };
     assert.deepEqual(await read(instanceId), usual);
     const origin = "https://app.example.com";
@@ -52,6 +55,8 @@ describe("security settings", () => {
       allowedFrameOrigins: [origin],
       allowedLinkHosts: [],
       relatedOrigins: [],
+      securityContacts: [],
+      securityPolicyUrl: "",
     });
     bodyOf(await set(reset));
     assert.deepEqual(await settingsOf(), builtIn);

@@ -53,19 +53,21 @@ export function createPasswordCheck(
         tx.write(await passwords.put(ref, await renew(stored), tx.now));
         happened.push(checkEvents["human.password.hash.updated"]({}));
       }
-      const { maxAgeMs } = await policyOf(instanceId, state.organizationId);
+      const { maxAgeMs, screenAtLogin } = await policyOf(instanceId, state.organizationId);
       const ageMs = tx.now.getTime() - authenticator.changeDate.getTime();
       const changeRequired = authenticator.isMarked || (maxAgeMs > 0 && ageMs > maxAgeMs);
-      return { isRight: true as const, happened, changeRequired };
+      return { isRight: true as const, happened, changeRequired, screenAtLogin };
     });
     if (judgement === undefined) {
       // As long as a wrong one takes.
       await passwords.spend(instanceId, password, source);
       return { isRight: false };
     }
-    return judgement.isRight
-      ? { isRight: true, changeRequired: judgement.changeRequired }
-      : { isRight: false };
+    if (!judgement.isRight) return { isRight: false };
+    const { changeRequired, screenAtLogin } = judgement;
+    // Only of a right one: of others nothing is asked outside.
+    const isBreached = !changeRequired && screenAtLogin && (await deps.isBreached(password));
+    return { isRight: true, changeRequired: changeRequired || isBreached };
   };
 }
 

@@ -1,15 +1,36 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { caseFold } from "../../../storage/case-fold.ts";
 
-let known: Promise<ReadonlySet<string>> | undefined;
+/**
+ * So many bytes of a digest stand for a password: of a million passwords that are none of the list, less than one is taken for one
+ * that is.
+ */
+export const digestBytes = 5;
+
+const file = join(import.meta.dirname, "../../../../third_party/passwords/common.bin");
+let known: Buffer | undefined;
+
+/** What stands for a password in the list, in whatever letter case it is typed. */
+export const commonDigest = (password: string): Buffer =>
+  createHash("sha256").update(caseFold(password)).digest().subarray(0, digestBytes);
 
 /**
- * Whether a password is one of the 49000 that are tried first, in whatever letter case.
- *
- * The list is that of zxcvbn-ts; it is loaded by the first who asks, since few starts need it.
+ * Whether a password is one of the 230,000 that are tried first, in whatever letter case (`third_party/passwords/NOTICE`). The list
+ * (1 MB) is read by the first who asks, since few starts need it.
  */
-export async function isCommonPassword(password: string): Promise<boolean> {
-  known ??= import("@zxcvbn-ts/language-common").then(
-    ({ dictionary }) => new Set(dictionary["passwords-common"]),
-  );
-  return (await known).has(caseFold(password));
+export function isCommonPassword(password: string): boolean {
+  known ??= readFileSync(file);
+  const wanted = commonDigest(password);
+  let [from, to] = [0, known.length / digestBytes];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const order = wanted.compare(known, middle * digestBytes, (middle + 1) * digestBytes);
+    if (order === 0) return true;
+    // The digest in the middle comes before the one that is looked for.
+    if (order > 0) from = middle + 1;
+    else to = middle;
+  }
+  return false;
 }

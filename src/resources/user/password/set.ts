@@ -1,5 +1,6 @@
 import type { SetPassword } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import { checkImportedHash } from "../../../crypto/imported-hash.ts";
+import type { Deps } from "../../../projection/module.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { PasswordPolicyReader } from "../../../settings/password/index.ts";
@@ -15,7 +16,12 @@ export type PasswordSetting = {
   set(tx: Transaction, loaded: Loaded<User | undefined>): Promise<void>;
 };
 
-type Parts = { passwords: PasswordStore; attempts: Attempts; policyOf: PasswordPolicyReader };
+type Parts = {
+  deps: Pick<Deps, "isBreached">;
+  passwords: PasswordStore;
+  attempts: Attempts;
+  policyOf: PasswordPolicyReader;
+};
 
 /** The fields of a message that sets a password. */
 export const within = (field: string) => ({
@@ -23,14 +29,16 @@ export const within = (field: string) => ({
   hash: `${field}.hash`,
 });
 
-/** A password to set, in clear or as another system's hash; it is hashed once, however often the unit is tried. */
+/** A password to set, in clear or as another system's hash; it is hashed and screened once, however often the unit is tried. */
 export function settingOf(
-  { passwords, attempts, policyOf }: Parts,
+  { deps, passwords, attempts, policyOf }: Parts,
   instanceId: string,
   { type, changeRequired }: Pick<SetPassword, "type" | "changeRequired">,
   fields: { password: string; hash: string },
 ): PasswordSetting {
   let hashed: Promise<StoredPassword> | undefined;
+  let breached: Promise<boolean> | undefined;
+  const isBreached = (password: string) => (breached ??= deps.isBreached(password));
 
   async function stored(): Promise<StoredPassword> {
     if (type.case === "hash") return { imported: type.value };
@@ -41,7 +49,7 @@ export function settingOf(
     async check(state) {
       if (type.case === "hash") return checkImportedHash(type.value, fields.hash);
       const policy = await policyOf(instanceId, state.organizationId);
-      await requirePolicy(policy, type.value ?? "", state, fields.password);
+      await requirePolicy(policy, type.value ?? "", state, fields.password, isBreached);
     },
     async set(tx, loaded) {
       if (loaded.state === undefined) throw userNotFound();

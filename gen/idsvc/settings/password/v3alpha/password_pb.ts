@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/settings/password/v3alpha/password.proto.
  */
 export const file_idsvc_settings_password_v3alpha_password: GenFile = /*@__PURE__*/
-  fileDesc("Ci5pZHN2Yy9zZXR0aW5ncy9wYXNzd29yZC92M2FscGhhL3Bhc3N3b3JkLnByb3RvEh9pZHN2Yy5zZXR0aW5ncy5wYXNzd29yZC52M2FscGhhIqcHChNTZXRQYXNzd29yZFNldHRpbmdzEq4BCgptaW5fbGVuZ3RoGAEgASgLMiguaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuU2V0VUludDY0Qmu6SGS6AWEKEG1pbl9sZW5ndGgucmFuZ2USFW11c3QgYmUgZnJvbSAxIHRvIDIwMBo2IWhhcyh0aGlzLnNldCkgfHwgKHRoaXMuc2V0ID49IDF1ICYmIHRoaXMuc2V0IDw9IDIwMHUpqNQYAUgAiAEBEk0KEnJlcXVpcmVzX3VwcGVyY2FzZRgCIAEoCzImLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlNldEJvb2xCBKjUGANIAYgBARJNChJyZXF1aXJlc19sb3dlcmNhc2UYAyABKAsyJi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXRCb29sQgSo1BgDSAKIAQESSgoPcmVxdWlyZXNfbnVtYmVyGAQgASgLMiYuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuU2V0Qm9vbEIEqNQYA0gDiAEBEkoKD3JlcXVpcmVzX3N5bWJvbBgFIAEoCzImLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlNldEJvb2xCBKjUGANIBIgBARJECglibG9ja2xpc3QYBiABKAsyJi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXRCb29sQgSo1BgDSAWIAQES4wEKB21heF9hZ2UYByABKAsyKi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXREdXJhdGlvbkKgAbpImAG6AZQBCgxtYXhfYWdlLnNwYW4SMW11c3QgYmUgYmV0d2VlbiAwIGFuZCA4NzYwMDBoLCB3aGljaCBpcyAxMDAgeWVhcnMaUSFoYXModGhpcy5zZXQpIHx8ICh0aGlzLnNldCA+PSBkdXJhdGlvbignMHMnKSAmJiB0aGlzLnNldCA8PSBkdXJhdGlvbignODc2MDAwaCcpKajUGAJIBogBAUINCgtfbWluX2xlbmd0aEIVChNfcmVxdWlyZXNfdXBwZXJjYXNlQhUKE19yZXF1aXJlc19sb3dlcmNhc2VCEgoQX3JlcXVpcmVzX251bWJlckISChBfcmVxdWlyZXNfc3ltYm9sQgwKCl9ibG9ja2xpc3RCCgoIX21heF9hZ2Ui/QMKGFJlc29sdmVkUGFzc3dvcmRTZXR0aW5ncxJBCgptaW5fbGVuZ3RoGAEgASgLMi0uaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWRVSW50NjQSRwoScmVxdWlyZXNfdXBwZXJjYXNlGAIgASgLMisuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWRCb29sEkcKEnJlcXVpcmVzX2xvd2VyY2FzZRgDIAEoCzIrLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkQm9vbBJECg9yZXF1aXJlc19udW1iZXIYBCABKAsyKy5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5SZXNvbHZlZEJvb2wSRAoPcmVxdWlyZXNfc3ltYm9sGAUgASgLMisuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWRCb29sEj4KCWJsb2NrbGlzdBgGIAEoCzIrLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkQm9vbBJACgdtYXhfYWdlGAcgASgLMi8uaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWREdXJhdGlvbmIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_settings_object_v3alpha_object]);
+  fileDesc("Ci5pZHN2Yy9zZXR0aW5ncy9wYXNzd29yZC92M2FscGhhL3Bhc3N3b3JkLnByb3RvEh9pZHN2Yy5zZXR0aW5ncy5wYXNzd29yZC52M2FscGhhIv0IChNTZXRQYXNzd29yZFNldHRpbmdzEq4BCgptaW5fbGVuZ3RoGAEgASgLMiguaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuU2V0VUludDY0Qmu6SGS6AWEKEG1pbl9sZW5ndGgucmFuZ2USFW11c3QgYmUgZnJvbSAxIHRvIDIwMBo2IWhhcyh0aGlzLnNldCkgfHwgKHRoaXMuc2V0ID49IDF1ICYmIHRoaXMuc2V0IDw9IDIwMHUpqNQYAUgAiAEBEk0KEnJlcXVpcmVzX3VwcGVyY2FzZRgCIAEoCzImLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlNldEJvb2xCBKjUGANIAYgBARJNChJyZXF1aXJlc19sb3dlcmNhc2UYAyABKAsyJi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXRCb29sQgSo1BgDSAKIAQESSgoPcmVxdWlyZXNfbnVtYmVyGAQgASgLMiYuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuU2V0Qm9vbEIEqNQYA0gDiAEBEkoKD3JlcXVpcmVzX3N5bWJvbBgFIAEoCzImLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlNldEJvb2xCBKjUGANIBIgBARJECglibG9ja2xpc3QYBiABKAsyJi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXRCb29sQgSo1BgDSAWIAQES4wEKB21heF9hZ2UYByABKAsyKi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXREdXJhdGlvbkKgAbpImAG6AZQBCgxtYXhfYWdlLnNwYW4SMW11c3QgYmUgYmV0d2VlbiAwIGFuZCA4NzYwMDBoLCB3aGljaCBpcyAxMDAgeWVhcnMaUSFoYXModGhpcy5zZXQpIHx8ICh0aGlzLnNldCA+PSBkdXJhdGlvbignMHMnKSAmJiB0aGlzLnNldCA8PSBkdXJhdGlvbignODc2MDAwaCcpKajUGAJIBogBARJLChBzY3JlZW5fcGFzc3dvcmRzGAggASgLMiYuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuU2V0Qm9vbEIEqNQYA0gHiAEBElQKGXNjcmVlbl9wYXNzd29yZHNfYXRfbG9naW4YCSABKAsyJi5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5TZXRCb29sQgSo1BgDSAiIAQFCDQoLX21pbl9sZW5ndGhCFQoTX3JlcXVpcmVzX3VwcGVyY2FzZUIVChNfcmVxdWlyZXNfbG93ZXJjYXNlQhIKEF9yZXF1aXJlc19udW1iZXJCEgoQX3JlcXVpcmVzX3N5bWJvbEIMCgpfYmxvY2tsaXN0QgoKCF9tYXhfYWdlQhMKEV9zY3JlZW5fcGFzc3dvcmRzQhwKGl9zY3JlZW5fcGFzc3dvcmRzX2F0X2xvZ2luIpQFChhSZXNvbHZlZFBhc3N3b3JkU2V0dGluZ3MSQQoKbWluX2xlbmd0aBgBIAEoCzItLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkVUludDY0EkcKEnJlcXVpcmVzX3VwcGVyY2FzZRgCIAEoCzIrLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkQm9vbBJHChJyZXF1aXJlc19sb3dlcmNhc2UYAyABKAsyKy5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5SZXNvbHZlZEJvb2wSRAoPcmVxdWlyZXNfbnVtYmVyGAQgASgLMisuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWRCb29sEkQKD3JlcXVpcmVzX3N5bWJvbBgFIAEoCzIrLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkQm9vbBI+CglibG9ja2xpc3QYBiABKAsyKy5pZHN2Yy5zZXR0aW5ncy5vYmplY3QudjNhbHBoYS5SZXNvbHZlZEJvb2wSQAoHbWF4X2FnZRgHIAEoCzIvLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkRHVyYXRpb24SRQoQc2NyZWVuX3Bhc3N3b3JkcxgIIAEoCzIrLmlkc3ZjLnNldHRpbmdzLm9iamVjdC52M2FscGhhLlJlc29sdmVkQm9vbBJOChlzY3JlZW5fcGFzc3dvcmRzX2F0X2xvZ2luGAkgASgLMisuaWRzdmMuc2V0dGluZ3Mub2JqZWN0LnYzYWxwaGEuUmVzb2x2ZWRCb29sYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_settings_object_v3alpha_object]);
 
 /**
  * The password settings to change. A property that is not given stays as it is. What the instance has set binds its
@@ -61,7 +61,8 @@ export type SetPasswordSettings = Message<"idsvc.settings.password.v3alpha.SetPa
   requiresSymbol?: SetBool | undefined;
 
   /**
-   * Refuses common passwords, and those made of what is known of the user.
+   * Refuses common passwords, those that hold the name, mail address or login name of the user, and those made of what is known of
+   * them.
    *
    * @generated from field: optional idsvc.settings.object.v3alpha.SetBool blocklist = 6;
    */
@@ -73,6 +74,21 @@ export type SetPasswordSettings = Message<"idsvc.settings.password.v3alpha.SetPa
    * @generated from field: optional idsvc.settings.object.v3alpha.SetDuration max_age = 7;
    */
   maxAge?: SetDuration | undefined;
+
+  /**
+   * Refuses passwords that are known from breaches, by the file or the range API that who runs the service has configured. Where
+   * neither is, or it cannot be asked, passwords are taken without.
+   *
+   * @generated from field: optional idsvc.settings.object.v3alpha.SetBool screen_passwords = 8;
+   */
+  screenPasswords?: SetBool | undefined;
+
+  /**
+   * The same at each login: whose password has become known since must choose another one before they go on.
+   *
+   * @generated from field: optional idsvc.settings.object.v3alpha.SetBool screen_passwords_at_login = 9;
+   */
+  screenPasswordsAtLogin?: SetBool | undefined;
 };
 
 /**
@@ -136,6 +152,20 @@ export type ResolvedPasswordSettings = Message<"idsvc.settings.password.v3alpha.
    * @generated from field: idsvc.settings.object.v3alpha.ResolvedDuration max_age = 7;
    */
   maxAge?: ResolvedDuration | undefined;
+
+  /**
+   * Refuses passwords that are known from breaches.
+   *
+   * @generated from field: idsvc.settings.object.v3alpha.ResolvedBool screen_passwords = 8;
+   */
+  screenPasswords?: ResolvedBool | undefined;
+
+  /**
+   * Whose password has become known since must choose another one at the next login.
+   *
+   * @generated from field: idsvc.settings.object.v3alpha.ResolvedBool screen_passwords_at_login = 9;
+   */
+  screenPasswordsAtLogin?: ResolvedBool | undefined;
 };
 
 /**

@@ -1,0 +1,132 @@
+import type { Reaction } from "../../eventstore/settle.ts";
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import type { Deps } from "../../projection/module.ts";
+import { and, eq } from "../../storage/drizzle.ts";
+import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
+import { instant, table, text } from "../../storage/table.ts";
+import { user } from "../user/index.ts";
+import { sessionEvents } from "./events.ts";
+import { requireSession, session } from "./session.ts";
+
+/**
+ * Browsers of the hosted login that users trust: there they are spared the second factor (L6). Each has been proven by a
+ * second factor there.
+ */
+export const trustedBrowsers = table(
+  "trusted_browsers",
+  {
+    instanceId: text(),
+    userId: text(),
+    browserId: text(),
+    trustedAt: instant(),
+    expiresAt: instant(),
+  },
+  { key: ["instanceId", "userId", "browserId"], indexes: [{ columns: ["expiresAt"] }] },
+);
+
+export type TrustedBrowsers = {
+  /** The user trusts the browser of the request for so long: they have just proven a second factor there. */
+  trust(at: WriteContext, userId: string, lifetimeMs: number): Promise<void>;
+  /**
+   * Spares a session the second factor where its user trusts the browser of the request; whether they do.
+   *
+   * @param of.lifetimeMs how long a trust counts by the settings of now
+   * @throws NOT_FOUND SESSION_NOT_FOUND
+   */
+  spare(
+    at: WriteContext,
+    of: { sessionId: string; userId: string; lifetimeMs: number },
+  ): Promise<boolean>;
+  /** Ends the trust in all browsers of the user but one, in units of its own. */
+  endOthers(at: WriteContext, userId: string, staying: string | undefined): Promise<void>;
+};
+
+export function createTrustedBrowsers({
+  db,
+  events,
+}: Pick<Deps, "db" | "events">): TrustedBrowsers {
+  const t = db.table(trustedBrowsers);
+  const ofUser = (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+
+  return {
+    async trust(at, userId, lifetimeMs) {
+      const { instanceId, browser: browserId } = at;
+      if (browserId === undefined || lifetimeMs === 0) return;
+      await events.transact(at, async (tx) => {
+        // What ends the trust stands in the stream of the user.
+        if ((await tx.load(user, userId)).state?.state !== "active") return;
+        const [trustedAt, expiresAt] = [tx.now, new Date(tx.now.getTime() + lifetimeMs)];
+        const key = { instanceId, userId, browserId };
+        tx.write(putRow(trustedBrowsers, { ...key, trustedAt, expiresAt }));
+      });
+    },
+
+    async spare(at, { sessionId, userId, lifetimeMs }) {
+      const { instanceId, browser } = at;
+      const rows = browser === undefined ? [] : await ofUser(instanceId, userId);
+      if (!rows.some(({ browserId }) => browserId === browser)) return false;
+      return events.transact(at, async (tx) => {
+        await tx.load(user, userId);
+        const loaded = await tx.load(session, sessionId);
+        if (requireSession(loaded.state).user?.id !== userId) return false;
+        const found = (await ofUser(instanceId, userId)).find(
+          ({ browserId, trustedAt }) =>
+            browserId === browser && trustedAt.getTime() + lifetimeMs > tx.now.getTime(),
+        );
+        if (found === undefined) return false;
+        const { browserId, trustedAt } = found;
+        tx.expectRows(trustedBrowsers, { instanceId, userId, browserId }, 1);
+        tx.recognise({ personId: userId, sessionId });
+        const since = trustedAt.toISOString();
+        tx.record(session, loaded, [sessionEvents["second_factor.spared"]({ since })]);
+        return true;
+      });
+    },
+
+    async endOthers(at, userId, staying) {
+      const { instanceId } = at;
+      await events.transact(at, async (tx) => {
+        for (const { browserId } of await ofUser(instanceId, userId)) {
+          if (browserId !== staying) tx.write(endTrust({ instanceId, userId, browserId }));
+        }
+      });
+    },
+  };
+}
+
+/** Ends the trust in one browser, or in all of the user. */
+export const endTrust = (of: {
+  instanceId: string;
+  userId: string;
+  browserId?: string;
+}): RowChange => deleteRows(trustedBrowsers, of);
+
+/** What a user does who no longer trusts what they have proven before, or what is done to them. */
+const ends = [
+  "user.deactivated",
+  "user.locked",
+  "user.removed",
+  "user.sessions.ended",
+  "user.human.password.changed",
+  "user.human.password.removed",
+  "user.human.passwordless.token.removed",
+  "user.human.mfa.u2f.token.removed",
+  "user.human.mfa.otp.removed",
+  "user.human.mfa.otp.sms.removed",
+  "user.human.mfa.otp.email.removed",
+  "user.human.mfa.recovery_codes.removed",
+] as const;
+
+/** The trust ends in the unit of what ends it. */
+export const trustEnds: Reaction = {
+  to: ends,
+  react(tx: Transaction, happened) {
+    const { instanceId } = tx.at;
+    for (const { aggregateId: userId } of happened) tx.write(endTrust({ instanceId, userId }));
+    return Promise.resolve();
+  },
+};

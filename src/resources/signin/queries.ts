@@ -1,0 +1,62 @@
+import {
+  SignInFieldNameSchema,
+  SignInSearchFilterSchema,
+} from "#gen/idsvc/resources/signin/v3alpha/query_pb.ts";
+import type { Deps } from "../../projection/module.ts";
+import { isOneOf } from "../../projection/search.ts";
+import { and, asc, eq, gt, isNull, ne, or, sql } from "../../storage/drizzle.ts";
+import type { Row } from "../../storage/table.ts";
+import { objectSearch } from "../object/queries.ts";
+import { isLiving, sessions } from "../session/index.ts";
+
+export type SessionRow = Row<typeof sessions>;
+
+/**
+ * A sign-in is shown by the oldest of its sessions that has not ended: none of the same user in the same browser is older.
+ * @param now in milliseconds since the epoch
+ */
+const isOldest = (now: number) => sql`not exists (
+  select 1 from session_visits as own
+    join session_visits as other on other.instance_id = own.instance_id and other.user_id = own.user_id
+      and other.browser_id = own.browser_id and other.id <> own.id
+    join sessions as older on older.instance_id = other.instance_id and older.id = other.id
+  where own.instance_id = sessions.instance_id and own.id = sessions.id
+    and (older.expires_at is null or older.expires_at > ${now})
+    and (older.creation_date, older.id) < (sessions.creation_date, sessions.id)
+)`;
+
+export function signInQueries(deps: Deps) {
+  const { db, now, tenancy } = deps;
+  const t = db.table(sessions);
+  const { organizationId, userId, expiresAt } = t;
+  return {
+    /** A session that has not ended, of a user who is known. */
+    async find(instanceId: string, id: string): Promise<SessionRow | undefined> {
+      await db.catchUp();
+      const [row] = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      return row !== undefined && row.userId !== "" && isLiving(row, now()) ? row : undefined;
+    },
+    /** Those of some sessions that have not ended, the oldest first. */
+    async living(instanceId: string, ids: readonly string[]): Promise<SessionRow[]> {
+      const rows = await db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)))
+        .orderBy(asc(t.creationDate), asc(t.id));
+      return rows.filter((row) => isLiving(row, now()));
+    },
+    search: objectSearch(deps, sessions, {
+      filter: SignInSearchFilterSchema,
+      sort: SignInFieldNameSchema,
+      visible: async (scope) => [
+        ne(userId, ""),
+        or(isNull(expiresAt), gt(expiresAt, now())),
+        isOldest(now().getTime()),
+        ...(await tenancy.visible(scope, { organizationId, userId })),
+      ],
+    }),
+  };
+}
