@@ -40,7 +40,7 @@ describe("second factors", () => {
     for (const path of [
       "/ui/login",
       "/ui/login/consent",
-      "/ui/login/signedin",
+      "/ui/account",
       "/ui/login/mfa/setup",
     ]) {
       assert.equal((await agent.open(`${path}?flow=${flow}`)).left, undefined);

@@ -22,13 +22,16 @@ export type MfaView = {
   factors: readonly Factor[];
   /** The application asks for a passkey; whoever cannot use theirs goes on without. */
   isPasskeyAsked?: boolean;
+  /** It is for a change to their account that they prove themselves: where to go without. */
+  cancel?: string | undefined;
 };
 
 /**
  * Lets choose a second factor. Sends `factor`, or `without` for no passkey: choosing may send a message, so it is no link.
  */
-export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }: MfaView): string {
+export function mfaPage(page: Page, view: MfaView): string {
   const { t } = page;
+  const { account, factors, isPasskeyAsked = false, cancel } = view;
   const rows = factors.map((factor) =>
     choice({
       icon: factorIcons[factor],
@@ -40,12 +43,18 @@ export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }
   );
   return layout(
     page,
-    { title: t("mfa.title"), lead: t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text") },
+    { title: t("mfa.title"), lead: leadOf(page, view) },
     html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: paths.mfa },
   html`${choices(rows)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
-)}`,
+)}
+${cancel !== undefined && html`<p class="aside"><a class="link" href="${cancel}">${t("account.backTo")}</a></p>`}`,
   );
+}
+
+function leadOf({ t }: Page, { isPasskeyAsked, cancel }: MfaView): string {
+  if (cancel !== undefined) return t("account.stepUp");
+  return t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text");
 }

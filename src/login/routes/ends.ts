@@ -4,7 +4,6 @@ import { consentPage } from "../pages/consent.ts";
 import { developmentMailPage } from "../pages/development-mail.ts";
 import { loggedOutPage } from "../pages/logged-out.ts";
 import { logoutPage } from "../pages/logout.ts";
-import { signedInPage } from "../pages/signed-in.ts";
 import { afterLogout } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
 import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
@@ -53,15 +52,6 @@ export function endRoutes(parts: RouteParts): Route[] {
         await consents.give(writing(context, user.id), user, app, given);
         await context.save({ ...context.flow.data, hasConsented: true });
         return advance.next(context);
-      },
-    },
-    {
-      path: paths.signedIn,
-      async get(context) {
-        const { accounts } = await accountsIn(context);
-        const account = accounts.at(-1);
-        if (account === undefined) return context.go(paths.begin);
-        return context.show((page) => signedInPage(page, { account }), { self: paths.signedIn });
       },
     },
     {

@@ -25,7 +25,7 @@ export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
-export { sessionTokens } from "./token.ts";
+export { sessionCaller, sessionTokens } from "./token.ts";
 
 /** Sessions: what users proved of themselves, and what they act with. */
 export const sessionModule: Module = {
