@@ -96,7 +96,7 @@ export type OwnWork = {
   /** Recovery codes that were made and are not yet said to be saved, sealed. */
   recoveryCodes?: string;
   /** A provider at which the person logs in to link their account there. */
-  linking?: true;
+  linking?: { organizationId: string };
 };
 
 /** An application, and where the browser was to go back to. */

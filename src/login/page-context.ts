@@ -281,13 +281,14 @@ const pathIn = (address: string): string => new URL(address, "http://localhost")
 const presenceIn = ({ where }: LoginRequestContext, flow: Flow | undefined): Presence =>
   presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
-/** The organization that an app has bound the log-in to. */
+/** The organization that an app has bound the log-in to, or whose user links an account. */
 export async function organizationOf(
   { db, organizations }: LoginPorts,
   instanceId: string,
   data: FlowData | undefined,
 ): Promise<string | undefined> {
-  const wanted = data?.request?.organization;
+  const linking = data?.own?.linking;
+  const wanted = data?.request?.organization ?? (linking && { id: linking.organizationId });
   if (wanted === undefined) return undefined;
   await db.catchUp();
   const found =

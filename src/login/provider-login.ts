@@ -124,6 +124,16 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const idp = await intents.provider(instanceId, idpId);
       if (idp === undefined) throw new PageRefused("PROVIDER_OFF", 403);
       const { options } = idp;
+      const { own, ...data } = context.flow.data;
+      if (own?.linking !== undefined) {
+        // Whose the account is already, it stays.
+        if (userId !== undefined && (await advance.sessionOf(context))?.user.id !== userId) {
+          throw new PageRefused("PROVIDER_NOT_LINKED", 403, "IDP_LINK_TAKEN: it is somebody else's");
+        }
+        const idp = { intentId, idpId, isLinking: true };
+        await context.save({ ...data, ...(userId === undefined ? { idp } : {}) });
+        return advance.next(context);
+      }
       if (userId !== undefined) {
         const answer = await letIn(context, userId, intentId);
         if (options.isAutoUpdate) await update(parts, context, userId, idp, identity);

@@ -6,7 +6,7 @@ import { loggedOutPage } from "../pages/logged-out.ts";
 import { logoutPage } from "../pages/logout.ts";
 import { afterLogout } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { noticeOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { signedInHere } from "../sessions.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
@@ -77,7 +77,11 @@ export function endRoutes(parts: RouteParts): Route[] {
     },
     {
       path: paths.loggedOut,
-      get: (context) => context.show((page) => loggedOutPage(page, {}), { self: paths.loggedOut }),
+      get: (context) =>
+        context.show((page) => loggedOutPage(page, {}), {
+          ...noticeOf(context),
+          self: paths.loggedOut,
+        }),
     },
     {
       path: paths.developmentMail,

@@ -1,0 +1,36 @@
+import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
+import { type Route, valueOf } from "../../login/route.ts";
+import { type AccountParts, ownRoute } from "../own.ts";
+import { appsPage } from "../pages/apps.ts";
+import { accountPaths } from "../paths.ts";
+import { taken } from "../problems.ts";
+
+const { method } = ConsentService;
+const path = accountPaths.apps;
+const most = 15;
+
+/** What the person allowed apps, and the end of it. */
+export const appsRoute = (parts: AccountParts): Route =>
+  ownRoute(parts, {
+    path,
+    async get(own) {
+      const { instanceId } = own.context.at;
+      const { result } = await own.call(method.searchConsents, {
+        query: { limit: most },
+        filters: [{ filter: { case: "userId", value: own.user.id } }],
+      });
+      const apps = result.map(({ details, appName, clientId, ...consent }) => ({
+        ...{ id: details?.id ?? "", app: appName || clientId },
+        ...{ scopes: consent.scopes, access: consent.access },
+        ...{ since: consent.since, lastUsed: consent.lastUsed },
+      }));
+      const organization = await parts.users.organizationName(instanceId, own.user.organizationId);
+      return own.show((page) => appsPage(page, { apps, organization }));
+    },
+    async post(own) {
+      const request = { id: valueOf(own.context, "revoke") };
+      const problems = request.id === "" ? [] : await taken(() => own.call(method.deleteConsent, request));
+      if (problems.length > 0) return own.context.again({ problems });
+      return own.done(path, "ACCESS_REVOKED");
+    },
+  });
