@@ -13,6 +13,8 @@ import type { Account } from "../login/parts/account.ts";
 import { noticeOf, type Route, type RouteParts } from "../login/route.ts";
 import { type LoginSession, signedInHere } from "../login/sessions.ts";
 import type { LoginAnswer } from "../login/web.ts";
+import { writing } from "../login/writing.ts";
+import { type Proof, recordProof } from "../resources/session/index.ts";
 import { proveAnew, signInFor } from "./step-up.ts";
 
 export type AccountParts = RouteParts & {
@@ -39,6 +41,8 @@ export type Own = {
     method: M,
     request: MessageInitShape<M["input"]>,
   ): Promise<MessageShape<M["output"]>>;
+  /** Notes what the person has just proven in their session: a factor that is new is demanded of it from now on. */
+  proved(proof: Proof): Promise<void>;
   /** Keeps what is under way, for the pages that follow. */
   keep(work: Omit<OwnWork, "sessionId">): Promise<void>;
   show(render: (page: AccountPage) => string, shown?: Shown): Promise<LoginAnswer>;
@@ -107,6 +111,8 @@ async function ownOf(
     ...{ context, session, user, caller, account },
     work: context.hasFlow ? context.flow.data.own : undefined,
     call: (method, request) => parts.callForPerson(method, request, person),
+    proved: (proof) =>
+      recordProof(parts, writing(context, user.id), { sessionId: session.id, proof }),
     async keep(work) {
       const data = context.hasFlow ? context.flow.data : {};
       await context.save({ ...data, own: { ...work, sessionId: session.id } });

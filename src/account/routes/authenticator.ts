@@ -31,7 +31,10 @@ export function authenticatorRoute(parts: AccountParts): Route {
     const code = valueOf(own.context, "code").replaceAll(" ", "");
     const request = { id: own.user.id, totpId: totp.totpId, code };
     const problems = await tried(() => own.call(method.verifyTOTPRegistration, request));
-    if (problems.length === 0) return own.done(path, "FACTOR_ADDED");
+    if (problems.length === 0) {
+      await own.proved({ kind: "totp" });
+      return own.done(path, "FACTOR_ADDED");
+    }
     const wrong = problems.map((problem) =>
       problem.code === "RATE_LIMITED" ? problem : ({ code: "TOTP_INVALID", field: "code" } as const),
     );

@@ -1,4 +1,6 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { DomainError } from "../../errors.ts";
+import type { Problem } from "../../login/page.ts";
 import { missingIn, type Route, valueOf } from "../../login/route.ts";
 import type { LoginAnswer } from "../../login/web.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
@@ -77,13 +79,11 @@ function contactRoute(parts: AccountParts, kind: ContactKind): Route {
     const missing = missingIn(own.context, ["code"]);
     if (missing.length > 0) return own.context.again({ problems: missing });
     const request = { id: own.user.id, verificationCode: valueOf(own.context, "code") };
-    const problems = await tried(
-      () =>
-        kind === "email"
-          ? own.call(method.verifyContactEmail, request)
-          : own.call(method.verifyContactPhone, request),
-      ["code"],
-    );
+    const problems = await tried(() =>
+      kind === "email"
+        ? own.call(method.verifyContactEmail, request)
+        : own.call(method.verifyContactPhone, request),
+    ).catch(gone);
     if (problems.length === 0) return own.done(accountPaths.contact, "CONTACT_CONFIRMED");
     const known = problems.map(({ code }) =>
       code === "RATE_LIMITED" ? { code } : ({ code: "CODE_INVALID", field: "code" } as const),
@@ -110,6 +110,14 @@ function contactRoute(parts: AccountParts, kind: ContactKind): Route {
       return set(own, typedAs(kind, valueOf(own.context, "address")));
     },
   });
+}
+
+/** Of a code that is gone already nothing is left to prove. */
+function gone(error: unknown): readonly Problem[] {
+  if (error instanceof DomainError && error.kind === "failedPrecondition") {
+    return [{ code: "CODE_INVALID" }];
+  }
+  throw error;
 }
 
 /** Numbers are typed with spaces and signs between their digits. */

@@ -45,7 +45,10 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
     const problems = await tried(() =>
       own.call(method.verifyWebAuthNRegistration, { id: own.user.id, webAuthNId, verify }),
     );
-    if (problems.length === 0) return own.done(accountPaths.passkeys, "PASSKEY_ADDED");
+    if (problems.length === 0) {
+      await own.proved({ kind: "webauthn", webAuthNId, isUserVerified: false });
+      return own.done(accountPaths.passkeys, "PASSKEY_ADDED");
+    }
     const isTaken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
     const code = isTaken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
     return own.context.again({ problems: [{ code }] });

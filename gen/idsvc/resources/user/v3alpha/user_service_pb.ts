@@ -3047,7 +3047,8 @@ export const UserService: GenService<{
     output: typeof SearchUsersResponseSchema;
   },
   /**
-   * Sets the e-mail address of a user. It counts as theirs once it is verified.
+   * Sets the e-mail address of a user. It counts as theirs once it is verified. What users set in the place of a verified one of their
+   * own takes its place when it is verified, and the one before is told; until then nothing changes.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetContactEmail
    */
@@ -3078,7 +3079,8 @@ export const UserService: GenService<{
     output: typeof ResendContactEmailCodeResponseSchema;
   },
   /**
-   * Sets the phone number of a user. It counts as theirs once it is verified.
+   * Sets the phone number of a user. It counts as theirs once it is verified. What users set in the place of a verified one of their
+   * own takes its place when it is verified, and the one before is told; until then nothing changes.
    *
    * @generated from rpc idsvc.resources.user.v3alpha.UserService.SetContactPhone
    */
