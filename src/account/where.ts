@@ -1,23 +1,35 @@
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import type { Own } from "./own.ts";
+import type { Seen } from "../eventstore/presence.ts";
+import { objectHistory } from "../resources/event/index.ts";
+import { session } from "../resources/session/index.ts";
+import { toPage } from "../resources/object/list.ts";
+import type { AccountParts, Own } from "./own.ts";
 
-export type Seen = { browser: string; system: string; address: string };
+const firstEvents = 5;
 
-const mostEvents = 200;
-
-/** Browser, system and address of sessions of the person, by the id of the session: as their own events tell (L4). */
-export async function whereSessionsAre({ call, user: { id } }: Own): Promise<Map<string, Seen>> {
-  const { result } = await call(UserService.method.searchUserEvents, {
-    id,
-    query: { limit: mostEvents },
-    withChecks: true,
-  });
-  const seen = new Map<string, Seen>();
-  // The newest comes first.
-  for (const { editor } of result) {
-    const { sessionId, browser = "", system = "", address = "" } = editor?.origin ?? {};
-    if (sessionId === undefined || sessionId === "" || seen.has(sessionId)) continue;
-    if (address !== "") seen.set(sessionId, { browser, system, address });
-  }
-  return seen;
+/**
+ * Where the person was when their sessions began, by the id of the session: address and browser are shown to whoever was there
+ * alone (L4).
+ */
+export function whereSessionsBegan({
+  deps,
+}: AccountParts): (own: Own, sessionIds: readonly string[]) => Promise<Map<string, Seen>> {
+  const history = objectHistory(deps);
+  return async ({ context, user }, sessionIds) => {
+    const { instanceId } = context.at;
+    const page = { ...toPage(undefined), limit: firstEvents, asc: true };
+    const began = await Promise.all(
+      sessionIds.map(async (id) => {
+        const { rows } = await history({ instanceId, types: [session.type], id }, page);
+        return [id, rows.flatMap(({ originId }) => originId ?? [])] as const;
+      }),
+    );
+    const ids = [...new Set(began.flatMap(([, origins]) => origins))];
+    const origins = await deps.events.origins.read(instanceId, ids, deps.now());
+    return new Map(
+      began.flatMap(([id, of]) => {
+        const own = of.map((each) => origins.get(each)).find((each) => each?.personId === user.id);
+        return own?.seen === undefined ? [] : [[id, own.seen] as const];
+      }),
+    );
+  };
 }

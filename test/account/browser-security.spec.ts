@@ -1,8 +1,7 @@
 // Run: alone, early
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
-import { addPersonNamed, password } from "../support/login.ts";
+import { after, before, describe, it } from "node:test";
+import { addPersonNamed } from "../support/login.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { addAuthenticator } from "../login/authenticators.ts";
 import { desktop, type Journeys, phone, startJourneys } from "../login/journey.ts";
@@ -10,17 +9,11 @@ import { codesOf, personWithTotp } from "../login/people.ts";
 import { journeyAtAccount, lastCode, stepUp } from "./account-world.ts";
 
 let journeys: Journeys;
-let fake: FakeProvider;
 
 before(async () => {
   journeys = await startJourneys();
-  fake = await startFakeProvider();
 });
-after(async () => {
-  await journeys[Symbol.asyncDispose]();
-  await fake[Symbol.asyncDispose]();
-});
-beforeEach(() => fake.reset());
+after(() => journeys[Symbol.asyncDispose]());
 
 const ways = [
   ["phone, without scripts", phone, false],
@@ -95,7 +88,7 @@ for (const [device, viewport, javaScriptEnabled] of ways) {
       await journey.at("/ui/account/security/authenticator", "authenticator-step-up-done");
       await page.getByRole("button", { name: "Remove" }).click();
       await journey.at("/ui/account/security/authenticator", "authenticator-removed");
-      assert.equal((await userOf(alice.id)).authenticators.totps, undefined);
+      assert.equal((await userOf(alice.id)).authenticators.totps.length, 0);
     });
 
     it("makes recovery codes, which are shown until they are saved, and lets save them as a file", async () => {
@@ -124,29 +117,6 @@ for (const [device, viewport, javaScriptEnabled] of ways) {
       await journey.at("/ui/account/security/recovery", "recovery-saved");
       assert.equal(await page.locator("#codes").count(), 0);
       assert.equal((await userOf(alice.id)).authenticators.recovery_codes.remaining, 10);
-    });
-
-    it("links an account at a provider, and unlinks it", async () => {
-      const { peer } = journeys;
-      const { issuer, clientId: client_id, secret: client_secret } = fake;
-      const name = uniqueName("Forge");
-      const config = { issuer, client_id, client_secret };
-      const idp = { name, options: { is_linking_allowed: true } };
-      bodyOf(await peer.post("/idps/forge_b", { idp, config }), 201);
-      const alice = await addPersonNamed(peer);
-      await using journey = await journeyAtAccount(journeys, alice.loginName, options);
-      const { page } = journey;
-      await page.goto(`${peer.issuer}/ui/account/security/providers`);
-      await journey.at("/ui/account/security/providers", "providers");
-      await page.getByRole("button", { name: `Connect ${name}` }).click();
-      
-      await page.waitForURL((url) => url.search.includes("LINKED"));
-      await journey.at("/ui/account/security/providers", "providers-linked");
-      assert.equal((await userOf(alice.id)).authenticators.identity_providers.length, 1);
-      await page.getByRole("button", { name: "Remove" }).click();
-      await journey.at("/ui/account/security/providers", "providers-unlinked");
-      await page.waitForURL((url) => url.search.includes("REMOVED"));
-      assert.equal((await userOf(alice.id)).authenticators.identity_providers, undefined);
     });
   });
 }
@@ -179,7 +149,7 @@ describe("a passkey of the account, in a browser", () => {
     await journey.at("/ui/account/security/passkeys", "passkeys-step-up-done");
     await page.getByRole("button", { name: /Remove/ }).click();
     await page.waitForURL((url) => url.search.includes("REMOVED"));
-    assert.equal((await userOf(alice.id)).authenticators.web_auth_n, undefined);
+    assert.equal((await userOf(alice.id)).authenticators.web_auth_n.length, 0);
   });
 
   it("needs scripts: without them the page says so", async () => {
@@ -217,6 +187,5 @@ describe("a passkey of the account, in a browser", () => {
     await journey.at("/ui/account/security/passkeys");
     await page.getByRole("button", { name: /Remove/ }).click();
     await page.waitForURL((url) => url.search.includes("REMOVED"));
-    assert.equal(password.length > 0, true);
   });
 });

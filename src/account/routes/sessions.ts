@@ -6,7 +6,7 @@ import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { type SignedIn, sessionsPage } from "../pages/sessions.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
-import { whereSessionsAre } from "../where.ts";
+import { whereSessionsBegan } from "../where.ts";
 
 const { method } = SessionService;
 const path = accountPaths.sessions;
@@ -15,6 +15,8 @@ const ofOnePage = 100;
 
 /** Where the person is signed in, and the end of it. */
 export function sessionsRoute(parts: AccountParts): Route {
+  const whereOf = whereSessionsBegan(parts);
+
   const search = async ({ call, user }: Own, limit: number): Promise<GetSession[]> => {
     const filters = [{ filter: { case: "userId" as const, value: user.id } }];
     const { result } = await call(method.searchSessions, { query: { limit }, filters: [...filters] });
@@ -38,7 +40,8 @@ export function sessionsRoute(parts: AccountParts): Route {
     path,
     async get(own) {
       const found = await search(own, most + 1);
-      const where = await whereSessionsAre(own);
+      const ids = found.flatMap(({ details }) => details?.id ?? []);
+      const where = await whereOf(own, ids);
       const sessions = found.slice(0, most).map((session): SignedIn => {
         const id = session.details?.id ?? "";
         const { browser = "", system = "", address = "" } = where.get(id) ?? {};

@@ -24,6 +24,7 @@ export { type DemandReader, demandReader, missingProof, type Progress } from "./
 export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
+export { session } from "./session.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
 export { sessionCaller, sessionTokens } from "./token.ts";
 
