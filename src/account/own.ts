@@ -125,9 +125,6 @@ async function ownOf(
         tenant: { instanceId, organizationId: user.organizationId },
       }),
     done: (to, notice) =>
-      leave(
-        context.go(""),
-        notice === undefined ? to : `${to}?${new URLSearchParams({ notice })}`,
-      ),
+      leave(context.go(""), notice === undefined ? to : `${to}?${new URLSearchParams({ notice })}`),
   };
 }

@@ -14,11 +14,10 @@ export function isLastWayIn(
   removed: { webAuthNId: string } | { idpId: string },
 ): boolean {
   if (ways === undefined || ways.password !== undefined) return false;
-  const passkeys = ways.webAuthN.filter(({ isVerified, userVerified }) => isVerified && userVerified);
+  const passkeys = ways.webAuthN.filter(
+    ({ isVerified, userVerified }) => isVerified && userVerified,
+  );
   const links = ways.identityProviders.filter(({ suspended }) => !suspended);
-  const all = [
-    ...passkeys.map(({ webAuthNId }) => webAuthNId),
-    ...links.map(({ idpId }) => idpId),
-  ];
+  const all = [...passkeys.map(({ webAuthNId }) => webAuthNId), ...links.map(({ idpId }) => idpId)];
   return all.length === 1 && all[0] === ("idpId" in removed ? removed.idpId : removed.webAuthNId);
 }

@@ -4,11 +4,7 @@ import { newCall } from "./call.ts";
 import type { Endpoint, UnaryEndpoint } from "./endpoint.ts";
 
 // What tells of the browser (`authz/agent-families.ts`). Nothing that a page is sent may change what its call means.
-const told: ReadonlySet<string> = new Set([
-  "user-agent",
-  "sec-ch-ua",
-  "sec-ch-ua-platform",
-]);
+const told: ReadonlySet<string> = new Set(["user-agent", "sec-ch-ua", "sec-ch-ua-platform"]);
 
 /** What lets pages of the service call its methods for people, through the interceptors that every call passes. */
 export function createPageCalls(endpoints: readonly Endpoint[]): CallForPerson {

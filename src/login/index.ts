@@ -94,7 +94,7 @@ export function createLogin(
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),
-    ...more.flatMap((routes) => routes(parts)),
+    ...more.flatMap((make) => make(parts)),
   ];
   const errors = loginErrors(ports);
   const pages = [

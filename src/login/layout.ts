@@ -33,8 +33,10 @@ export function layout(page: Page, shape: Shape, content: Value): string {
 <meta name="robots" content="noindex">
 <title>${shape.title} · ${branding.productName}</title>
 <link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
-${(["login.css", ...(shape.styles ?? [])] as const).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}">
-`)}${colours(page)}
+${(["login.css", ...(shape.styles ?? [])] as const).map(
+  (name) => html`<link rel="stylesheet" href="${assetPath(name)}">
+`,
+)}${colours(page)}
 ${shape.scripts?.map((name) => html`<script src="${assetPath(name)}" nonce="${page.nonce}" defer></script>`)}
 </head>
 <body>

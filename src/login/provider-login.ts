@@ -124,15 +124,8 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const idp = await intents.provider(instanceId, idpId);
       if (idp === undefined) throw new PageRefused("PROVIDER_OFF", 403);
       const { options } = idp;
-      const { own, ...data } = context.flow.data;
-      if (own?.linking !== undefined) {
-        // Whose the account is already, it stays.
-        if (userId !== undefined && (await advance.sessionOf(context))?.user.id !== userId) {
-          throw new PageRefused("PROVIDER_NOT_LINKED", 403, "IDP_LINK_TAKEN: it is somebody else's");
-        }
-        const idp = { intentId, idpId, isLinking: true };
-        await context.save({ ...data, ...(userId === undefined ? { idp } : {}) });
-        return advance.next(context);
+      if (context.flow.data.own?.linking !== undefined) {
+        return toLink(parts, context, { intentId, idpId, userId });
       }
       if (userId !== undefined) {
         const answer = await letIn(context, userId, intentId);
@@ -160,6 +153,21 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
+}
+
+/** Goes on to link the account to who asked for that on the pages of their own account; whose it is already, it stays. */
+async function toLink(
+  { advance }: RouteParts,
+  context: PageContext,
+  { intentId, idpId, userId }: { intentId: string; idpId: string; userId: string | undefined },
+): Promise<LoginAnswer> {
+  const { own: _, ...data } = context.flow.data;
+  if (userId !== undefined && (await advance.sessionOf(context))?.user.id !== userId) {
+    throw new PageRefused("PROVIDER_NOT_LINKED", 403, "IDP_LINK_TAKEN: it is somebody else's");
+  }
+  const idp = { intentId, idpId, isLinking: true };
+  await context.save({ ...data, ...(userId === undefined ? { idp } : {}) });
+  return advance.next(context);
 }
 
 /** What the provider says now replaces what the account says (`is_auto_update`). */

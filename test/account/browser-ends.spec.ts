@@ -53,7 +53,10 @@ for (const [device, viewport, javaScriptEnabled] of [
       const { peer } = journeys;
       const alice = await addPersonNamed(peer);
       const scope = "openid offline_access urn:idsvc:iam:org:project:id:idsvc:aud";
-      await using journey = await journeys.begin({ ...options, from: journeys.app.login({ scope }) });
+      await using journey = await journeys.begin({
+        ...options,
+        from: journeys.app.login({ scope }),
+      });
       const { page } = journey;
       await journey.signIn(alice.loginName);
       await journey.at("/ui/login/consent");

@@ -27,7 +27,10 @@ describe("the account in a browser", () => {
         viewport: phone,
       });
       const { page } = journey;
-      await page.getByRole("link", { name: /Profile/ }).last().click();
+      await page
+        .getByRole("link", { name: /Profile/ })
+        .last()
+        .click();
       await journey.at("/ui/account/profile");
       await page.selectOption('select[name="preferred_language"]', "de");
       await journey.submit({ given_name: "Alicia", family_name: "Keys", nickname: "Ali" });
@@ -43,7 +46,9 @@ describe("the account in a browser", () => {
 
     it(`changes the password, and goes on by the new one: ${scripts(javaScriptEnabled)}`, async () => {
       const alice = await addPersonNamed(journeys.peer);
-      await using journey = await journeyAtAccount(journeys, alice.loginName, { javaScriptEnabled });
+      await using journey = await journeyAtAccount(journeys, alice.loginName, {
+        javaScriptEnabled,
+      });
       const { page } = journey;
       await page.goto(`${journeys.peer.issuer}/ui/account/security/password`);
       await journey.at("/ui/account/security/password");

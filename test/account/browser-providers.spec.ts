@@ -86,7 +86,12 @@ describe("an account at a provider, in a browser", () => {
     await page.goto(`${peer.issuer}/ui/account/security/providers`);
     await page.getByRole("button", { name: `Connect ${name}` }).click();
     await page.waitForURL((url) => url.search.includes("LINKED"));
+    // With the password all sessions end: the account at the provider is what is left.
     bodyOf(await peer.remove(`/users/${alice.id}/password`));
+    await page.goto(`${peer.issuer}/ui/account/security/providers`);
+    await journey.at("/ui/login/loginname");
+    await page.getByRole("button", { name: `Continue with ${name}` }).click();
+    await journey.at("/ui/account/security/providers");
     await page.getByRole("button", { name: "Remove" }).click();
     await journey.at("/ui/account/security/providers", "providers-last");
     assert.match(await page.innerText("main"), /your only way to sign in/);

@@ -17,7 +17,9 @@ export function faultsOfLayout(): string[] {
   for (const element of document.querySelectorAll("button, input, a, summary")) {
     if (!isSeen(element) || element.classList.contains("skip")) continue;
     // A choice is pressed by its label.
-    const pressed = element.matches('input:is([type="radio"], [type="checkbox"])') ? element.closest("label") : element;
+    const pressed = element.matches('input:is([type="radio"], [type="checkbox"])')
+      ? element.closest("label")
+      : element;
     const { width, height } = (pressed ?? element).getBoundingClientRect();
     if (width < 44 || height < 44) faults.push(`is ${width} x ${height}: ${tag(element)}`);
   }

@@ -24,7 +24,11 @@ export function authenticatorPage(page: AccountPage, { ids }: { ids: readonly st
     { title: t("mfa.totp"), lead: t("account.authenticatorText"), parent: accountPaths.security },
     items.length > 0
       ? list(items)
-      : form(page, { action }, button(t("account.setUp"), { name: "begin", value: "true", id: "submit" })),
+      : form(
+          page,
+          { action },
+          button(t("account.setUp"), { name: "begin", value: "true", id: "submit" }),
+        ),
   );
 }
 

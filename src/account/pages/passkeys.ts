@@ -44,7 +44,11 @@ export function passkeysPage(page: AccountPage, { passkeys }: PasskeysView): str
   }));
   return accountLayout(
     page,
-    { title: t("account.passkeys"), lead: t("account.passkeysText"), parent: accountPaths.security },
+    {
+      title: t("account.passkeys"),
+      lead: t("account.passkeysText"),
+      parent: accountPaths.security,
+    },
     html`${items.length === 0 ? none(t("account.none")) : list(items)}
 ${section(
   t("account.newPasskey"),

@@ -44,7 +44,11 @@ export function providersPage(page: AccountPage, { links, offered }: ProvidersVi
   );
   return accountLayout(
     page,
-    { title: t("account.providers"), lead: t("account.providersText"), parent: accountPaths.security },
+    {
+      title: t("account.providers"),
+      lead: t("account.providersText"),
+      parent: accountPaths.security,
+    },
     html`${items.length === 0 ? none(t("account.none")) : list(items)}
 ${more.length > 0 && form(page, { action }, more)}`,
   );

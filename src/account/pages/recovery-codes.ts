@@ -9,7 +9,10 @@ import { accountPaths } from "../paths.ts";
 const action = accountPaths.recoveryCodes;
 
 /** How many recovery codes are left. Sends `make` for new ones. */
-export function recoveryCodesPage(page: AccountPage, { left }: { left: number | undefined }): string {
+export function recoveryCodesPage(
+  page: AccountPage,
+  { left }: { left: number | undefined },
+): string {
   const { t } = page;
   const state = left === undefined ? t("account.off") : t("account.codesLeft", { count: left });
   return accountLayout(
@@ -25,7 +28,10 @@ ${form(page, { action }, button(t("account.makeCodes"), { name: "make", value: "
 }
 
 /** Shows new codes, to copy, save as a file or print. Sends `saved`. */
-export function newRecoveryCodesPage(page: AccountPage, { codes }: { codes: readonly string[] }): string {
+export function newRecoveryCodesPage(
+  page: AccountPage,
+  { codes }: { codes: readonly string[] },
+): string {
   const { t } = page;
   return accountLayout(
     page,

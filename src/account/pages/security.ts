@@ -19,10 +19,11 @@ export type SecurityView = {
 export function securityPage(page: AccountPage, view: SecurityView): string {
   const { t } = page;
   const isOn = (on: boolean) => t(on ? "account.on" : "account.off");
+  const countOf = (count: number) => (count === 0 ? t("account.off") : count);
   const { recoveryCodes: codes } = view;
   const rows: [path: string, icon: IconName, title: TextKey, state: Value][] = [
     [accountPaths.password, "lock", "field.password", isOn(view.hasPassword)],
-    [accountPaths.passkeys, "key", "account.passkeys", t("account.count", { count: view.passkeys })],
+    [accountPaths.passkeys, "key", "account.passkeys", countOf(view.passkeys)],
     [accountPaths.authenticator, "phone", "mfa.totp", isOn(view.hasAuthenticator)],
     [
       accountPaths.recoveryCodes,
@@ -30,7 +31,7 @@ export function securityPage(page: AccountPage, view: SecurityView): string {
       "account.recoveryCodes",
       codes === undefined ? t("account.off") : t("account.codesLeft", { count: codes }),
     ],
-    [accountPaths.providers, "branch", "account.providers", t("account.count", { count: view.providers })],
+    [accountPaths.providers, "branch", "account.providers", countOf(view.providers)],
   ];
   return accountLayout(
     page,

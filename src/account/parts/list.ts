@@ -37,12 +37,7 @@ export const press = (page: Page, { action, name, value, label, about }: Press):
   );
 
 /** A row that leads to a page. */
-export const way = (shape: {
-  path: string;
-  icon: IconName;
-  title: Value;
-  hint?: Value;
-}): Html =>
+export const way = (shape: { path: string; icon: IconName; title: Value; hint?: Value }): Html =>
   html`<li><a class="choice" href="${shape.path}"><span class="sign">${icon(shape.icon)}</span><span class="who"><span class="name">${shape.title}</span>${shape.hint !== undefined && html`<span class="login">${shape.hint}</span>`}</span>${icon("next")}</a></li>`;
 
 /** A part of a page, with a title of its own. */

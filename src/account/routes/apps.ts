@@ -29,7 +29,8 @@ export const appsRoute = (parts: AccountParts): Route =>
     },
     async post(own) {
       const request = { id: valueOf(own.context, "revoke") };
-      const problems = request.id === "" ? [] : await taken(() => own.call(method.deleteConsent, request));
+      const problems =
+        request.id === "" ? [] : await taken(() => own.call(method.deleteConsent, request));
       if (problems.length > 0) return own.context.again({ problems });
       return own.done(path, "ACCESS_REVOKED");
     },

@@ -36,7 +36,9 @@ export function authenticatorRoute(parts: AccountParts): Route {
       return own.done(path, "FACTOR_ADDED");
     }
     const wrong = problems.map((problem) =>
-      problem.code === "RATE_LIMITED" ? problem : ({ code: "TOTP_INVALID", field: "code" } as const),
+      problem.code === "RATE_LIMITED"
+        ? problem
+        : ({ code: "TOTP_INVALID", field: "code" } as const),
     );
     return own.context.again({ problems: wrong });
   }

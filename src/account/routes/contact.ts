@@ -51,8 +51,9 @@ function contactRoute(parts: AccountParts, kind: ContactKind): Route {
             }),
       ["address"],
     );
-    const here = problems.map((problem) => ({ ...asInvalid(problem.code, kind), field: "address" }));
-    if (here.length > 0) return own.context.again({ problems: here });
+    if (problems.length > 0) {
+      return own.context.again({ problems: problems.map((each) => asInvalid(each, kind)) });
+    }
     await own.keep({ contact: { kind, address } });
     return own.context.go(path);
   }
@@ -124,11 +125,8 @@ function gone(error: unknown): readonly Problem[] {
 const typedAs = (kind: ContactKind, typed: string): string =>
   kind === "email" ? typed : typed.replaceAll(/[\s().-]/g, "").replace(/^00/, "+");
 
-const asInvalid = <C extends string>(code: C, kind: ContactKind) => ({
-  code:
-    code === "RATE_LIMITED"
-      ? ("RATE_LIMITED" as const)
-      : kind === "email"
-        ? ("EMAIL_INVALID" as const)
-        : ("PHONE_INVALID" as const),
-});
+/** What is wrong with an address is that it is none, unless too many codes were asked for. */
+const asInvalid = ({ code }: Problem, kind: ContactKind): Problem => {
+  if (code === "RATE_LIMITED") return { code, field: "address" };
+  return { code: kind === "email" ? "EMAIL_INVALID" : "PHONE_INVALID", field: "address" };
+};

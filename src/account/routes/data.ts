@@ -39,7 +39,9 @@ export function dataRoutes(parts: AccountParts): Route[] {
         if (valueOf(context, "sure") === "") {
           return context.again({ problems: [{ code: "NOT_CONFIRMED", field: "sure" }] });
         }
-        const problems = await tried(() => own.call(UserService.method.deleteUser, { id: user.id }));
+        const problems = await tried(() =>
+          own.call(UserService.method.deleteUser, { id: user.id }),
+        );
         if (problems.length > 0) return context.again({ problems });
         await context.renew(context.agent.sessionIds.filter((id) => id !== own.session.id));
         return own.done(paths.loggedOut, "ACCOUNT_DELETED");

@@ -18,15 +18,17 @@ export const historyRoute = (parts: AccountParts): Route =>
         query: { limit: ofOnePage + 1, offset: BigInt(from) },
         withChecks: true,
       });
-      const events = result.slice(0, ofOnePage).map(({ localizedMessage, creationDate, editor }) => {
-        const { browser, system, address } = editor?.origin ?? {};
-        const by = editor?.userId ?? "";
-        return {
-          ...{ text: localizedMessage, at: creationDate },
-          where: [browser, system, address].filter((each) => (each ?? "") !== "").join(" · "),
-          isByOther: by !== own.user.id && by !== "" && !by.startsWith("system:"),
-        };
-      });
+      const events = result
+        .slice(0, ofOnePage)
+        .map(({ localizedMessage, creationDate, editor }) => {
+          const { browser, system, address } = editor?.origin ?? {};
+          const by = editor?.userId ?? "";
+          return {
+            ...{ text: localizedMessage, at: creationDate },
+            where: [browser, system, address].filter((each) => (each ?? "") !== "").join(" · "),
+            isByOther: by !== own.user.id && by !== "" && !by.startsWith("system:"),
+          };
+        });
       const view = {
         events,
         newer: from === 0 ? undefined : Math.max(0, from - ofOnePage),

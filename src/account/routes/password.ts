@@ -21,7 +21,9 @@ export function passwordRoute(parts: AccountParts): Route {
       own.call(UserService.method.setPassword, { id: own.user.id, newPassword }),
     );
     return problems.map((problem) =>
-      problem.code === "INVALID_CREDENTIALS" ? { code: "PASSWORD_WRONG", field: "password" } : problem,
+      problem.code === "INVALID_CREDENTIALS"
+        ? { code: "PASSWORD_WRONG", field: "password" }
+        : problem,
     );
   }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { valueOf } from "../../login/route.ts";
 import type { Route } from "../../login/route.ts";
@@ -25,7 +25,7 @@ export function profileRoute(parts: AccountParts): Route {
     path: accountPaths.profile,
     async get(own) {
       const { data, fields } = await known(own);
-      const typed = (name: string) => own.context.form.get(name) ?? String(data[name] ?? "");
+      const typed = (name: string) => own.context.form.get(name) ?? textOf(data[name]);
       const values = Object.fromEntries(fields.map((name) => [name, typed(name)]));
       const { instanceId } = own.context.at;
       const { organizationId } = own.user;
@@ -42,7 +42,7 @@ export function profileRoute(parts: AccountParts): Route {
     async post(own) {
       const { data: before, fields } = await known(own);
       const sent = fields.filter((name) => own.context.form.has(name));
-      const changed = sent.filter((name) => valueOf(own.context, name) !== (before[name] ?? ""));
+      const changed = sent.filter((name) => valueOf(own.context, name) !== textOf(before[name]));
       const data = Object.fromEntries(
         changed.map((name) => [name, valueOf(own.context, name) || null]),
       );
@@ -58,3 +58,5 @@ export function profileRoute(parts: AccountParts): Route {
     },
   });
 }
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === "string" ? value : "");

@@ -24,8 +24,8 @@ export function providersRoute(parts: AccountParts): Route {
     const { allowExternalIdp } = await parts.policyOf({ instanceId, organizationId });
     if (!allowExternalIdp) return [];
     const all = await intents.offered(instanceId, organizationId);
-    const known = await Promise.all(all.map(({ id }) => intents.provider(instanceId, id)));
-    return known.filter((idp) => idp?.options.isLinkingAllowed === true).map((idp) => idp!);
+    const known = await Promise.all(all.map(async ({ id }) => intents.provider(instanceId, id)));
+    return known.filter((idp) => idp !== undefined).filter((idp) => idp.options.isLinkingAllowed);
   }
 
   async function remove(own: Own, idpId: string): Promise<LoginAnswer> {

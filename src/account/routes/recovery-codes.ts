@@ -9,7 +9,8 @@ import { tried } from "../problems.ts";
 import { waysIn } from "../ways-in.ts";
 
 const path = accountPaths.recoveryCodes;
-const purposeOf = (flowId: string, sessionId: string) => `own recovery codes ${flowId} ${sessionId}`;
+const purposeOf = (flowId: string, sessionId: string) =>
+  `own recovery codes ${flowId} ${sessionId}`;
 
 /** Recovery codes, made anew: they are shown until their owner says that they have saved them. */
 export function recoveryCodesRoute(parts: AccountParts): Route {

@@ -19,7 +19,10 @@ export function sessionsRoute(parts: AccountParts): Route {
 
   const search = async ({ call, user }: Own, limit: number): Promise<GetSession[]> => {
     const filters = [{ filter: { case: "userId" as const, value: user.id } }];
-    const { result } = await call(method.searchSessions, { query: { limit }, filters: [...filters] });
+    const { result } = await call(method.searchSessions, {
+      query: { limit },
+      filters: [...filters],
+    });
     return result;
   };
 

@@ -25,7 +25,10 @@ const expiring = (row: AuthenticatorRow, lastUse: LastUse) => ({
   ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
 });
 
-function toWebAuthN(row: AuthenticatorRow, lastUse: LastUse): MessageInitShape<typeof WebAuthNSchema> {
+function toWebAuthN(
+  row: AuthenticatorRow,
+  lastUse: LastUse,
+): MessageInitShape<typeof WebAuthNSchema> {
   const { id: webAuthNId, label: name, isVerified, isMarked: userVerified, details } = row;
   const { creationDate, lastUseDate } = made(row, lastUse);
   const { aaguid } = details;
