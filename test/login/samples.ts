@@ -37,6 +37,8 @@ import { totpPage } from "../../src/login/pages/totp.ts";
 import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
 import { texts } from "../../src/texts/texts.ts";
 
+import { accountSamples } from "../account/samples.ts";
+
 export type SampleOptions = {
   language?: Language;
   branding?: Partial<Branding>;
@@ -305,6 +307,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "error-flow",
       errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back, isOfLogin: true }),
     ],
+    ...accountSamples(page, say, creationOptions),
     ["blocked", blockedPage(page())],
     [
       "form-post",

@@ -1,10 +1,11 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { ConsentedAccess } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import { html } from "../../html.ts";
-import { scopeList } from "../../login/parts/scopes.ts";
+import { scopeText } from "../../login/parts/scopes.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
 import { list, none, press } from "../parts/list.ts";
+import { pager, type Parts } from "../parts/pager.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
 
@@ -21,16 +22,17 @@ export type AppsView = {
   apps: readonly Allowed[];
   /** The organization of the person. */
   organization: string;
+  parts: Parts;
 };
 
 /** What the person allowed. Sends `revoke` with the id of one. */
-export function appsPage(page: AccountPage, { apps, organization }: AppsView): string {
+export function appsPage(page: AccountPage, { apps, organization, parts }: AppsView): string {
   const { t } = page;
   const items = apps.map(({ id, app, scopes, access, since, lastUsed }) => ({
     icon: "badge" as const,
     title: app,
     lines: [
-      scopes.length > 0 && scopeList(page, scopes),
+      scopes.map((scope) => scopeText(page, scope)).join(" · "),
       accessText(page, access, { app, organization }),
       html`${t("account.since")} ${when(page, since)}`,
       lastUsed === undefined
@@ -46,7 +48,8 @@ export function appsPage(page: AccountPage, { apps, organization }: AppsView): s
   return accountLayout(
     page,
     { title: t("account.apps"), lead: t("account.appsText") },
-    items.length === 0 ? none(t("account.none")) : list(items),
+    html`${items.length === 0 ? none(t("account.none")) : list(items)}
+${pager(page, accountPaths.apps, parts)}`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { html } from "../../html.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
+import { accountPaths } from "../paths.ts";
+import { pager, type Parts } from "../parts/pager.ts";
 import { list, none, section } from "../parts/list.ts";
 
 export type OrganizationsView = {
@@ -10,6 +12,7 @@ export type OrganizationsView = {
   memberships: readonly { place: string; roles: readonly string[] }[];
   /** Roles in projects, each granted by an organization. */
   grants: readonly { project: string; organization: string; roles: readonly string[] }[];
+  parts: Parts;
 };
 
 /** Where the person belongs, and what they may do there. */
@@ -30,6 +33,7 @@ export function organizationsPage(page: AccountPage, view: OrganizationsView): s
     { title: t("account.organizations"), lead: t("account.organizationsText") },
     html`${section(t("account.home"), list([{ icon: "building", title: view.home }]))}
 ${section(t("account.administers"), administers.length === 0 ? none(t("account.none")) : list(administers))}
-${section(t("account.roles"), granted.length === 0 ? none(t("account.none")) : list(granted))}`,
+${section(t("account.roles"), granted.length === 0 ? none(t("account.none")) : list(granted))}
+${pager(page, accountPaths.organizations, view.parts)}`,
   );
 }

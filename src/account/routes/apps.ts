@@ -2,12 +2,13 @@ import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_ser
 import { type Route, valueOf } from "../../login/route.ts";
 import { type AccountParts, ownRoute } from "../own.ts";
 import { appsPage } from "../pages/apps.ts";
+import { partOf, partsAt, startOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
 
 const { method } = ConsentService;
 const path = accountPaths.apps;
-const most = 15;
+const ofOnePage = 15;
 
 /** What the person allowed apps, and the end of it. */
 export const appsRoute = (parts: AccountParts): Route =>
@@ -15,17 +16,21 @@ export const appsRoute = (parts: AccountParts): Route =>
     path,
     async get(own) {
       const { instanceId } = own.context.at;
+      const from = startOf(own.context);
       const { result } = await own.call(method.searchConsents, {
-        query: { limit: most },
+        query: { limit: ofOnePage + 1, offset: BigInt(from) },
         filters: [{ filter: { case: "userId", value: own.user.id } }],
       });
-      const apps = result.map(({ details, appName, clientId, ...consent }) => ({
+      const apps = result.slice(0, ofOnePage).map(({ details, appName, clientId, ...consent }) => ({
         ...{ id: details?.id ?? "", app: appName || clientId },
         ...{ scopes: consent.scopes, access: consent.access },
         ...{ since: consent.since, lastUsed: consent.lastUsed },
       }));
       const organization = await parts.users.organizationName(instanceId, own.user.organizationId);
-      return own.show((page) => appsPage(page, { apps, organization }));
+      const view = { apps, organization, parts: partsAt(from, ofOnePage, result.length) };
+      return own.show((page) => appsPage(page, view), {
+        self: partOf(path, from),
+      });
     },
     async post(own) {
       const request = { id: valueOf(own.context, "revoke") };

@@ -3,19 +3,20 @@ import type { Route } from "../../login/route.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { organizationsPage } from "../pages/organizations.ts";
+import { partOf, partsAt, startOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 
-const most = 30;
+const ofOnePage = 15;
 
 /** Where the person belongs, and the roles that they were given. */
 export function organizationsRoute(parts: AccountParts): Route {
   const { users, db, deps } = parts;
   const projects = projectReader(db);
 
-  async function grantsOf({ call, context, user }: Own) {
+  async function grantsOf({ call, context, user }: Own, from: number) {
     const { instanceId } = context.at;
     const { result } = await call(UserGrantService.method.searchUserGrants, {
-      query: { limit: most },
+      query: { limit: ofOnePage + 1, offset: BigInt(from) },
       filters: [{ filter: { case: "inUserIds", value: { ids: [user.id] } } }],
     });
     return Promise.all(
@@ -27,12 +28,12 @@ export function organizationsRoute(parts: AccountParts): Route {
     );
   }
 
-  async function membershipsOf({ context, user }: Own) {
+  async function membershipsOf({ context, user }: Own, from: number) {
     const { instanceId } = context.at;
     const all = await deps.memberships.ofUser(instanceId, user.id);
     const { host } = new URL(context.at.issuer);
     return Promise.all(
-      all.slice(0, most).map(async ({ contextType, contextId, roles }) => ({
+      all.slice(from, from + ofOnePage + 1).map(async ({ contextType, contextId, roles }) => ({
         roles: [...roles],
         place:
           contextType === "organization"
@@ -48,12 +49,18 @@ export function organizationsRoute(parts: AccountParts): Route {
     path: accountPaths.organizations,
     async get(own) {
       const { instanceId } = own.context.at;
+      const from = startOf(own.context);
+      const memberships = await membershipsOf(own, from);
+      const grants = await grantsOf(own, from);
       const view = {
         home: await users.organizationName(instanceId, own.user.organizationId),
-        memberships: await membershipsOf(own),
-        grants: await grantsOf(own),
+        memberships: memberships.slice(0, ofOnePage),
+        grants: grants.slice(0, ofOnePage),
+        parts: partsAt(from, ofOnePage, Math.max(memberships.length, grants.length)),
       };
-      return own.show((page) => organizationsPage(page, view));
+      return own.show((page) => organizationsPage(page, view), {
+        self: partOf(accountPaths.organizations, from),
+      });
     },
   });
 }
