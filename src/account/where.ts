@@ -1,10 +1,9 @@
 import type { Seen } from "../eventstore/presence.ts";
 import { objectHistory } from "../resources/event/index.ts";
 import { session } from "../resources/session/index.ts";
-import { toPage } from "../resources/object/list.ts";
 import type { AccountParts, Own } from "./own.ts";
 
-const firstEvents = 5;
+const firstEvents = { offset: 0n, limit: 5, asc: true, after: "", skipTotal: true };
 
 /**
  * Where the person was when their sessions began, by the id of the session: address and browser are shown to whoever was there
@@ -16,10 +15,9 @@ export function whereSessionsBegan({
   const history = objectHistory(deps);
   return async ({ context, user }, sessionIds) => {
     const { instanceId } = context.at;
-    const page = { ...toPage(undefined), limit: firstEvents, asc: true };
     const began = await Promise.all(
       sessionIds.map(async (id) => {
-        const { rows } = await history({ instanceId, types: [session.type], id }, page);
+        const { rows } = await history({ instanceId, types: [session.type], id }, firstEvents);
         return [id, rows.flatMap(({ originId }) => originId ?? [])] as const;
       }),
     );

@@ -14,7 +14,7 @@ export function dataPage(page: AccountPage): string {
     page,
     { title: t("account.data"), lead: t("account.dataText") },
     html`<a class="button primary" id="submit" href="${accountPaths.data}?as=file">${icon("file")}${t("account.download")}</a>
-${section(t("account.delete"), html`<p class="small">${t("account.deleteText")}</p><a class="button grave" href="${accountPaths.remove}">${t("account.delete")}</a>`)}`,
+${section(t("account.deleteTitle"), html`<p class="small">${t("account.deleteText")}</p><a class="button grave" href="${accountPaths.remove}">${t("account.deleteTitle")}</a>`)}`,
   );
 }
 
@@ -26,7 +26,7 @@ export function deletePage(page: AccountPage): string {
   const wrong = problemsOf(page, field);
   return accountLayout(
     page,
-    { title: t("account.delete"), lead: t("account.deleteText"), parent: accountPaths.data },
+    { title: t("account.deleteTitle"), lead: t("account.deleteText"), parent: accountPaths.data },
     html`${form(
       page,
       { action: accountPaths.remove },
