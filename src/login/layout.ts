@@ -48,6 +48,7 @@ ${shape.nav}<main ${attributes({ id: "main", class: shape.isWide ? "card wide" :
 ${notice !== undefined && html`<p class="notice" role="status">${icon("check")}<span>${t(`notice.${notice}`)}</span></p>`}
 ${problemSummary(page)}
 ${content}
+${page.cancel !== undefined && html`<p class="aside"><a class="link" href="${page.cancel}">${t("account.backTo")}</a></p>`}
 </main>
 <footer class="foot">${languageChooser(page)}</footer>
 </div>

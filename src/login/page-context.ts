@@ -233,6 +233,7 @@ export async function openPageContext(
         ...(self === undefined ? {} : { self }),
         ...(notice === undefined ? {} : { notice }),
         ...(problems === undefined ? {} : { problems }),
+        ...cancelOf(flow),
       };
       const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
       const headers = pageHeaders({
@@ -274,6 +275,13 @@ async function noFlow(
   const { origin } = new URL(waited?.redirectUri ?? "about:blank");
   if (app !== undefined && origin !== "null") refused.back = { app: app.name, url: `${origin}/` };
   return refused;
+}
+
+/** Whoever proves themselves anew for a change to their account may let it be. */
+function cancelOf(flow: Flow | undefined): Pick<Page, "cancel"> {
+  const { returnTo, stepUp, freshSince, sessionId } = flow?.data ?? {};
+  const isAnew = sessionId !== undefined && (stepUp !== undefined || freshSince !== undefined);
+  return returnTo !== undefined && isAnew ? { cancel: returnTo } : {};
 }
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;

@@ -143,6 +143,11 @@ describe("a passkey of the account, in a browser", () => {
     await journey.at("/ui/login/mfa", "step-up-passkey");
     // Nothing weaker will do.
     assert.equal(await page.getByText("Continue without a passkey").count(), 0);
+    // Whoever does not want to goes back without.
+    await page.getByText("Back to your account").click();
+    await journey.at("/ui/account/security/passkeys");
+    await page.getByRole("button", { name: /Remove/ }).click();
+    await journey.at("/ui/login/mfa");
     await page.getByText("Passkey or security key").click();
     await journey.at("/ui/login/passkey");
     await journey.submit();

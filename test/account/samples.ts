@@ -107,7 +107,13 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
   [
     "account-security",
     securityPage(page(accountPaths.security), {
-      ...{ hasPassword: true, passkeys: 2, hasAuthenticator: false, recoveryCodes: 3, providers: 0 },
+      ...{
+        hasPassword: true,
+        passkeys: 2,
+        hasAuthenticator: false,
+        recoveryCodes: 3,
+        providers: 0,
+      },
     }),
   ],
   ["account-password", passwordPage(page(accountPaths.password), { hasPassword: true, rules })],

@@ -22,8 +22,6 @@ export type MfaView = {
   factors: readonly Factor[];
   /** The application asks for a passkey; whoever cannot use theirs goes on without. */
   isPasskeyAsked?: boolean;
-  /** It is for a change to their account that they prove themselves: where to go without. */
-  cancel?: string | undefined;
 };
 
 /**
@@ -31,7 +29,7 @@ export type MfaView = {
  */
 export function mfaPage(page: Page, view: MfaView): string {
   const { t } = page;
-  const { account, factors, isPasskeyAsked = false, cancel } = view;
+  const { account, factors, isPasskeyAsked = false } = view;
   const rows = factors.map((factor) =>
     choice({
       icon: factorIcons[factor],
@@ -49,12 +47,11 @@ ${form(
   page,
   { action: paths.mfa },
   html`${choices(rows)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
-)}
-${cancel !== undefined && html`<p class="aside"><a class="link" href="${cancel}">${t("account.backTo")}</a></p>`}`,
+)}`,
   );
 }
 
-function leadOf({ t }: Page, { isPasskeyAsked, cancel }: MfaView): string {
+function leadOf({ t, cancel }: Page, { isPasskeyAsked }: MfaView): string {
   if (cancel !== undefined) return t("account.stepUp");
   return t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text");
 }

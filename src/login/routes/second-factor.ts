@@ -151,9 +151,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         const isTotpFirst = only === "totp" && others.every((factor) => factor === "recovery");
         if (isTotpFirst && !wantsChoice) return context.go(paths.totp);
         const account = await users.account(context.at.instanceId, user.id);
-        const { stepUp, returnTo } = context.flow.data;
-        const cancel = stepUp === undefined ? undefined : returnTo;
-        const view = { account, factors, isPasskeyAsked, cancel };
+        const view = { account, factors, isPasskeyAsked };
         return context.show((page) => mfaPage(page, view), {
           ...problemsOf(context),
           self: wantsChoice ? paths.mfaChoice : paths.mfa,
