@@ -50,6 +50,10 @@ export type Own = {
   done(path: string, notice?: NoticeCode): LoginAnswer;
 };
 
+/** As many of a list as are wanted, or the most that a call may ask for. */
+export const atMost = ({ deps: { limits } }: AccountParts, wanted: number): number =>
+  Math.min(wanted, limits.listMax, limits.historyMax);
+
 type Act = (own: Own) => Promise<LoginAnswer>;
 
 /**

@@ -129,13 +129,13 @@ describe("a session that was proven long ago", () => {
   it("changes no way to log in, no address, and deletes nothing: its user proves themselves first (L2)", async () => {
     const alice = await addPersonNamed(peer);
     const agent = await atAccount(peer, alice.loginName);
-    const before = await userOf(alice.id);
+    const untouched = await userOf(alice.id);
     peer.pass(301_000);
     for (const [path, values] of changes) {
       const shown = await send(agent, path, values);
       assert.equal(pathOf(shown), "/ui/login/password", `${path} ${JSON.stringify(values)}`);
     }
-    assert.deepEqual(await userOf(alice.id), before);
+    assert.deepEqual(await userOf(alice.id), untouched);
     // The name of the person is none of that.
     await send(agent, accountPaths.profile, { given_name: "Adele" });
     assert.equal((await userOf(alice.id)).user.data.given_name, "Adele");
@@ -227,15 +227,15 @@ describe("an address that somebody sets in the place of one that is proven", () 
     const token = await sessionTokenFor(peer.app, alice.id, { methods: ["password"] });
     const address = "new@example.test";
     bodyOf(await peer.put(`/users/${alice.id}/email`, { address }, { token }));
-    const before = { address: "old@example.test", is_verified: true };
-    assert.deepEqual((await userOf(alice.id)).user.contact.email, before);
+    const former = { address: "old@example.test", is_verified: true };
+    assert.deepEqual((await userOf(alice.id)).user.contact.email, former);
     await noticesSent(peer.app);
     const mails = await mailsTo();
     assert.ok(mails[0]?.includes(address));
     const code = /Code: (\S+)/.exec(mails[0] ?? "")?.[1] ?? "";
     const wrong = await peer.post(`/users/${alice.id}/email/_verify`, "WRONG", { token });
     assertRefused(wrong.refusal, { code: 3, reason: "CODE_INVALID" });
-    assert.deepEqual((await userOf(alice.id)).user.contact.email, before);
+    assert.deepEqual((await userOf(alice.id)).user.contact.email, former);
     bodyOf(await peer.post(`/users/${alice.id}/email/_verify`, code, { token }));
     assert.deepEqual((await userOf(alice.id)).user.contact.email, { address, is_verified: true });
     await noticesSent(peer.app);

@@ -197,7 +197,7 @@ describe("J21: idsvc recover", () => {
     const shown = await Promise.all(
       agents.map((agent) => agent.submit({ new_password: newPassword })),
     );
-    assert.deepEqual(shown.map(pathOf).sort(), ["/ui/login/recover", "/ui/account"]);
+    assert.deepEqual(shown.map(pathOf).sort(), ["/ui/account", "/ui/login/recover"]);
   });
 
   it("nobody is told whether there is such a user, or what their passwords must be", async () => {

@@ -1,6 +1,6 @@
 import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { type Route, valueOf } from "../../login/route.ts";
-import { type AccountParts, ownRoute } from "../own.ts";
+import { type AccountParts, atMost, ownRoute } from "../own.ts";
 import { appsPage } from "../pages/apps.ts";
 import { partOf, partsAt, startOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
@@ -18,7 +18,7 @@ export const appsRoute = (parts: AccountParts): Route =>
       const { instanceId } = own.context.at;
       const from = startOf(own.context);
       const { result } = await own.call(method.searchConsents, {
-        query: { limit: ofOnePage + 1, offset: BigInt(from) },
+        query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
         filters: [{ filter: { case: "userId", value: own.user.id } }],
       });
       const apps = result.slice(0, ofOnePage).map(({ details, appName, clientId, ...consent }) => ({

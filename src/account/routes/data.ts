@@ -12,12 +12,12 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { paths } from "../../login/paths.ts";
 import { type Route, valueOf } from "../../login/route.ts";
 import type { LoginAnswer } from "../../login/web.ts";
-import { type AccountParts, type Own, ownRoute } from "../own.ts";
+import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
 import { dataPage, deletePage } from "../pages/data.ts";
 import { accountPaths } from "../paths.ts";
 import { tried } from "../problems.ts";
 
-const ofOnePage = 100;
+const ofOnePage = 500;
 // Strangers who guess passwords make events too: more would cost more than anybody reads.
 const mostEvents = 10_000;
 
@@ -50,10 +50,17 @@ export function dataRoutes(parts: AccountParts): Route[] {
   ];
 }
 
+type Query = { limit: number; offset: bigint };
+
 /** All that the API tells the person of themselves. */
 async function allOf(parts: AccountParts, own: Own): Promise<Record<string, JsonValue>> {
   const { call, user, context } = own;
   const { id } = user;
+  const limit = atMost(parts, ofOnePage);
+  const inPages = <D extends DescMessage>(
+    schema: D,
+    search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
+  ) => allParts(schema, limit, search);
   const read = await call(UserService.method.getUser, { id });
   const metadata = await inPages(MetadataSchema, (query) =>
     call(UserService.method.searchUserMetadata, { id, query }),
@@ -89,15 +96,16 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   };
 }
 
-async function inPages<D extends DescMessage>(
+async function allParts<D extends DescMessage>(
   schema: D,
-  read: (query: { limit: number; offset: bigint }) => Promise<{ result: MessageShape<D>[] }>,
+  limit: number,
+  search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
 ): Promise<JsonValue[]> {
   const all: JsonValue[] = [];
   while (all.length < mostEvents) {
-    const { result } = await read({ limit: ofOnePage, offset: BigInt(all.length) });
+    const { result } = await search({ limit, offset: BigInt(all.length) });
     all.push(...result.map((each) => written(schema, each)));
-    if (result.length < ofOnePage) break;
+    if (result.length < limit) break;
   }
   return all;
 }

@@ -1,6 +1,6 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Route } from "../../login/route.ts";
-import { type AccountParts, ownRoute } from "../own.ts";
+import { type AccountParts, atMost, ownRoute } from "../own.ts";
 import { historyPage } from "../pages/history.ts";
 import { partOf, partsAt, startOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
@@ -15,7 +15,7 @@ export const historyRoute = (parts: AccountParts): Route =>
       const from = startOf(own.context);
       const { result } = await own.call(UserService.method.searchUserEvents, {
         id: own.user.id,
-        query: { limit: ofOnePage + 1, offset: BigInt(from) },
+        query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
         withChecks: true,
       });
       const events = result

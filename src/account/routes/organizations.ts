@@ -1,7 +1,7 @@
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import type { Route } from "../../login/route.ts";
 import { projectReader } from "../../resources/project/index.ts";
-import { type AccountParts, type Own, ownRoute } from "../own.ts";
+import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
 import { organizationsPage } from "../pages/organizations.ts";
 import { partOf, partsAt, startOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
@@ -16,7 +16,7 @@ export function organizationsRoute(parts: AccountParts): Route {
   async function grantsOf({ call, context, user }: Own, from: number) {
     const { instanceId } = context.at;
     const { result } = await call(UserGrantService.method.searchUserGrants, {
-      query: { limit: ofOnePage + 1, offset: BigInt(from) },
+      query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
       filters: [{ filter: { case: "inUserIds", value: { ids: [user.id] } } }],
     });
     return Promise.all(

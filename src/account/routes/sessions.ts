@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { GetSession } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { type Route, valueOf } from "../../login/route.ts";
-import { type AccountParts, type Own, ownRoute } from "../own.ts";
+import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
 import { type SignedIn, sessionsPage } from "../pages/sessions.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
@@ -31,7 +31,7 @@ export function sessionsRoute(parts: AccountParts): Route {
   /** All but the one that asks; one after the other, until none is found. */
   async function endOthers(own: Own): Promise<void> {
     for (;;) {
-      const all = await search(own, ofOnePage);
+      const all = await search(own, atMost(parts, ofOnePage));
       const others = all.flatMap(({ details }) => details?.id ?? []);
       const left = others.filter((id) => id !== own.session.id);
       if (left.length === 0) return;
@@ -42,7 +42,7 @@ export function sessionsRoute(parts: AccountParts): Route {
   return ownRoute(parts, {
     path,
     async get(own) {
-      const found = await search(own, most + 1);
+      const found = await search(own, atMost(parts, most + 1));
       const ids = found.flatMap(({ details }) => details?.id ?? []);
       const where = await whereOf(own, ids);
       const sessions = found.slice(0, most).map((session): SignedIn => {

@@ -93,9 +93,11 @@ export function contactHandlers({
       if (loaded.state === undefined) throw userNotFound();
       const at = { instanceId: scope.instanceId, userId: id };
       const pending = await codes.subjectOf(at, codeKinds[kind]);
-      const isOfChange = loaded.state[kind]?.isVerified === true && callerId(scope) === id;
-      const address = (isOfChange ? pending : undefined) ?? addressOf(loaded.state, kind) ?? "";
-      if (address === addressOf(loaded.state, kind)) requireUnproven(loaded.state, kind);
+      const former = addressOf(loaded.state, kind);
+      const isOwn = loaded.state[kind]?.isVerified === true && callerId(scope) === id;
+      const isChange = isOwn && pending !== undefined && pending !== former;
+      if (!isChange) requireUnproven(loaded.state, kind);
+      const address = isChange ? pending : (former ?? "");
       const delivery = deliveryOf(kind, asked);
       const about = { ...loaded.state, userId: id };
       const { reach } = delivery === "returned" ? requireVouching(scope, about) : {};
