@@ -243,6 +243,24 @@ describe("an address that somebody sets in the place of one that is proven", () 
     assert.match(told, /was changed[\s\S]*old@example\.test/);
   });
 
+  it("is a phone number too: the former one is told by a text message", async () => {
+    const contact = { phone: { number: "+41790000001", is_verified: true } };
+    const alice = await addPersonNamed(peer, { contact });
+    const token = await sessionTokenFor(peer.app, alice.id, { methods: ["password"] });
+    const phone = { number: "+41790000002" };
+    bodyOf(await peer.put(`/users/${alice.id}/phone`, phone, { token }));
+    assert.equal((await userOf(alice.id)).user.contact.phone.number, "+41790000001");
+    await noticesSent(peer.app);
+    const [sent = ""] = await mailsTo();
+    assert.ok(sent.includes(phone.number), sent);
+    const code = /<pre>(\S+) is your code/.exec(sent)?.[1] ?? "";
+    bodyOf(await peer.post(`/users/${alice.id}/phone/_verify`, code, { token }));
+    assert.deepEqual((await userOf(alice.id)).user.contact.phone, { ...phone, is_verified: true });
+    await noticesSent(peer.app);
+    const [told = ""] = await mailsTo();
+    assert.match(told, /\+41790000001[\s\S]*now has another phone number/);
+  });
+
   it("is dropped when an administrator sets another one", async () => {
     const contact = { email: { address: "one@example.test", is_verified: true } };
     const alice = await addPersonNamed(peer, { contact });

@@ -47,7 +47,9 @@ export function sessionsRoute(parts: AccountParts): Route {
       const where = await whereOf(own, ids);
       const sessions = found.slice(0, most).map((session): SignedIn => {
         const id = session.details?.id ?? "";
-        const { browser = "", system = "", address = "" } = where.get(id) ?? {};
+        const { description = "", ip = "" } = session.userAgent ?? {};
+        // What a login client says of its browser stands where nobody has seen one.
+        const { browser = description, system = "", address = ip } = where.get(id) ?? {};
         return {
           ...{ id, isThis: id === own.session.id, browser, system, address },
           since: session.creationDate,

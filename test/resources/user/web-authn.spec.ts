@@ -1,5 +1,6 @@
 // Run: shared, store
 import assert from "node:assert/strict";
+import { until } from "../../executor/executor-peer.ts";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Authenticator, type Manner } from "../../support/authenticator.ts";
@@ -104,6 +105,16 @@ describe("registering a passkey", () => {
     assert.deepEqual(again.excludeCredentials, [
       { id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" },
     ]);
+  });
+
+  it("tells the model that the browser says, and when it was used last, to the hour", async () => {
+    const model = "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4";
+    const { id, authenticator } = await registered(new Authenticator(), { model });
+    const shown = async () => ((await authenticatorsOf(id))["web_auth_n"] as JsonObject[])[0];
+    assert.equal((await shown())?.["aaguid"], model);
+    assert.equal((await shown())?.["last_use_date"], undefined);
+    assert.equal((await login(id, authenticator)).isRight, true);
+    await until("the use is noted", async () => (await shown())?.["last_use_date"]);
   });
 
   it("makes a second factor of what does not know who uses it", async () => {
