@@ -17,6 +17,7 @@ function followTests() {
   const { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId } = asyncHooks;
   const { runInAsyncScope } = AsyncResource.prototype;
   const scope = new AsyncLocalStorage();
+  /** @type {((id: number, type: string, trigger: number, resource: object) => void) | undefined} */
   let belongs;
 
   asyncHooks.createHook = (callbacks) => {

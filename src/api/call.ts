@@ -4,7 +4,8 @@ import type { Caller, RequestedContext, Scope } from "../authz/context.ts";
 import { noPermissions, type Permissions } from "../authz/permissions.ts";
 import type { MethodRule } from "./method-rule.ts";
 
-export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
+/** `page`: a page of the service calls for the person whose browser shows it. */
+export type Protocol = "grpc" | "grpc-web" | "connect" | "rest" | "page";
 
 /** The headers of a call as the edge saw them. */
 export type CallHeaders = {
@@ -31,6 +32,8 @@ export type Incoming = {
   timeoutMs: number | undefined;
   /** The body as it comes, for a method whose handler reads it itself (option `stream_body`). */
   openBody?: (() => AsyncIterable<Uint8Array>) | undefined;
+  /** Who calls, where a page of the service has found that out; nothing that comes over the port can say it. */
+  vouched?: { caller: Caller; browser: string } | undefined;
 };
 
 /** One call on its way through the interceptors. Each fills in what it found. */
@@ -66,6 +69,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   decode: incoming.decode,
   timeoutMs: incoming.timeoutMs,
   openBody: incoming.openBody,
+  vouched: incoming.vouched,
   rule,
   request: undefined,
   instanceId: "",

@@ -60,6 +60,10 @@ class CallScope implements Scope {
     return this.#call.openBody?.();
   }
 
+  get browser(): string | undefined {
+    return this.#call.vouched?.browser;
+  }
+
   get source(): string {
     return sourceOf(this.#call.peer);
   }

@@ -48,6 +48,7 @@ import {
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { createPageCalls } from "../api/page-calls.ts";
 import { createCallService } from "./call-service.ts";
 import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
@@ -158,7 +159,8 @@ export async function startApp(
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
     const functions = loginFunctions(ofFunctions);
-    return openLogin(deps, { call, devices, functions, developmentMail });
+    const callForPerson = createPageCalls(endpoints);
+    return openLogin(deps, { call, callForPerson, devices, functions, developmentMail });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);

@@ -1,16 +1,17 @@
 import { whenKnown } from "../awaitable.ts";
-import type { CallService } from "../authz/service.ts";
+import type { CallForPerson, CallService } from "../authz/service.ts";
+import { accountRoutes } from "../account/index.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
-import { demandReader } from "../resources/session/index.ts";
+import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
 import { textReader } from "../settings/text/index.ts";
-import { createLogin, type LoginFunctions } from "../login/index.ts";
+import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
 import { user } from "../resources/user/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
@@ -22,6 +23,7 @@ export function openLogin(
   deps: Deps,
   parts: {
     call: CallService;
+    callForPerson: CallForPerson;
     devices: DeviceApproval;
     functions: LoginFunctions;
     developmentMail: DevelopmentMail | undefined;
@@ -38,7 +40,13 @@ export function openLogin(
   const demanded = demandReader(deps);
   const instance = instanceFacts(db);
 
-  return createLogin({
+  const ofAccount = {
+    callForPerson: parts.callForPerson,
+    callerOf: sessionCaller(deps, "browser"),
+    requireStepUp: stepUp(deps).require,
+  };
+
+  const ports: LoginPorts = {
     ...{ db, events, secrets, organizations, newId, now, deps },
     call: parts.call,
     devices: parts.devices,
@@ -66,5 +74,6 @@ export function openLogin(
       return apps.byClientId(instanceId, clientId);
     },
     developmentMail: parts.developmentMail,
-  });
+  };
+  return createLogin(ports, [(routeParts) => accountRoutes({ ...routeParts, ...ofAccount })]);
 }

@@ -84,7 +84,7 @@ export type CredentialUse = {
   instanceId: string;
   /** The user or the app. */
   ownerId: string;
-  kind: "pat" | "key" | "secret";
+  kind: "pat" | "key" | "secret" | "web_authn";
   id: string;
 };
 

@@ -8,7 +8,7 @@ import type {
 import type { Awaitable } from "../awaitable.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Presence } from "../eventstore/presence.ts";
-import type { Scope } from "./context.ts";
+import type { Caller, Scope } from "./context.ts";
 import type { Held } from "./holds.ts";
 import type { StepUpNeed } from "./step-up.ts";
 
@@ -118,6 +118,31 @@ export type InnerCaller = {
   /** As in `Scope`. */
   isCounted?: boolean;
 };
+
+/** A person who calls by a page of the service, for as long as their browser's session lets them. */
+export type PagePerson = {
+  /** As whom the session lets its user act. */
+  caller: Caller;
+  /** The browser, as in `Scope`. */
+  browser: string;
+  issuer: string;
+  requestId: string;
+  peer: string;
+  /** The language of the page, in which texts are answered. */
+  language: string;
+  /** The headers of the request to the page. */
+  header(name: string): string | undefined;
+};
+
+/**
+ * Calls a method for a person, as a client with a token of theirs would: each check of calls from outside is made, and their
+ * browser's session has what power it has by when and how they proved themselves.
+ */
+export type CallForPerson = <M extends DescMethodUnary>(
+  method: M,
+  request: MessageInitShape<M["input"]>,
+  person: PagePerson,
+) => Promise<MessageShape<M["output"]>>;
 
 /**
  * Calls a method of a service from within the process: its request is validated and its handler run as for every caller.

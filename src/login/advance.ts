@@ -1,4 +1,4 @@
-import type { Strength } from "../authz/step-up.ts";
+import { acrOf, type Strength } from "../authz/step-up.ts";
 import type { Missing } from "../oidc/core/ports.ts";
 import { idpScope, valuesOf } from "../oidc/core/scope.ts";
 import type { Consents } from "../resources/consent/index.ts";
@@ -122,11 +122,12 @@ export function createAdvance(parts: Parts): Advance {
     { at, flow }: PageContext,
     session: LoginSession | undefined,
   ): Promise<Strength | undefined> {
-    const { request, freshSince, isWithoutPasskey } = flow.data;
-    if (session === undefined || request?.acr === undefined) return undefined;
+    const { request, stepUp, freshSince, isWithoutPasskey } = flow.data;
+    const asked = stepUp === undefined ? request?.acr : { values: [acrOf(stepUp.strength)] };
+    if (session === undefined || asked === undefined) return undefined;
     const policy = await parts.demandOf(at.instanceId, session.user);
     const available = await users.strengths(at.instanceId, session.user.id, policy);
-    const due = dueLevel(request, session, available, freshSince);
+    const due = dueLevel(asked, session, available, stepUp?.since ?? freshSince);
     return due === "passkey" && isWithoutPasskey === true ? undefined : due;
   }
 
@@ -135,7 +136,8 @@ export function createAdvance(parts: Parts): Advance {
     { at, flow }: PageContext,
     session: LoginSession | undefined,
   ): Promise<boolean> {
-    if (session === undefined || flow.data.emailAsked === "over") return false;
+    const { emailAsked, stepUp } = flow.data;
+    if (session === undefined || emailAsked === "over" || stepUp !== undefined) return false;
     const provenAt = firstFactorAt(session.proofs)?.getTime() ?? 0;
     if (provenAt < flow.createdAt.getTime()) return false;
     const { allowUsernamePassword } = await parts.demandOf(at.instanceId, session.user);
@@ -179,12 +181,12 @@ export function createAdvance(parts: Parts): Advance {
     const saved = await context.save({ ...context.flow.data, outcome: "done" });
     if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
     if (device !== undefined) return context.go(paths.deviceConfirm);
+    const { returnTo } = flow.data;
+    if (returnTo !== undefined) return leave(context.go(""), returnTo);
     const { organizationId } = session.user;
     const tenant = { instanceId: context.at.instanceId, organizationId };
     const { defaultRedirectUri } = await parts.policyOf(tenant);
-    return defaultRedirectUri === ""
-      ? context.go(paths.signedIn)
-      : leave(context.go(""), defaultRedirectUri);
+    return leave(context.go(""), defaultRedirectUri || paths.account);
   }
 
   return {

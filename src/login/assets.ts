@@ -8,6 +8,7 @@ export type Asset = { path: string; contentType: string; body: Buffer; cacheCont
 
 const contentTypes = {
   "login.css": "text/css; charset=utf-8",
+  "account.css": "text/css; charset=utf-8",
   "login.js": "text/javascript; charset=utf-8",
   "passkey.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",

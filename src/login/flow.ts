@@ -1,3 +1,4 @@
+import type { Strength } from "../authz/step-up.ts";
 import type { AuthorizationRequest, LogoutRequest, Missing } from "../oidc/core/ports.ts";
 
 /**
@@ -70,12 +71,32 @@ export type FlowData = {
     webAuthNId: string;
     options: Record<string, unknown>;
   };
+  /** The page of the person's own account that the log-in leads to: path and query. */
+  returnTo?: string;
+  /** How strongly the person proves themselves anew for a change to their account, and from when on proofs count (L2). */
+  stepUp?: { strength: Strength; since: number };
+  /** What is under way on a page of an account, of the person of a session. */
+  own?: OwnWork;
   /** How it ended. */
   outcome?: "done" | "denied";
   /** Its outcome was taken up: it cannot go on. */
   isOver?: true;
   /** Of one that is over: the application that waited. */
   waited?: Waiting;
+};
+
+/** What is under way on a page of somebody's own account. It counts only for the session that it was begun in. */
+export type OwnWork = {
+  sessionId: string;
+  /** An address or number that a code was sent to. */
+  contact?: { kind: "email" | "phone"; address: string };
+  /** `otpauth://`, without the seed, which rests sealed with the user. */
+  totp?: { totpId: string; uri: string };
+  passkey?: { webAuthNId: string; name: string; options: Record<string, unknown> };
+  /** Recovery codes that were made and are not yet said to be saved, sealed. */
+  recoveryCodes?: string;
+  /** A provider at which the person logs in to link their account there. */
+  linking?: { organizationId: string };
 };
 
 /** An application, and where the browser was to go back to. */

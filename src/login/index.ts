@@ -48,8 +48,15 @@ export { pathOfNotice, recoverPath } from "./path-of-notice.ts";
 export type { LoginFunctions, LoginPorts } from "./ports.ts";
 export type { LoginErrors } from "./web.ts";
 
-/** The pages, and what the provider asks of the login. */
-export function createLogin(ports: LoginPorts): {
+/**
+ * The pages, and what the provider asks of the login.
+ *
+ * @param more pages that stand on the same parts
+ */
+export function createLogin(
+  ports: LoginPorts,
+  more: readonly ((parts: RouteParts) => Route[])[] = [],
+): {
   pages: LoginEndpoint[];
   browsers: Browsers;
   interactions: Interactions;
@@ -89,13 +96,15 @@ export function createLogin(ports: LoginPorts): {
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),
+    ...more.flatMap((make) => make(parts)),
   ];
   const errors = loginErrors(ports);
   const pages = [
     ...routes.map((route) => endpointOf(parts, errors, route)),
     ...callbackEndpoints(parts).map((endpoint) => guarded(parts, errors, endpoint)),
     assets,
-    ...["/", `${paths.begin}/`].map(front),
+    ...["/", `${paths.begin}/`, `${paths.begin}/signedin`].map((path) => front(path, paths.begin)),
+    front(`${paths.account}/`, paths.account),
     nowhere(parts),
   ];
   return { pages, browsers, interactions, errors };
@@ -104,7 +113,7 @@ export function createLogin(ports: LoginPorts): {
 function endpointOf(
   parts: RouteParts,
   { errorPage, blockedPage }: LoginErrors,
-  { path, get, post }: Route,
+  { path, get, post, isLasting }: Route,
 ): LoginEndpoint {
   return {
     path,
@@ -120,6 +129,8 @@ function endpointOf(
         context = await openPageContext(parts, request, at);
         return await act(context);
       } catch (error) {
+        const isOver = error instanceof PageRefused && error.code === "FLOW_NOT_FOUND";
+        if (isLasting && isOver) return redirectTo(path);
         if (error instanceof PageRefused && context?.hasFlow === true) {
           if (error.isElsewhere) return context.go(paths.begin);
           error.flowId ??= context.flow.address;
@@ -167,12 +178,18 @@ async function refusedPage(
   return { ...(await showError(parts, request, at, view)), cause };
 }
 
-/** Who opens the bare address in a browser means the login, and so does who types its folder. */
-const front = (path: string): LoginEndpoint => ({
+/** Who opens the bare address in a browser means the login, which leads on to the account, and so does who types its folder. */
+const front = (path: string, to: string): LoginEndpoint => ({
   path,
   methods: ["GET"],
   crossOrigin: "none",
-  handle: async () => ({ status: 303, headers: { location: paths.begin }, body: "" }),
+  handle: async () => redirectTo(to),
+});
+
+const redirectTo = (location: string): LoginAnswer => ({
+  status: 303,
+  headers: { location },
+  body: "",
 });
 
 const assets: LoginEndpoint = {

@@ -85,7 +85,7 @@ export function loginInteractions(parts: Parts): {
       // What is only wished for is no reason to ask a person whom nobody may ask.
       const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
       const available = isWanted ? await users.strengths(instanceId, user.id, policy) : [];
-      if (proven !== undefined && dueLevel(request, proven, available) !== undefined)
+      if (proven !== undefined && dueLevel(request.acr, proven, available) !== undefined)
         return "login";
       const app = await parts.appOf(instanceId, request.clientId);
       if (app === undefined) return undefined;

@@ -14,6 +14,10 @@ export type Shape = {
   scripts?: readonly ("login.js" | "passkey.js")[];
   /** A wide page holds a list instead of a form. */
   isWide?: boolean;
+  /** What stands beside the card, of pages that belong together. */
+  nav?: Html;
+  /** Style sheets beside that of the login. */
+  styles?: readonly "account.css"[];
   /** The code of the error that the page tells of, for programs. */
   error?: string;
 };
@@ -29,19 +33,22 @@ export function layout(page: Page, shape: Shape, content: Value): string {
 <meta name="robots" content="noindex">
 <title>${shape.title} · ${branding.productName}</title>
 <link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
-<link rel="stylesheet" href="${assetPath("login.css")}">
-${colours(page)}
+${(["login.css", ...(shape.styles ?? [])] as const).map(
+  (name) => html`<link rel="stylesheet" href="${assetPath(name)}">
+`,
+)}${colours(page)}
 ${shape.scripts?.map((name) => html`<script src="${assetPath(name)}" nonce="${page.nonce}" defer></script>`)}
 </head>
 <body>
 <a class="skip" href="#main">${t("common.skip")}</a>
-<div class="sheet">
+<div class="${shape.nav === undefined ? "sheet" : "sheet sided"}">
 <header class="brand">${brand(page)}</header>
-<main ${attributes({ id: "main", class: shape.isWide ? "card wide" : "card", "data-error": shape.error })}>
+${shape.nav}<main ${attributes({ id: "main", class: shape.isWide ? "card wide" : "card", "data-error": shape.error })}>
 <div class="head"><h1>${shape.title}</h1>${shape.lead !== undefined && html`<p class="lead">${shape.lead}</p>`}</div>
 ${notice !== undefined && html`<p class="notice" role="status">${icon("check")}<span>${t(`notice.${notice}`)}</span></p>`}
 ${problemSummary(page)}
 ${content}
+${page.cancel !== undefined && html`<p class="aside"><a class="link" href="${page.cancel}">${t("account.backTo")}</a></p>`}
 </main>
 <footer class="foot">${languageChooser(page)}</footer>
 </div>

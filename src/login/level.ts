@@ -1,21 +1,20 @@
 import { type Strength, strengthOf, strengths } from "../authz/step-up.ts";
-import type { AuthorizationRequest } from "../oidc/core/ports.ts";
 import { levelsOf } from "../resources/session/index.ts";
 import type { LoginSession } from "./sessions.ts";
 
 /**
- * How strongly a person still has to prove themselves for what a request asks in `acr`: the first value that they can
+ * How strongly a person still has to prove themselves for what is asked in `acr`: the first value that they can
  * come to, where none that was asked for is met. Undefined where nothing is asked, or nothing that they could do.
  *
  * @param held what the person can prove themselves by
  */
 export function dueLevel(
-  request: Pick<AuthorizationRequest, "acr"> | undefined,
+  acr: { values: readonly string[] } | undefined,
   session: Pick<LoginSession, "proofs">,
   available: readonly Strength[],
   freshSince = 0,
 ): Strength | undefined {
-  const asked = (request?.acr?.values ?? []).map(strengthOf).filter((each) => each !== undefined);
+  const asked = (acr?.values ?? []).map(strengthOf).filter((each) => each !== undefined);
   if (asked.length === 0) return undefined;
   const met = levelsOf(session.proofs, freshSince);
   if (asked.some((each) => met.includes(each))) return undefined;

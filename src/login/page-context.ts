@@ -62,6 +62,8 @@ export type Shown = {
   self?: string;
   status?: number;
   hasForms?: boolean;
+  /** Whose settings count, where that is not who the flow is bound to. */
+  tenant?: Tenant;
 };
 
 /** The request context of a page: one request of a browser to the login, with everything that is known of it. */
@@ -69,6 +71,8 @@ export type PageContext = {
   readonly at: LoginRequestContext;
   readonly isTls: boolean;
   readonly query: ReadonlyMap<string, string>;
+  /** A header of the request. */
+  header(name: string): string | undefined;
   /** What was sent; of a page that shows a form again, what was typed there before. */
   readonly form: ReadonlyMap<string, string>;
   readonly agent: Agent;
@@ -89,6 +93,8 @@ export type PageContext = {
   go(path: string, query?: Record<string, string>): LoginAnswer;
   /** Leads back to the form that was sent, with what was typed but for passwords: every POST answers with a redirect (L12). */
   again(returned: Pick<Returned, "problems" | "notice">, path?: string): Promise<LoginAnswer>;
+  /** What was typed, but for passwords, sealed for this browser and the page at a path: the value of `returnedName`. */
+  sealed(returned: Pick<Returned, "problems" | "notice">, path?: string): Promise<string>;
   asService(organizationId?: string): InnerCaller;
 };
 
@@ -172,6 +178,9 @@ export async function openPageContext(
     return { status: 303, headers, body: "", cookies: cookiesToSet() };
   }
 
+  const seal = (told: Pick<Returned, "problems" | "notice">, to: string) =>
+    sealReturned(parts.secrets, { ...here, path: to }, told, form);
+
   function cookiesToSet(): string[] {
     const set = isNew ? [agentCookie(agent, isTls)] : [];
     if (wished === undefined || !isLanguage(language)) return set;
@@ -186,6 +195,7 @@ export async function openPageContext(
     at,
     isTls,
     query,
+    header: (name) => request.headers.get(name) ?? undefined,
     form,
     tenant,
     language,
@@ -211,34 +221,34 @@ export async function openPageContext(
     async show(render, shown = {}) {
       const nonce = randomBytes(16).toString("base64url");
       const { problems = returned?.problems, notice = returned?.notice, self } = shown;
+      const whose = shown.tenant ?? tenant;
       const page: Page = {
         language,
         languages: offered.allowed,
-        t: texts(language, await parts.textsOf(tenant, language)),
+        t: texts(language, await parts.textsOf(whose, language)),
         nonce,
-        branding: await parts.brandingOf(tenant),
+        branding: await parts.brandingOf(whose),
         csrf: csrfTokenOf(agent),
         ...(flow === undefined ? {} : { flow: flow.address }),
         ...(self === undefined ? {} : { self }),
         ...(notice === undefined ? {} : { notice }),
         ...(problems === undefined ? {} : { problems }),
+        ...cancelOf(flow),
       };
       const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
       const headers = pageHeaders({
         nonce,
         isTls,
         formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-        frameOrigins: await parts.frameOriginsOf(tenant),
+        frameOrigins: await parts.frameOriginsOf(whose),
         hasForms: shown.hasForms ?? true,
       });
       const status = shown.status ?? 200;
       return { status, headers, body: render(page), cookies: cookiesToSet() };
     },
     go,
-    async again(told, to = here.path) {
-      const sealedFor = { ...here, path: to };
-      return go(to, { [returnedName]: await sealReturned(parts.secrets, sealedFor, told, sent) });
-    },
+    again: async (told, to = here.path) => go(to, { [returnedName]: await seal(told, to) }),
+    sealed: (told, to = here.path) => seal(told, to),
     asService: (ofOrganization) => ({
       instanceId: at.instanceId,
       issuer: at.issuer,
@@ -267,18 +277,26 @@ async function noFlow(
   return refused;
 }
 
+/** Whoever proves themselves anew for a change to their account may let it be. */
+function cancelOf(flow: Flow | undefined): Pick<Page, "cancel"> {
+  const { returnTo, stepUp, freshSince, sessionId } = flow?.data ?? {};
+  const isAnew = sessionId !== undefined && (stepUp !== undefined || freshSince !== undefined);
+  return returnTo !== undefined && isAnew ? { cancel: returnTo } : {};
+}
+
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;
 
 const presenceIn = ({ where }: LoginRequestContext, flow: Flow | undefined): Presence =>
   presenceAs(where, { flowId: flow?.id, sessionId: flow?.data.sessionId, isVisitor: true });
 
-/** The organization that an app has bound the log-in to. */
+/** The organization that an app has bound the log-in to, or whose user links an account. */
 export async function organizationOf(
   { db, organizations }: LoginPorts,
   instanceId: string,
   data: FlowData | undefined,
 ): Promise<string | undefined> {
-  const wanted = data?.request?.organization;
+  const linking = data?.own?.linking;
+  const wanted = data?.request?.organization ?? (linking && { id: linking.organizationId });
   if (wanted === undefined) return undefined;
   await db.catchUp();
   const found =

@@ -34,6 +34,8 @@ export type Page = {
   /** What went well just before. */
   notice?: NoticeCode;
   problems?: readonly Problem[];
+  /** It is for a change to their account that somebody proves themselves: where they go without. */
+  cancel?: string;
 };
 
 /** Whether an address is a path on our host, and can lead nowhere else. */

@@ -23,9 +23,11 @@ export function pathOfNotice({
     case "domain.claimed":
     case "recovery.link":
     case "owners.ending":
+    case "email.changed":
       return paths.begin;
     case "otp":
     case "phone.verification":
+    case "phone.changed":
     case "registration":
       return undefined;
   }

@@ -43,7 +43,8 @@ export const paths = {
   deviceDone: "/ui/login/device/done",
   logout: "/ui/login/logout",
   loggedOut: "/ui/login/logout/done",
-  signedIn: "/ui/login/signedin",
+  /** The person's own account, where a log-in ends for which no application waits. */
+  account: "/ui/account",
   error: "/ui/login/error",
   developmentMail: "/ui/dev/mail",
   assets: "/ui/login/assets",

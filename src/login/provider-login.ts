@@ -28,6 +28,7 @@ export type ProviderLogin = {
 };
 
 const mostTries = 4;
+const stepUpMs = 300_000;
 
 export function createProviderLogin(parts: RouteParts): ProviderLogin {
   const { db, call, intents, functions, advance, checks, policyOf } = parts;
@@ -124,6 +125,9 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       const idp = await intents.provider(instanceId, idpId);
       if (idp === undefined) throw new PageRefused("PROVIDER_OFF", 403);
       const { options } = idp;
+      if (context.flow.data.own?.linking !== undefined) {
+        return toLink(parts, context, { intentId, idpId, userId });
+      }
       if (userId !== undefined) {
         const answer = await letIn(context, userId, intentId);
         if (options.isAutoUpdate) await update(parts, context, userId, idp, identity);
@@ -150,6 +154,29 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
+}
+
+/** Goes on to link the account to who asked for that on the pages of their own account; whose it is already, it stays. */
+async function toLink(
+  { advance, users, demandOf, now }: RouteParts,
+  context: PageContext,
+  { intentId, idpId, userId }: { intentId: string; idpId: string; userId: string | undefined },
+): Promise<LoginAnswer> {
+  const { own: _, ...data } = context.flow.data;
+  const { instanceId } = context.at;
+  const session = await advance.sessionOf(context);
+  if (userId !== undefined && session?.user.id !== userId) {
+    throw new PageRefused("PROVIDER_NOT_LINKED", 403, "IDP_LINK_TAKEN: it is somebody else's");
+  }
+  const idp = { intentId, idpId, isLinking: true };
+  await context.save({ ...data, ...(userId === undefined ? { idp } : {}) });
+  if (session === undefined) return advance.next(context);
+  // The way to the provider may have taken longer than a proof counts (L2).
+  const policy = await demandOf(instanceId, session.user);
+  const [strength] = await users.strengths(instanceId, session.user.id, policy);
+  const stepUp = strength && { strength, since: now().getTime() - stepUpMs };
+  await context.save({ ...context.flow.data, ...(stepUp && { stepUp }) });
+  return advance.next(context);
 }
 
 /** What the provider says now replaces what the account says (`is_auto_update`). */

@@ -34,6 +34,8 @@ export type RouteParts = LoginPorts & {
 /** A page of the login: what shows it, and what its form does. */
 export type Route = {
   path: string;
+  /** It stands without a flow: whoever comes with one that is over is led to it anew. */
+  isLasting?: true;
   get?: (context: PageContext) => Promise<LoginAnswer>;
   post?: (context: PageContext) => Promise<LoginAnswer>;
 };

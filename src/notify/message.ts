@@ -35,6 +35,8 @@ const keys: Record<NoticeTopic | "test", string> = {
   "domain.claimed": "domainClaimed",
   "recovery.link": "recoveryLink",
   "owners.ending": "ownersEnding",
+  "email.changed": "emailChanged",
+  "phone.changed": "phoneChanged",
   test: "test",
 };
 
@@ -53,6 +55,7 @@ const unasked: ReadonlySet<string> = new Set([
   "domain.claimed",
   "recovery.link",
   "owners.ending",
+  "email.changed",
   "test",
 ]);
 

@@ -11,7 +11,7 @@ import {
 } from "./call-series.ts";
 
 /** The protocols of the one port, as a label. */
-export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
+export type Protocol = "grpc" | "grpc-web" | "connect" | "rest" | "page";
 
 /** Counts and times one call of a method: its outcome (`ok`, or the kind of the refusal), protocol and seconds. */
 export type CountCall = (code: Kind | "ok", protocol: Protocol, seconds: number) => void;
@@ -42,7 +42,7 @@ export type Metrics = {
   render(what: "all" | "process"): Promise<{ contentType: string; body: string }>;
 };
 
-const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest"]);
+const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest", "page"]);
 const outcomes: ReadonlySet<string> = new Set(["ok", ...Object.keys(codes)]);
 
 type Labels = Record<string, string | number>;

@@ -72,6 +72,11 @@ export const rows: Record<string, Row> = {
     ],
     gen: ["idsvc/resources"],
   },
+  account: {
+    band: "edge",
+    mayImport: ["login", "resources", "settings", ...kernel, "texts", "html.ts"],
+    gen: ["idsvc/resources"],
+  },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },

@@ -88,7 +88,7 @@ describe("the first log-in of an owner outside loopback (J21)", () => {
       const codes = await page.locator(".recovery code").allInnerTexts();
       assert.equal(codes.length, 10);
       await page.click("#submit");
-      await isAt(page, "/ui/login/signedin");
+      await isAt(page, "/ui/account");
 
       // From now on it asks for it.
       shift = 31_000;

@@ -112,7 +112,7 @@ describe("J21: idsvc recover", () => {
 
     const agent = await opened(link);
     const shown = await agent.submit({ new_password: newPassword });
-    assert.equal(pathOf(shown), "/ui/login/signedin");
+    assert.equal(pathOf(shown), "/ui/account");
     const again = await pages.begin();
     await again.submit({ login_name: loginName });
     await again.submit({ password: newPassword });
@@ -144,7 +144,7 @@ describe("J21: idsvc recover", () => {
     const { link } = await make(loginName);
     bodyOf(await peer.get(`/sessions/${sessionId}`));
     const agent = await opened(link);
-    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/login/signedin");
+    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/account");
     assert.equal((await peer.get(`/sessions/${sessionId}`)).status, 404);
     const { kernel, made } = peer.app;
     const { state } = await kernel.events.load(user, made.instance_id, id);
@@ -164,7 +164,7 @@ describe("J21: idsvc recover", () => {
     const { link } = await make(loginName);
     assert.equal(await stateOf(), "USER_STATE_LOCKED");
     const agent = await opened(link);
-    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/login/signedin");
+    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/account");
     assert.equal(await stateOf(), "USER_STATE_ACTIVE");
   });
 
@@ -184,7 +184,7 @@ describe("J21: idsvc recover", () => {
     const shown = await agent.submit({ new_password: "short" });
     assert.equal(pathOf(shown), "/ui/login/recover");
     assert.doesNotMatch(shown.html, /This code is wrong/);
-    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/login/signedin");
+    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/account");
     await isRefused(await opened(link));
   });
 
@@ -197,7 +197,7 @@ describe("J21: idsvc recover", () => {
     const shown = await Promise.all(
       agents.map((agent) => agent.submit({ new_password: newPassword })),
     );
-    assert.deepEqual(shown.map(pathOf).sort(), ["/ui/login/recover", "/ui/login/signedin"]);
+    assert.deepEqual(shown.map(pathOf).sort(), ["/ui/account", "/ui/login/recover"]);
   });
 
   it("nobody is told whether there is such a user, or what their passwords must be", async () => {
@@ -256,7 +256,7 @@ describe("J21: idsvc recover", () => {
     const { link } = await make(loginName, "LOCALHOST");
     assert.match(await sentAt(elsewhere, new URL(link)), /This code is wrong or has expired/);
     const agent = await opened(link);
-    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/login/signedin");
+    assert.equal(pathOf(await agent.submit({ new_password: newPassword })), "/ui/account");
   });
 
   it("does not count after 15 minutes, and changes nothing then", async () => {

@@ -35,11 +35,8 @@ it("J12: only what would make an account takes from the budget of registrations"
     assert.equal(pathOf(shown), "/ui/login/register/account");
     assert.equal(shown.status, 200, new_password);
   }
-  assert.equal(pathOf(await clumsy.submit({ new_password: password })), "/ui/login/signedin");
-  assert.equal(
-    pathOf(await (await proven()).submit({ new_password: password })),
-    "/ui/login/signedin",
-  );
+  assert.equal(pathOf(await clumsy.submit({ new_password: password })), "/ui/account");
+  assert.equal(pathOf(await (await proven()).submit({ new_password: password })), "/ui/account");
   const third = await proven();
   const refused = await third.submit({ new_password: password });
   assert.deepEqual([refused.status, errorOf(refused)], [429, "RATE_LIMITED"]);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { accountPaths } from "../../src/account/paths.ts";
 import { authorizeUrl } from "../support/login.ts";
-import { userAgent } from "../support/user-agent.ts";
+import { formOf, userAgent } from "../support/user-agent.ts";
 import { judgeAnswer, requireCleanPrototypes } from "./oracle.ts";
 import { host, mostly, printable, type Target } from "./target.ts";
 
@@ -174,23 +175,33 @@ const fields = [
   "id",
   "credential",
   "action",
+  "form",
+  "address",
+  "nickname",
+  "preferred_language",
+  "remove",
+  "link",
+  "end",
+  "revoke",
+  "from",
 ];
 
-/** The forms of the login, without the steps before them. */
+const pages = [...forms.map((form) => `/ui/login${form}`), ...Object.values(accountPaths)];
+
+/** The forms of the login and of accounts, without the steps before them. */
 const login: Target = {
   name: "login-forms",
   property: (peer) =>
     fc.asyncProperty(
-      fc.constantFrom(...forms),
+      fc.constantFrom(...pages),
       fc.boolean(),
       fc.array(
         fc.tuple(fc.constantFrom(...fields), fc.oneof(fc.constantFrom(...values), fc.string())),
         { maxLength: 6 },
       ),
       fc.option(fc.string(), { nil: undefined }),
-      async (form, isPost, given, cookie) => {
+      async (path, isPost, given, cookie) => {
         const sent = new URLSearchParams(given).toString();
-        const path = `/ui/login${form}`;
         const headers = {
           ...host(peer),
           origin: peer.issuer,
@@ -232,4 +243,37 @@ const steps: Target = {
   },
 };
 
-export const browserTargets: readonly Target[] = [oidc, login, steps];
+/** The pages of the account of who is signed in. */
+const account: Target = {
+  name: "account-forms",
+  share: 0.1,
+  property: (peer) => {
+    const { login_name, password } = peer.app.made.admin;
+    const said = fc.dictionary(
+      fc.constantFrom(...fields, "begin", "make", "others", "send", "name"),
+      fc.oneof(fc.constantFrom(...values), fc.string()),
+      { maxKeys: 5 },
+    );
+    const form = fc.tuple(fc.constantFrom(...Object.values(accountPaths)), fc.boolean(), said);
+    return fc.asyncProperty(fc.array(form, { minLength: 1, maxLength: 4 }), async (given) => {
+      const agent = userAgent(peer.issuer);
+      await agent.open(accountPaths.overview);
+      await agent.submit({ login_name });
+      await agent.submit({ password });
+      for (const [path, isPost, all] of given) {
+        const { csrf = "" } = formOf((await agent.open(accountPaths.remove)).html).fields;
+        const body = new URLSearchParams({ ...all, csrf });
+        const headers = { origin: peer.issuer };
+        const shown = await (isPost
+          ? agent.open(path, { method: "POST", body, headers })
+          : agent.open(`${path}?${body}`));
+        const { status, html } = shown;
+        assert.ok(status < 500 || status === 503, `${status}: ${html.slice(0, 500)}`);
+        assert.doesNotMatch(html, /<script>alert|\n\s+at .*\.ts:\d+/);
+        requireCleanPrototypes();
+      }
+    });
+  },
+};
+
+export const browserTargets: readonly Target[] = [oidc, login, steps, account];

@@ -90,7 +90,7 @@ describe("D78: what is no text of ours", () => {
       assert.equal(app.last().error, undefined);
       for (const [path, shown] of [
         ["/ui/login/accounts", "/ui/login/accounts"],
-        ["/ui/login/signedin", "/ui/login/signedin"],
+        ["/ui/account", "/ui/account"],
         ["/oidc/v1/end_session", "/ui/login/logout"],
       ] as const) {
         await page.goto(`${peer.issuer}${path}`);

@@ -108,7 +108,7 @@ describe("a forgotten password in a browser", () => {
       await other.at("/ui/login/password", "reset-done");
       assert.ok(await other.page.getByText("Your new password is saved").isVisible());
       await other.submit({ password: newPassword });
-      await other.at("/ui/login/signedin");
+      await other.at("/ui/account");
       // The login that waits goes on with the new password.
       await page.goto(journeys.app.login());
       await journey.at("/ui/login/loginname");

@@ -134,7 +134,7 @@ describe("logout in a browser", () => {
     await page.goto(end({ client_id: app.client.clientId, ...back }));
     await journey.at("/ui/login/logout");
     await page.getByText("Stay signed in").click();
-    await journey.at("/ui/login/signedin", "stay");
+    await journey.at("/ui/account", "stay");
     await page.goto(end({ client_id: app.client.clientId, ...back }));
     await journey.at("/ui/login/logout");
     await journey.submit();

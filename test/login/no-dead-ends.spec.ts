@@ -118,7 +118,7 @@ describe("a way on", () => {
     const ended = await agent.open(url);
     assert.equal(errorOf(ended), "FLOW_NOT_FOUND");
     assert.equal(new URL(linkIn(ended, "Back to"), url).pathname, "/");
-    assert.equal(pathOf(await agent.open(linkIn(ended, "Begin anew"))), "/ui/login/signedin");
+    assert.equal(pathOf(await agent.open(linkIn(ended, "Begin anew"))), "/ui/account");
     for (const stranger of [userAgent(peer.issuer), await pages.begin()]) {
       const refused = await stranger.open(url);
       assert.equal(errorOf(refused), "FLOW_NOT_FOUND");
@@ -169,9 +169,9 @@ describe("a login without an app", () => {
     const agent = userAgent(peer.issuer);
     await agent.open("/");
     const done = await signIn(agent, loginName);
-    assert.equal(pathOf(done), "/ui/login/signedin");
+    assert.equal(pathOf(done), "/ui/account");
     for (const address of ["/", "/ui/login", "/ui/login/"]) {
-      assert.equal(pathOf(await agent.open(address)), "/ui/login/signedin");
+      assert.equal(pathOf(await agent.open(address)), "/ui/account");
     }
     const chosen = await agent.open(linkIn(agent.last, "Switch account"));
     assert.equal(pathOf(chosen), "/ui/login/accounts");
@@ -191,7 +191,7 @@ describe("a login without an app", () => {
     try {
       const agent = userAgent(peer.issuer);
       await agent.open("/ui/login");
-      assert.equal(pathOf(await signIn(agent, loginName)), "/ui/login/signedin");
+      assert.equal(pathOf(await signIn(agent, loginName)), "/ui/account");
     } finally {
       await pages.change("login", { default_redirect_uri: { reset: true } });
     }

@@ -119,7 +119,7 @@ function stuckOf(
 }
 
 const isEnd = ({ left, url }: Shown): boolean =>
-  left !== undefined || ["/ui/login/signedin", "/ui/login/logout/done"].includes(url.pathname);
+  left !== undefined || ["/ui/account", "/ui/login/logout/done"].includes(url.pathname);
 
 function check({ status, html, url }: Shown): void {
   assert.ok(status < 500, `${status}: ${url} ${html}`);

@@ -32,11 +32,12 @@ import { setupPasskeyPage } from "../../src/login/pages/setup-passkey.ts";
 import { setupRecoveryCodesPage } from "../../src/login/pages/setup-recovery-codes.ts";
 import { setupTotpPage } from "../../src/login/pages/setup-totp.ts";
 import { setupPage } from "../../src/login/pages/setup.ts";
-import { signedInPage } from "../../src/login/pages/signed-in.ts";
 import { smsCodePage } from "../../src/login/pages/sms-code.ts";
 import { totpPage } from "../../src/login/pages/totp.ts";
 import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
 import { texts } from "../../src/texts/texts.ts";
+
+import { accountSamples } from "../account/samples.ts";
 
 export type SampleOptions = {
   language?: Language;
@@ -302,7 +303,6 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     ["device-denied", deviceDonePage(page(), { outcome: "denied" })],
     ["logout", logoutPage(page(), { accounts: [account, { loginName: say("ben@acme.example") }] })],
     ["logged-out", loggedOutPage(page(), { back })],
-    ["signed-in", signedInPage(page(), { account })],
     [
       "error",
       errorPage(page(), {
@@ -315,6 +315,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "error-flow",
       errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back, isOfLogin: true }),
     ],
+    ...accountSamples(page, say, creationOptions),
     ["blocked", blockedPage(page())],
     [
       "form-post",

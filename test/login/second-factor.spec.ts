@@ -37,12 +37,7 @@ describe("second factors", () => {
     const flow = asked.url.searchParams.get("flow") ?? "";
     const callback = await agent.open(`/oauth/v2/authorize/callback?id=${flow}`);
     assert.equal(callback.left, undefined);
-    for (const path of [
-      "/ui/login",
-      "/ui/login/consent",
-      "/ui/login/signedin",
-      "/ui/login/mfa/setup",
-    ]) {
+    for (const path of ["/ui/login", "/ui/login/consent", "/ui/account", "/ui/login/mfa/setup"]) {
       assert.equal((await agent.open(`${path}?flow=${flow}`)).left, undefined);
     }
     const silent = await agent.open(authorizeUrl(peer, web, { prompt: "none" }));

@@ -90,7 +90,7 @@ describe("the texts of a language", () => {
   });
 
   it("holds no text that no page uses", () => {
-    const source = ["login", "notify"]
+    const source = ["login", "account", "notify"]
       .map((folder) => sources(join(import.meta.dirname, "../../src", folder)))
       .join("\n");
     const starts = [...source.matchAll(/`([a-zA-Z.]+\.?)\$\{/g)].map(([, start = ""]) => start);

@@ -71,7 +71,7 @@ describe("a mail", () => {
     await other.submit({ new_password: newPassword });
     await other.at("/ui/login/password");
     await other.submit({ password: newPassword });
-    await other.at("/ui/login/signedin");
+    await other.at("/ui/account");
     const news = await mails.mailTo(address, 2);
     assert.equal(news.subject, "Ihr Passwort wurde geändert");
   });
@@ -139,7 +139,7 @@ describe("a mail", () => {
     await journey.submit({ new_password: password });
     await journey.at("/ui/login/password");
     await journey.submit({ password });
-    await journey.at("/ui/login/signedin");
+    await journey.at("/ui/account");
     assert.equal(await isVerified(userId), true);
     await noticesSent(peer.app);
     assert.equal(mails.mails.filter(({ to }) => to.includes(email)).length, 1);
@@ -222,7 +222,7 @@ async function makesPasskey(link: string, id: string, loginName: string): Promis
   await journey.page.locator("form.passkey").waitFor();
   await journey.submit();
   // The device of this browser answers at once where a page asks for a passkey.
-  await journey.at("/ui/login/signedin", "passkey-made");
+  await journey.at("/ui/account", "passkey-made");
   assert.ok(await journey.page.getByText(loginName).first().isVisible());
   const { user } = bodyOf(await journeys.peer.get(`/users/${id}`)).user;
   assert.equal(user.authenticators.web_auth_n.length, 1);

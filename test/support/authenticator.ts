@@ -6,6 +6,8 @@ type Page = { origin: string; crossOrigin?: boolean };
 
 /** What an authenticator and the browser before it may do otherwise than they should. */
 export type Manner = {
+  /** The model that it says, a UUID; none is all zeros. */
+  model?: string;
   page?: Page;
   challenge?: string;
   rpId?: string;
@@ -41,7 +43,7 @@ export class Authenticator {
     const { fmt, attStmt } = manner.attestation ?? { fmt: "none", attStmt: new Map() };
     const authData = Buffer.concat([
       this.#authenticatorData(manner.rpId ?? rp.id, 0x40, manner),
-      Buffer.alloc(16),
+      Buffer.from((manner.model ?? "").replaceAll("-", "").padStart(32, "0"), "hex"),
       uint16(32),
       Buffer.from(this.id, "base64url"),
       cbor(

@@ -9,7 +9,7 @@ import type { Ports } from "./index.ts";
 const challenge = { "www-authenticate": "Bearer" };
 
 /**
- * Finds out who calls by the bearer token (B3, B5).
+ * Finds out who calls: by the bearer token (B3, B5), or by the word of the page that calls for them.
  *
  * @throws UNAUTHENTICATED TOKEN_MISSING, TOKEN_MALFORMED, TOKEN_INVALID
  * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (specification 10.1)
@@ -19,7 +19,10 @@ export const authenticate =
   ({ access }) => {
     if (access === "public") return undefined;
     return {
-      check: (call) => whenKnown(callerOf(ports, call), (caller) => admit(ports, call, caller)),
+      check: (call) =>
+        whenKnown(call.vouched?.caller ?? callerOf(ports, call), (caller) =>
+          admit(ports, call, caller),
+        ),
     };
   };
 

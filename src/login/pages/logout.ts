@@ -15,6 +15,6 @@ export function logoutPage(page: Page, { accounts }: LogoutView): string {
     { title: t("logout.title"), lead: t("logout.text") },
     html`<div class="stack">${accounts.map((account) => accountLine(account))}</div>
 ${form(page, { action: paths.logout }, submit(t("logout.submit")))}
-${link(page, paths.signedIn, t("logout.stay"), "button quiet")}`,
+${link(page, paths.account, t("logout.stay"), "button quiet")}`,
   );
 }

@@ -27,8 +27,9 @@ export type MfaView = {
 /**
  * Lets choose a second factor. Sends `factor`, or `without` for no passkey: choosing may send a message, so it is no link.
  */
-export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }: MfaView): string {
+export function mfaPage(page: Page, view: MfaView): string {
   const { t } = page;
+  const { account, factors, isPasskeyAsked = false } = view;
   const rows = factors.map((factor) =>
     choice({
       icon: factorIcons[factor],
@@ -40,7 +41,7 @@ export function mfaPage(page: Page, { account, factors, isPasskeyAsked = false }
   );
   return layout(
     page,
-    { title: t("mfa.title"), lead: t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text") },
+    { title: t("mfa.title"), lead: leadOf(page, view) },
     html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
@@ -48,4 +49,9 @@ ${form(
   html`${choices(rows)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
 )}`,
   );
+}
+
+function leadOf({ t, cancel }: Page, { isPasskeyAsked }: MfaView): string {
+  if (cancel !== undefined) return t("account.stepUp");
+  return t(isPasskeyAsked ? "mfa.passkeyAsked" : "mfa.text");
 }

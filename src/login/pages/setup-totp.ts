@@ -1,10 +1,10 @@
-import { encode } from "uqr";
-import { html, type Html } from "../../html.ts";
+import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { copyButton } from "../parts/copy.ts";
 import { field } from "../parts/field.ts";
 import { form, link, submit } from "../parts/form.ts";
+import { qrPicture } from "../parts/qr-picture.ts";
 import { paths } from "../paths.ts";
 
 export type SetupTotpView = {
@@ -22,7 +22,7 @@ export function setupTotpPage(page: Page, { uri, secret }: SetupTotpView): strin
     page,
     { title: t("setupTotp.title"), scripts: ["login.js"] },
     html`<ol class="steps">
-<li><p>${t("setupTotp.scan")}</p>${picture(uri, t("setupTotp.picture"))}
+<li><p>${t("setupTotp.scan")}</p>${qrPicture(uri, t("setupTotp.picture"))}
 <p class="small" id="manual">${t("setupTotp.manual")}</p><p class="secret" id="secret" aria-labelledby="manual">${groups.map((group) => html`<span>${group}</span>`)}</p>
 <div class="tools">${uri.startsWith("otpauth:") && html`<a class="button plain" href="${uri}">${t("setupTotp.open")}</a>`}${copyButton(page, "secret")}</div></li>
 <li><p id="enter">${t("setupTotp.enter")}</p>
@@ -35,13 +35,4 @@ ${submit(t("common.continue"))}`,
 </ol>
 <p class="aside">${link(page, paths.setup, t("common.otherWay"))}</p>`,
   );
-}
-
-// A code of dark squares on white, in either theme: readers want it so.
-function picture(text: string, label: string): Html {
-  const { data, size } = encode(text, { ecc: "M", border: 4 });
-  const path = data
-    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")))
-    .join("");
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#000" d="${path}"/></svg>`;
 }

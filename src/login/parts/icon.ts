@@ -19,6 +19,11 @@ const shapes = {
   branch: html`<circle cx="7" cy="5.5" r="2.2"/><circle cx="7" cy="18.5" r="2.2"/><circle cx="17" cy="8.5" r="2.2"/><path d="M7 7.7v8.6M17 10.7c0 3.3-10 2-10 5.6"/>`,
   building: html`<path d="M5 20.5V5a1 1 0 0 1 1-1h7a1 1 0 0 1 1 1v15.5M14 10h4a1 1 0 0 1 1 1v9.5M3 20.5h18M8 8h3M8 12h3M8 16h3"/>`,
   badge: html`<rect x="3" y="5" width="18" height="14" rx="2.5"/><circle cx="8.5" cy="11" r="2"/><path d="M5.5 16c.5-1.7 1.6-2.4 3-2.4s2.5.7 3 2.4M14.5 10h4M14.5 14h4"/>`,
+  lock: html`<rect x="5" y="10.5" width="14" height="10" rx="2.5"/><path d="M8 10.5V7.5a4 4 0 0 1 8 0v3M12 14.5v2"/>`,
+  shield: html`<path d="M12 3.2 5 5.8v5.4c0 4.5 2.9 7.9 7 9.6 4.1-1.7 7-5.1 7-9.6V5.8Z"/><path d="m9 12 2.2 2.2L15.2 10"/>`,
+  clock: html`<circle cx="12" cy="12" r="9"/><path d="M12 7v5.3l3.4 2"/>`,
+  file: html`<path d="M6.5 3h7.5l4.5 4.5V20a1 1 0 0 1-1 1h-11a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1Z"/><path d="M14 3v4.5h4.5M12 11v6m0 0 2.5-2.5M12 17l-2.5-2.5"/>`,
+  leave: html`<path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m0 0-3.5-3.5M20 12l-3.5 3.5"/>`,
   device: html`<rect x="3" y="4.5" width="18" height="12" rx="2"/><path d="M8 20h8M12 16.5V20"/>`,
 } as const;
 

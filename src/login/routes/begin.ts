@@ -9,7 +9,7 @@ export const beginRoute = ({ advance, sessions }: RouteParts): Route => ({
     if (context.hasFlow) return advance.next(context);
     const { problems } = problemsOf(context);
     if (problems === undefined && (await signedInHere(sessions, context)).length > 0) {
-      return context.go(paths.signedIn);
+      return context.go(paths.account);
     }
     await context.save({});
     return context.go(paths.loginName, problems?.[0] ? { problem: problems[0].code } : {});

@@ -4,10 +4,9 @@ import { consentPage } from "../pages/consent.ts";
 import { developmentMailPage } from "../pages/development-mail.ts";
 import { loggedOutPage } from "../pages/logged-out.ts";
 import { logoutPage } from "../pages/logout.ts";
-import { signedInPage } from "../pages/signed-in.ts";
 import { afterLogout, forgetSite } from "../../oidc/core/end-session.ts";
 import { paths } from "../paths.ts";
-import { requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
+import { noticeOf, requireSession, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { signedInHere } from "../sessions.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
@@ -56,15 +55,6 @@ export function endRoutes(parts: RouteParts): Route[] {
       },
     },
     {
-      path: paths.signedIn,
-      async get(context) {
-        const { accounts } = await accountsIn(context);
-        const account = accounts.at(-1);
-        if (account === undefined) return context.go(paths.begin);
-        return context.show((page) => signedInPage(page, { account }), { self: paths.signedIn });
-      },
-    },
-    {
       path: paths.logout,
       async get(context) {
         const { accounts } = await accountsIn(context);
@@ -87,7 +77,11 @@ export function endRoutes(parts: RouteParts): Route[] {
     },
     {
       path: paths.loggedOut,
-      get: (context) => context.show((page) => loggedOutPage(page, {}), { self: paths.loggedOut }),
+      get: (context) =>
+        context.show((page) => loggedOutPage(page, {}), {
+          ...noticeOf(context),
+          self: paths.loggedOut,
+        }),
     },
     {
       path: paths.developmentMail,

@@ -28,7 +28,7 @@ export function recoveryCodesRoute(parts: RouteParts): Route {
     path: paths.setupRecoveryCodes,
     get: (context) =>
       withCodes(context, async (codes, loginName) => {
-        if (context.query.get("as") === "file") return fileOf(loginName, codes);
+        if (context.query.get("as") === "file") return codesAsFile(loginName, codes);
         return context.show((page) => setupRecoveryCodesPage(page, { codes }), {
           self: paths.setupRecoveryCodes,
         });
@@ -42,7 +42,7 @@ export function recoveryCodesRoute(parts: RouteParts): Route {
 }
 
 /** The codes as a file that the browser saves, without scripts too. */
-const fileOf = (loginName: string, codes: readonly string[]): LoginAnswer => ({
+export const codesAsFile = (loginName: string, codes: readonly string[]): LoginAnswer => ({
   status: 200,
   headers: {
     "content-type": "text/plain; charset=utf-8",

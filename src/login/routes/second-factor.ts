@@ -23,7 +23,12 @@ import { trustIfSaid, trustOffered } from "../trust.ts";
 import { masked } from "../users.ts";
 import type { LoginAnswer } from "../web.ts";
 
-type OfferedFactors = { factors: readonly Factor[]; isPasskeyAsked: boolean };
+type OfferedFactors = {
+  factors: readonly Factor[];
+  /** An application asks for a passkey, without which it goes on too. */
+  isPasskeyAsked: boolean;
+  isPasskeyDue: boolean;
+};
 type CodeFactor = Exclude<Factor, "passkey">;
 
 const pathOf: Readonly<Record<Factor, string>> = {
@@ -69,8 +74,15 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
 
   /** What the page offers: the passkey alone where the application asks for one. */
   async function offered(context: PageContext): Promise<OfferedFactors> {
-    const isPasskeyAsked = (await advance.dueOf(context)) === "passkey";
-    return { factors: isPasskeyAsked ? ["passkey"] : await factorsOf(context), isPasskeyAsked };
+    const isPasskeyDue = (await advance.dueOf(context)) === "passkey";
+    const all = await factorsOf(context);
+    if (!isPasskeyDue) return { factors: all, isPasskeyAsked: false, isPasskeyDue };
+    if (context.flow.data.stepUp === undefined) {
+      return { factors: ["passkey"], isPasskeyAsked: true, isPasskeyDue };
+    }
+    // For a change to the account nothing weaker will do; a recovery code counts as much (L2).
+    const recovery = all.filter((factor) => factor === "recovery");
+    return { factors: ["passkey", ...recovery], isPasskeyAsked: false, isPasskeyDue };
   }
 
   async function factorsOf(context: PageContext): Promise<readonly Factor[]> {
@@ -79,16 +91,16 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
 
   async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
     const session = await requireSession(parts, context);
-    const { factors, isPasskeyAsked } = await offered(context);
+    const { factors, isPasskeyDue } = await offered(context);
     if (!factors.includes(factor)) return context.go(paths.mfa);
-    await begin(context, session, factor, isPasskeyAsked);
+    await begin(context, session, factor, isPasskeyDue);
     return context.go(pathOf[factor]);
   }
 
   async function showCode(context: PageContext, factor: CodeFactor): Promise<LoginAnswer> {
     const { user } = await requireSession(parts, context);
     const account = await users.account(context.at.instanceId, user.id);
-    const hasOthers = (await factorsOf(context)).length > 1;
+    const hasOthers = (await offered(context)).factors.length > 1;
     const channel = factor === "sms" ? factor : "email";
     const sentTo = await users.otpAddress(context.at.instanceId, user.id, channel);
     const address = masked(sentTo ?? "");
@@ -145,13 +157,15 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
         const isTotpFirst = only === "totp" && others.every((factor) => factor === "recovery");
         if (isTotpFirst && !wantsChoice) return context.go(paths.totp);
         const account = await users.account(context.at.instanceId, user.id);
-        return context.show((page) => mfaPage(page, { account, factors, isPasskeyAsked }), {
+        const view = { account, factors, isPasskeyAsked };
+        return context.show((page) => mfaPage(page, view), {
           ...problemsOf(context),
           self: wantsChoice ? paths.mfaChoice : paths.mfa,
         });
       },
       async post(context) {
-        if (valueOf(context, "without") === "passkey") {
+        const isForAccount = context.flow.data.stepUp !== undefined;
+        if (valueOf(context, "without") === "passkey" && !isForAccount) {
           await context.save({ ...context.flow.data, isWithoutPasskey: true });
           return advance.next(context);
         }

@@ -35,6 +35,7 @@ export type GrantsOfProjects = {
 
 export type FoundProject = {
   id: string;
+  name: string;
   organizationId: string;
   state: string;
   /** Its roles are told of its users unasked. */
@@ -53,6 +54,7 @@ export function projectReader(db: Database): ProjectReader {
       const [row] = await db.read
         .select({
           id: t.id,
+          name: t.name,
           organizationId: t.organizationId,
           state: t.state,
           roleAssertion: t.roleAssertion,

@@ -31,9 +31,9 @@ export { session, sessionNotFound } from "./session.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
 export { stepUp, strengthsHeld } from "./step-up.ts";
-export { sessionTokens } from "./token.ts";
 export { createTrustedBrowsers, endTrust, type TrustedBrowsers } from "./trusted-browsers.ts";
 export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.ts";
+export { sessionCaller, sessionTokens } from "./token.ts";
 
 /**
  * Sessions: what users proved of themselves, and what they act with.

@@ -1,4 +1,5 @@
-import { whenKnown } from "../../awaitable.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
+import type { Caller } from "../../authz/context.ts";
 import type { MembershipReader, OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
@@ -49,41 +50,50 @@ export async function isTokenOf(
   return found?.ownerId === sessionId;
 }
 
-/**
- * Recognises session tokens (B5): as long as the session lasts, once something of its user was checked, and
- * only while they and their organization are active. All of it is read anew after every write that touched it (B7).
- */
-export function sessionTokens(parts: {
+type Bearing = {
   db: Database;
-  secrets: SecretStore;
   organizations: OrganizationReader;
   memberships: MembershipReader;
   now: () => Date;
-}): TokenVerifier {
-  const { db, secrets, now } = parts;
+};
+
+/**
+ * As whom a session lets its bearer act: as its user, once something of theirs was checked, for as long as it lasts and they and
+ * their organization are active. All of it is read anew after every write that touched it (B7).
+ */
+export function sessionCaller(
+  parts: Bearing,
+  tokenKind: string,
+): (instanceId: string, sessionId: string) => Awaitable<Caller | undefined> {
+  const { db, now } = parts;
   const byId = sessionById(db);
   const activeUser = activeUserReader(parts);
   const judge = sessionJudge(parts);
-  return (token, { instanceId }) => {
-    if (!token.startsWith(tokenPrefixes.sessionToken)) return undefined;
-    return whenKnown(secrets.find(instanceId, sessionTokenKind, token), (found) => {
-      if (found === undefined) return undefined;
-      return whenKnown(byId(instanceId, found.ownerId), (session) => {
-        if (session === undefined || !isLiving(session, now())) return undefined;
-        // To be named is no proof of anything.
-        const authentication = session.userId === "" ? undefined : authenticationOf(session);
-        if (authentication === undefined) return undefined;
-        return whenKnown(activeUser(instanceId, session.userId), (user) => {
-          if (user === undefined) return undefined;
-          const { id: userId, organizationId } = user;
-          const known = { userId, organizationId, tokenKind: sessionTokenKind, authentication };
-          return whenKnown(judge(instanceId, session), (unfinished) => ({
-            kind: "user",
-            ...known,
-            ...(unfinished && { unfinished }),
-          }));
-        });
+  return (instanceId, sessionId) =>
+    whenKnown(byId(instanceId, sessionId), (session) => {
+      if (session === undefined || !isLiving(session, now())) return undefined;
+      // To be named is no proof of anything.
+      const authentication = session.userId === "" ? undefined : authenticationOf(session);
+      if (authentication === undefined) return undefined;
+      return whenKnown(activeUser(instanceId, session.userId), (user) => {
+        if (user === undefined) return undefined;
+        const { id: userId, organizationId } = user;
+        return whenKnown(judge(instanceId, session), (unfinished) => ({
+          ...{ kind: "user" as const, userId, organizationId, tokenKind, authentication },
+          ...(unfinished && { unfinished }),
+        }));
       });
     });
+}
+
+/** Recognises session tokens (B5). */
+export function sessionTokens(parts: Bearing & { secrets: SecretStore }): TokenVerifier {
+  const callerOf = sessionCaller(parts, sessionTokenKind);
+  return (token, { instanceId }) => {
+    if (!token.startsWith(tokenPrefixes.sessionToken)) return undefined;
+    return whenKnown(
+      parts.secrets.find(instanceId, sessionTokenKind, token),
+      (found) => found && callerOf(instanceId, found.ownerId),
+    );
   };
 }

@@ -83,6 +83,10 @@ export type Codes = {
     kind: CodeKind,
     tried: { code: string; subject: string; isCounted?: true },
   ): Promise<Reach | undefined>;
+  /** What the code of a kind that the user was last given is about; nothing where there is none. */
+  subjectOf(user: UserRef, kind: CodeKind): Promise<string | undefined>;
+  /** Lets a code count no more. */
+  drop(user: UserRef, kind: CodeKind): RowChange;
   /** Everything a user has: it goes with them. */
   removeAll(user: UserRef): RowChange;
 };
@@ -197,6 +201,10 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       if (!isRight) return undefined;
       return row.reach === null ? {} : { reach: "organization" };
     },
+
+    subjectOf: async (user, kind) => (await find(user, kind))?.subject,
+
+    drop: (user, kind) => deleteRows(oneTimeCodes, codeRef(user, kind)),
 
     removeAll: ({ instanceId, userId }) => deleteRows(oneTimeCodes, { instanceId, userId }),
   };

@@ -1,10 +1,11 @@
 import type { Scope } from "../../authz/context.ts";
+import { callerId } from "../../authz/tenancy.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { emailVerification, initialization, phoneVerification } from "./code-kinds.ts";
 import { type Codes, type Delivery } from "./codes.ts";
 import { type MarkProof, type Reach, userEvents } from "./events.ts";
-import { announceCode, changeContact, type ContactKind } from "./contact.ts";
+import { addressOf, announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";
 import { type User, user, userNotFound } from "./user.ts";
 import { requireVouching } from "./vouch.ts";
@@ -12,7 +13,8 @@ import { requireVouching } from "./vouch.ts";
 export const codeKinds = { email: emailVerification, phone: phoneVerification } as const;
 
 /**
- * Sets a contact of a user, and makes the code that proves it unless it is known to be theirs.
+ * Sets a contact of a user, and makes the code that proves it unless it is known to be theirs. What somebody sets in the place of a
+ * contact of their own that is proven counts once it is proven too: until then the one before stays (L1).
  *
  * @returns the code, where the caller asked to be told
  * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING
@@ -30,6 +32,17 @@ export async function setContact(
     proof === "sent" ? {} : requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
+  const { instanceId } = by.scope;
+  const isOther = addressOf(loaded.state, kind) !== address;
+  if (isOther && proof === "sent" && earlier?.isVerified && callerId(by.scope) === loaded.id) {
+    const delivery = { channel: channelOf[kind], urlTemplate } as const;
+    const asked = { instanceId, address, delivery, reach: undefined };
+    return issueCode(codes, tx, loaded, kind, asked);
+  }
+  // What was asked for before is no longer wanted.
+  if (isOther && earlier !== undefined) {
+    tx.write(codes.drop({ instanceId, userId: loaded.id }, codeKinds[kind]));
+  }
   tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified, ...reach }));
   if (isVerified || (loaded.state?.[kind]?.isVerified === true && proof === "sent")) {
     return undefined;
@@ -40,7 +53,7 @@ export async function setContact(
   return issueCode(codes, tx, loaded, kind, {
     address,
     delivery,
-    instanceId: by.scope.instanceId,
+    instanceId,
     reach: reach.reach,
   });
 }

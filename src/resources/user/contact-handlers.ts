@@ -10,6 +10,7 @@ import { codeInvalid, type Delivery } from "./codes.ts";
 import { channelOf, codeKinds, issueCode, setContact } from "./contact-change.ts";
 import {
   addressOf,
+  changeContact,
   type ContactKind,
   failContact,
   requireUnproven,
@@ -17,6 +18,9 @@ import {
 } from "./contact.ts";
 import type { Credentials } from "./credentials.ts";
 import { toWantedContact, type WantedContact } from "./convert.ts";
+import { callerId } from "../../authz/tenancy.ts";
+import type { Reach } from "./events.ts";
+import { tellNews } from "./notice.ts";
 import { user, userNotFound } from "./user.ts";
 import { requireVouching } from "./vouch.ts";
 
@@ -43,7 +47,7 @@ export function contactHandlers({
   deps,
   codes,
 }: Credentials): Pick<Handlers<typeof UserService>, ContactMethods> {
-  const { events } = deps;
+  const { events, newId } = deps;
 
   async function set(scope: Scope, id: string, wanted: WantedContact) {
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
@@ -58,13 +62,26 @@ export function contactHandlers({
   async function verify(scope: Scope, id: string, kind: ContactKind, code: string) {
     const [written, isRight] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
-      requireUnproven(loaded.state, kind);
+      if (loaded.state === undefined) throw userNotFound();
       const at = { instanceId: scope.instanceId, userId: id };
-      const subject = addressOf(loaded.state, kind) ?? "";
+      const former = addressOf(loaded.state, kind) ?? "";
+      const subject = (await codes.subjectOf(at, codeKinds[kind])) ?? former;
+      const isChange = subject !== former && loaded.state[kind]?.isVerified === true;
+      if (!isChange) requireUnproven(loaded.state, kind);
       const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
       const isProven = right !== undefined;
-      tx.record(user, loaded, isProven ? verifyContact(kind, right) : failContact(kind));
+      tx.record(user, loaded, isProven ? proven(isChange, right) : failContact(kind));
+      if (isChange && isProven) {
+        const news = kind === "email" ? "email.changed" : "phone.changed";
+        tellNews(tx, newId, at, { news, former }, channelOf[kind]);
+      }
       return [tx.written(loaded), isProven];
+
+      function proven(isOther: boolean, reach: Reach) {
+        return isOther
+          ? changeContact(loaded.state, kind, { address: subject, isVerified: true, proof: "code" })
+          : verifyContact(kind, reach);
+      }
     });
     if (!isRight) throw codeInvalid("verification_code");
     return { details: toDetails(written()) };
@@ -73,13 +90,20 @@ export function contactHandlers({
   async function resend(scope: Scope, id: string, kind: ContactKind, asked: Asked) {
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
-      requireUnproven(loaded.state, kind);
+      if (loaded.state === undefined) throw userNotFound();
+      const at = { instanceId: scope.instanceId, userId: id };
+      const pending = await codes.subjectOf(at, codeKinds[kind]);
+      const former = addressOf(loaded.state, kind);
+      const isOwn = loaded.state[kind]?.isVerified === true && callerId(scope) === id;
+      const isChange = isOwn && pending !== undefined && pending !== former;
+      if (!isChange) requireUnproven(loaded.state, kind);
+      const address = isChange ? pending : (former ?? "");
       const delivery = deliveryOf(kind, asked);
       const about = { ...loaded.state, userId: id };
       const { reach } = delivery === "returned" ? requireVouching(scope, about) : {};
       const code = await issueCode(codes, tx, loaded, kind, {
         instanceId: scope.instanceId,
-        address: addressOf(loaded.state, kind) ?? "",
+        address,
         delivery,
         reach,
       });

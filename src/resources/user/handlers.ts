@@ -160,6 +160,12 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     },
 
     async deleteUser({ id }, scope) {
+      // A key that leaked ends no machine: only people are asked to prove themselves anew (L2).
+      const { state } = await events.load(user, scope.instanceId, id);
+      const isMachine = state?.schemaType === "machine";
+      if (isMachine && !mayOn(scope, scope.policy.act, state)) {
+        throw permissionMissing(scope.policy.act);
+      }
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
   };

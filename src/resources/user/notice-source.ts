@@ -77,6 +77,8 @@ const contact = (state: User, { channel }: Notice) =>
 /** The contact, while it is the one that the code is about. */
 const sameContact: Coded["address"] = (state, notice, subject) =>
   contact(state, notice) === subject ? subject : undefined;
+/** What the code is about: the contact, or what takes its place once it is proven. Of a code that was dropped nothing is sent. */
+const askedContact: Coded["address"] = (_, __, subject) => subject;
 const authenticator =
   (kind: AuthenticatorKind): Coded["address"] =>
   ({ authenticators }, _, subject) =>
@@ -92,13 +94,13 @@ const coded: readonly Coded[] = [
   {
     kind: emailVerification,
     topic: "email.verification",
-    address: sameContact,
+    address: askedContact,
     sent: noticeEvents["human.email.code.sent"]({}),
   },
   {
     kind: phoneVerification,
     topic: "phone.verification",
-    address: sameContact,
+    address: askedContact,
     sent: noticeEvents["human.phone.code.sent"]({}),
   },
   {
@@ -200,6 +202,8 @@ export function noticeSource(deps: Deps): NoticeSource {
         user: await describe(instanceId, userId, state),
       };
       if ("news" in about) {
+        const { former } = about;
+        if (former !== undefined) return { ...notice, topic: about.news, address: former };
         const { email } = state;
         // What happens to an account is for nobody who has not proven that they read its mail.
         if (email?.isVerified !== true) return undefined;

@@ -10,20 +10,22 @@ export type News =
   | "registered"
   | "domain.claimed"
   | "recovery.link"
-  | "owners.ending";
+  | "owners.ending"
+  | "email.changed"
+  | "phone.changed";
 
 /** Somebody who wants an account of an organization: what is known of them before they have one. */
 export type Newcomer = { organizationId: string; language: string };
 
 /**
  * `accountId`: the user whom they are about, where that is another one than is told. `endsAt`: when it ends what they are
- * about.
+ * about. `former`: the proven address or number that was the user's until then, which is told in the place of theirs.
  */
-type AboutNews = { news: News; accountId?: string; endsAt?: string };
+type AboutNews = { news: News; accountId?: string; endsAt?: string; former?: string };
 
 /**
- * Something that a user is to be told, due from the unit in which it came about. It holds neither code nor address: both are
- * looked up when it is sent.
+ * Something that a user is to be told, due from the unit in which it came about. It holds no code, and no address but the one that
+ * was theirs: both are looked up when it is sent.
  */
 export type Notice = {
   userId: string;
@@ -39,14 +41,15 @@ export type Notice = {
 
 export const noticeJob = jobKind<Notice>("notice");
 
-/** Has a user told some news by e-mail, once the unit is committed. */
+/** Has a user told some news, by e-mail where nothing else is said, once the unit is committed. */
 export function tellNews(
   tx: Transaction,
   newId: () => string,
   { instanceId, userId }: { instanceId: string; userId: string },
   about: AboutNews,
+  channel: Channel = "email",
 ): void {
   const id = newId();
   const job = { instanceId, id, now: tx.now, key: `${instanceId}/${id}`, position: 0n };
-  tx.write(enqueue(noticeJob, job, { userId, channel: "email", about }));
+  tx.write(enqueue(noticeJob, job, { userId, channel, about }));
 }

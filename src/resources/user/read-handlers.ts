@@ -69,13 +69,14 @@ export function userReadHandlers(
   };
 }
 
+// Those of which each use is noted.
+const kinds: ReadonlySet<string> = new Set(["pat", "key", "secret", "web_authn"]);
+
 const useReader =
   (db: Database) =>
   async (instanceId: string, authenticatorRows: readonly AuthenticatorRow[]): Promise<LastUse> => {
-    const standing = authenticatorRows.filter(
-      ({ kind }) => kind === "pat" || kind === "key" || kind === "secret",
-    );
-    const ids = standing.map(({ userId }) => userId);
+    const noted = authenticatorRows.filter(({ kind }) => kinds.has(kind));
+    const ids = noted.map(({ userId }) => userId);
     const last = await lastUses(db, instanceId, ids);
     return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
   };

@@ -1,5 +1,6 @@
 // Run: shared, store
 import assert from "node:assert/strict";
+import { until } from "../../executor/executor-peer.ts";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Authenticator, type Manner } from "../../support/authenticator.ts";
@@ -85,12 +86,14 @@ describe("registering a passkey", () => {
     const path = `/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`;
     const verify = { public_key_credential: credential, web_auth_n_name: "My phone" };
     bodyOf(await post(path, verify, { token }));
-    assert.deepEqual((await authenticatorsOf(id))["web_auth_n"], [
-      {
-        ...{ web_auth_n_id: begun.web_auth_n_id, name: "My phone" },
-        ...{ is_verified: true, user_verified: true },
-      },
-    ]);
+    const [shown, ...more] = (await authenticatorsOf(id))["web_auth_n"] as JsonObject[];
+    const { creation_date, ...rest } = shown ?? {};
+    assert.equal(typeof creation_date, "string");
+    assert.deepEqual(more, []);
+    assert.deepEqual(rest, {
+      ...{ web_auth_n_id: begun.web_auth_n_id, name: "My phone" },
+      ...{ is_verified: true, user_verified: true },
+    });
     const types = (await eventsOf(id)).slice(-2).map(({ type }) => type);
     assert.deepEqual(types, [
       "user.human.passwordless.token.added",
@@ -102,6 +105,16 @@ describe("registering a passkey", () => {
     assert.deepEqual(again.excludeCredentials, [
       { id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" },
     ]);
+  });
+
+  it("tells the model that the browser says, and when it was used last, to the hour", async () => {
+    const model = "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4";
+    const { id, authenticator } = await registered(new Authenticator(), { model });
+    const shown = async () => ((await authenticatorsOf(id))["web_auth_n"] as JsonObject[])[0];
+    assert.equal((await shown())?.["aaguid"], model);
+    assert.equal((await shown())?.["last_use_date"], undefined);
+    assert.equal((await login(id, authenticator)).isRight, true);
+    await until("the use is noted", async () => (await shown())?.["last_use_date"]);
   });
 
   it("makes a second factor of what does not know who uses it", async () => {

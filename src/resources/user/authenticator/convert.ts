@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   AuthenticatorsSchema,
   IDPLinkSchema,
+  WebAuthNSchema,
 } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import type { AuthenticatorRow } from "./queries.ts";
@@ -23,6 +24,20 @@ const expiring = (row: AuthenticatorRow, lastUse: LastUse) => ({
   ...made(row, lastUse),
   ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
 });
+
+function toWebAuthN(
+  row: AuthenticatorRow,
+  lastUse: LastUse,
+): MessageInitShape<typeof WebAuthNSchema> {
+  const { id: webAuthNId, label: name, isVerified, isMarked: userVerified, details } = row;
+  const { creationDate, lastUseDate } = made(row, lastUse);
+  const { aaguid } = details;
+  return {
+    ...{ webAuthNId, name, isVerified, userVerified, creationDate },
+    ...(lastUseDate === undefined ? {} : { lastUseDate }),
+    ...(typeof aaguid === "string" ? { aaguid } : {}),
+  };
+}
 
 /** An account at a provider, as the API tells of it. */
 export const toIdpLink = ({
@@ -53,9 +68,7 @@ export function toAuthenticators(
         changeRequired: password.isMarked,
       },
     }),
-    webAuthN: of("web_authn").map(({ id: webAuthNId, label: name, isVerified, isMarked }) => ({
-      ...{ webAuthNId, name, isVerified, userVerified: isMarked },
-    })),
+    webAuthN: of("web_authn").map((row) => toWebAuthN(row, lastUse)),
     totps: of("totp").map(({ id: totpId, isVerified }) => ({ totpId, isVerified })),
     otpSms: of("otp_sms").map(({ id: otpSmsId, label: phone, isVerified }) => ({
       ...{ otpSmsId, phone, isVerified },

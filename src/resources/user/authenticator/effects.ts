@@ -55,9 +55,9 @@ const secret = of("secret", () => onlyOne);
 const credential = (isPasskey: boolean) =>
   webAuthN.added<Credential>(
     ({ credentialId }) => ({ address: credentialId, isPasskey }),
-    ({ name, credentialId, signCount, publicKey, transports, rpId }) => ({
+    ({ name, credentialId, signCount, publicKey, transports, rpId, aaguid }) => ({
       ...{ isMarked: isPasskey, label: name, lookup: credentialId, number: signCount },
-      details: { publicKey, transports, rpId },
+      details: { publicKey, transports, rpId, ...(aaguid === undefined ? {} : { aaguid }) },
     }),
   );
 

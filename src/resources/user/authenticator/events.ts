@@ -15,6 +15,8 @@ export type Credential = {
   signCount: number;
   /** The domain that it counts for. */
   rpId: string;
+  /** The model of the authenticator, where its browser said one. */
+  aaguid?: string;
 };
 
 /** An account at an identity provider belongs to one user of the instance (C4). */

@@ -83,7 +83,11 @@ export type CreatedCredential = {
   signCount: number;
   /** The authenticator knew who used it, by a PIN or a part of the body. */
   isUserVerified: boolean;
+  /** The model of the authenticator, a UUID. Nothing proves it: it is for people to read. */
+  aaguid?: string;
 };
+
+const noModel = "00000000-0000-0000-0000-000000000000";
 
 /**
  * What a browser made to register, checked as WebAuthn Level 3 7.1 says; undefined when it does not hold. No attestation
@@ -123,6 +127,7 @@ export async function verifyCreation(
       transports: answer.transports,
       signCount,
       isUserVerified: made.userVerified,
+      ...(made.aaguid === noModel ? {} : { aaguid: made.aaguid }),
     };
   } catch {
     // The library throws for all that is wrong with what the browser sent, also for what cannot be read.
@@ -130,7 +135,7 @@ export async function verifyCreation(
   }
 }
 
-export type StoredCredential = Omit<CreatedCredential, "isUserVerified">;
+export type StoredCredential = Omit<CreatedCredential, "isUserVerified" | "aaguid">;
 
 /**
  * What a browser made to log in, checked as WebAuthn Level 3 7.2 says; undefined when it does not hold, also when the

@@ -90,7 +90,7 @@ export function toCredential({
 }
 
 export function createWebAuthNChecks(
-  { newId }: Pick<Deps, "newId">,
+  { newId, noteUse }: Pick<Deps, "newId"> & Partial<Pick<Deps, "noteUse">>,
   parts: {
     attempts: Attempts;
     authenticators: AuthenticatorReader;
@@ -121,9 +121,14 @@ export function createWebAuthNChecks(
     return { ...outcome, happened: succeeded(one, signCount) };
   }
 
-  const outcomeOf = (judgement: Awaited<ReturnType<typeof judgeAnswer>>): WebAuthNOutcome => {
+  const outcomeOf = (
+    { instanceId }: WriteContext,
+    userId: string | undefined,
+    judgement: Awaited<ReturnType<typeof judgeAnswer>>,
+  ): WebAuthNOutcome => {
     if (judgement?.isRight !== true) return { isRight: false };
     const { webAuthNId, isUserVerified } = judgement;
+    noteUse?.({ instanceId, ownerId: userId ?? "", kind: "web_authn", id: webAuthNId });
     return { isRight: true, webAuthNId, isUserVerified };
   };
 
@@ -147,12 +152,14 @@ export function createWebAuthNChecks(
         const userVerification = asked.userVerification as UserVerification;
         return judgeAnswer(row, json, { ...asked, userVerification });
       });
-      return outcomeOf(judgement);
+      return outcomeOf(at, userId, judgement);
     },
 
     async checkDiscovered(at, userId, { challenge, domain, credential }) {
       const asked = { challenge, domain, userVerification: "required" as const };
       return outcomeOf(
+        at,
+        userId,
         await attempts.judge(at, userId, undefined, (_, __, row) =>
           judgeAnswer(row, credential, asked),
         ),

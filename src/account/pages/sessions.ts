@@ -1,0 +1,55 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { attributes, html } from "../../html.ts";
+import { button, form } from "../../login/parts/form.ts";
+import { accountLayout } from "../layout.ts";
+import type { AccountPage } from "../own.ts";
+import { list } from "../parts/list.ts";
+import { when } from "../parts/when.ts";
+import { accountPaths } from "../paths.ts";
+
+export type SignedIn = {
+  id: string;
+  isThis: boolean;
+  browser: string;
+  system: string;
+  address: string;
+  since: Timestamp | undefined;
+  lastSeen: Timestamp | undefined;
+};
+
+export type SessionsView = { sessions: readonly SignedIn[]; hasMore: boolean };
+
+/** Sessions of the person. Sends `end` with the id of one, or `others` for all but this one. */
+export function sessionsPage(page: AccountPage, { sessions, hasMore }: SessionsView): string {
+  const { t } = page;
+  const items = sessions.map((session) => {
+    const { id, isThis, browser, system, address, since, lastSeen } = session;
+    const name = [browser, system].filter((each) => each !== "").join(" · ");
+    const end = attributes({ type: "submit", class: "button plain small", name: "end", value: id });
+    const label = name === "" ? t("account.unknownBrowser") : name;
+    return {
+      icon: "device" as const,
+      title: label,
+      lines: [
+        isThis && html`<strong>${t("account.thisOne")}</strong>`,
+        html`<bdi>${address}</bdi>`,
+        html`${t("account.since")} ${when(page, since)}`,
+        html`${t("account.lastSeen")} ${when(page, lastSeen)}`,
+      ],
+      action:
+        !isThis &&
+        html`<button ${end}>${t("account.endOne")}<span class="hidden"> ${label}</span></button>`,
+    };
+  });
+  const others = sessions.length > 1 || hasMore;
+  return accountLayout(
+    page,
+    { title: t("account.sessions"), lead: t("account.sessionsText") },
+    form(
+      page,
+      { action: accountPaths.sessions },
+      html`${list(items)}
+${others && button(t("account.endOthers"), { name: "others", value: "true", look: "plain" })}`,
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { html, type Html } from "../../html.ts";
+import type { Page } from "../../login/page.ts";
+
+/** A point in time, in the language of the page. Nobody knows the time zone of a browser: it says that it is UTC. */
+export function when({ language }: Page, at: Timestamp | undefined): Html | undefined {
+  if (at === undefined) return undefined;
+  const date = timestampDate(at);
+  const text = new Intl.DateTimeFormat(language, {
+    ...{ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+    ...{ timeZone: "UTC", timeZoneName: "short" },
+  }).format(date);
+  return html`<time datetime="${date.toISOString()}">${text}</time>`;
+}

@@ -1,0 +1,126 @@
+import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { GetConsentSchema } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
+import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
+import { EventSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
+import { GetUserGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
+import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import { GetSessionSchema } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { GetUserSchema } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
+import { MetadataSchema } from "#gen/idsvc/resources/user/v3alpha/metadata_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { paths } from "../../login/paths.ts";
+import { type Route, valueOf } from "../../login/route.ts";
+import type { LoginAnswer } from "../../login/web.ts";
+import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
+import { dataPage, deletePage } from "../pages/data.ts";
+import { accountPaths } from "../paths.ts";
+import { tried } from "../problems.ts";
+
+const ofOnePage = 500;
+// Strangers who guess passwords make events too: more would cost more than anybody reads.
+const mostEvents = 10_000;
+
+/** Everything of the account as a file, and its end. */
+export function dataRoutes(parts: AccountParts): Route[] {
+  return [
+    ownRoute(parts, {
+      path: accountPaths.data,
+      async get(own) {
+        if (own.context.query.get("as") === "file") return asFile(await allOf(parts, own));
+        return own.show(dataPage);
+      },
+    }),
+    ownRoute(parts, {
+      path: accountPaths.remove,
+      get: (own) => own.show(deletePage),
+      async post(own) {
+        const { context, user } = own;
+        if (valueOf(context, "sure") === "") {
+          return context.again({ problems: [{ code: "NOT_CONFIRMED", field: "sure" }] });
+        }
+        const problems = await tried(() =>
+          own.call(UserService.method.deleteUser, { id: user.id }),
+        );
+        if (problems.length > 0) return context.again({ problems });
+        await context.renew(context.agent.sessionIds.filter((id) => id !== own.session.id));
+        return own.done(paths.loggedOut, "ACCOUNT_DELETED");
+      },
+    }),
+  ];
+}
+
+type Query = { limit: number; offset: bigint };
+
+/** All that the API tells the person of themselves. */
+async function allOf(parts: AccountParts, own: Own): Promise<Record<string, JsonValue>> {
+  const { call, user, context } = own;
+  const { id } = user;
+  const limit = atMost(parts, ofOnePage);
+  const inPages = <D extends DescMessage>(
+    schema: D,
+    search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
+  ) => allParts(schema, limit, search);
+  const read = await call(UserService.method.getUser, { id });
+  const metadata = await inPages(MetadataSchema, (query) =>
+    call(UserService.method.searchUserMetadata, { id, query }),
+  );
+  const grants = await inPages(GetUserGrantSchema, (query) =>
+    call(UserGrantService.method.searchUserGrants, {
+      query,
+      filters: [{ filter: { case: "inUserIds", value: { ids: [id] } } }],
+    }),
+  );
+  const sessions = await inPages(GetSessionSchema, (query) =>
+    call(SessionService.method.searchSessions, {
+      query,
+      filters: [{ filter: { case: "userId", value: id } }],
+    }),
+  );
+  const consents = await inPages(GetConsentSchema, (query) =>
+    call(ConsentService.method.searchConsents, {
+      query,
+      filters: [{ filter: { case: "userId", value: id } }],
+    }),
+  );
+  const events = await inPages(EventSchema, (query) =>
+    call(UserService.method.searchUserEvents, { id, query, withChecks: true }),
+  );
+  const held = await parts.deps.memberships.ofUser(context.at.instanceId, id);
+  const memberships = held.map(({ contextType, contextId, roles }) => ({
+    ...{ context_type: contextType, context_id: contextId, roles: [...roles] },
+  }));
+  return {
+    user: read.user === undefined ? null : written(GetUserSchema, read.user),
+    ...{ metadata, memberships, user_grants: grants, sessions, consents, events },
+  };
+}
+
+async function allParts<D extends DescMessage>(
+  schema: D,
+  limit: number,
+  search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
+): Promise<JsonValue[]> {
+  const all: JsonValue[] = [];
+  while (all.length < mostEvents) {
+    const { result } = await search({ limit, offset: BigInt(all.length) });
+    all.push(...result.map((each) => written(schema, each)));
+    if (result.length < limit) break;
+  }
+  return all;
+}
+
+const written = <D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue =>
+  toJson(schema, message, { useProtoFieldName: true });
+
+const asFile = (all: Record<string, JsonValue>): LoginAnswer => ({
+  status: 200,
+  headers: {
+    "content-type": "application/json",
+    "content-disposition": 'attachment; filename="account.json"',
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  },
+  body: `${JSON.stringify(all, null, 2)}\n`,
+});

@@ -1,0 +1,66 @@
+import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
+import type { Route } from "../../login/route.ts";
+import { projectReader } from "../../resources/project/index.ts";
+import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
+import { organizationsPage } from "../pages/organizations.ts";
+import { partOf, partsAt, startOf } from "../parts/pager.ts";
+import { accountPaths } from "../paths.ts";
+
+const ofOnePage = 15;
+
+/** Where the person belongs, and the roles that they were given. */
+export function organizationsRoute(parts: AccountParts): Route {
+  const { users, db, deps } = parts;
+  const projects = projectReader(db);
+
+  async function grantsOf({ call, context, user }: Own, from: number) {
+    const { instanceId } = context.at;
+    const { result } = await call(UserGrantService.method.searchUserGrants, {
+      query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
+      filters: [{ filter: { case: "inUserIds", value: { ids: [user.id] } } }],
+    });
+    return Promise.all(
+      result.map(async ({ details, userGrant }) => ({
+        project: (await projects.byId(instanceId, userGrant?.projectId ?? ""))?.name ?? "",
+        organization: await users.organizationName(instanceId, details?.resourceOwner?.id ?? ""),
+        roles: userGrant?.roleKeys ?? [],
+      })),
+    );
+  }
+
+  async function membershipsOf({ context, user }: Own, from: number) {
+    const { instanceId } = context.at;
+    const all = await deps.memberships.ofUser(instanceId, user.id);
+    const { host } = new URL(context.at.issuer);
+    return Promise.all(
+      all.slice(from, from + ofOnePage + 1).map(async ({ contextType, contextId, roles }) => ({
+        roles: [...roles],
+        place:
+          contextType === "organization"
+            ? await users.organizationName(instanceId, contextId)
+            : contextType === "project"
+              ? ((await projects.byId(instanceId, contextId))?.name ?? contextId)
+              : host,
+      })),
+    );
+  }
+
+  return ownRoute(parts, {
+    path: accountPaths.organizations,
+    async get(own) {
+      const { instanceId } = own.context.at;
+      const from = startOf(own.context);
+      const memberships = await membershipsOf(own, from);
+      const grants = await grantsOf(own, from);
+      const view = {
+        home: await users.organizationName(instanceId, own.user.organizationId),
+        memberships: memberships.slice(0, ofOnePage),
+        grants: grants.slice(0, ofOnePage),
+        parts: partsAt(from, ofOnePage, Math.max(memberships.length, grants.length)),
+      };
+      return own.show((page) => organizationsPage(page, view), {
+        self: partOf(accountPaths.organizations, from),
+      });
+    },
+  });
+}

@@ -1,0 +1,85 @@
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { hostName } from "../../authz/host.ts";
+import { missingIn, type Route, valueOf } from "../../login/route.ts";
+import { credentialOf } from "../../login/routes/passkey.ts";
+import type { LoginAnswer } from "../../login/web.ts";
+import { type AccountParts, type Own, ownRoute } from "../own.ts";
+import { makerOf } from "../passkey-makers.ts";
+import { newPasskeyPage, passkeysPage } from "../pages/passkeys.ts";
+import { accountPaths } from "../paths.ts";
+import { taken, tried } from "../problems.ts";
+import { isLastWayIn, waysIn } from "../ways-in.ts";
+
+const { method } = UserService;
+
+/** Passkeys and security keys: seen, added and removed. */
+export function passkeyRoutes(parts: AccountParts): Route[] {
+  async function remove(own: Own, webAuthNId: string): Promise<LoginAnswer> {
+    const isLast = isLastWayIn(await waysIn(own), { webAuthNId });
+    if (isLast) return own.context.again({ problems: [{ code: "LAST_WAY_IN" }] });
+    const request = { id: own.user.id, webAuthNId };
+    const problems = await taken(() => own.call(method.removeWebAuthNAuthenticator, request));
+    if (problems.length > 0) return own.context.again({ problems });
+    return own.done(accountPaths.passkeys, "REMOVED");
+  }
+
+  async function begin(own: Own): Promise<LoginAnswer> {
+    const missing = missingIn(own.context, ["name"]);
+    if (missing.length > 0) return own.context.again({ problems: missing });
+    const domain = hostName(new URL(own.context.at.issuer).host);
+    const request = { id: own.user.id, registration: { domain } };
+    const { webAuthNId, publicKeyCredentialCreationOptions: options = {} } = await own.call(
+      method.startWebAuthNRegistration,
+      request,
+    );
+    await own.keep({ passkey: { webAuthNId, name: valueOf(own.context, "name"), options } });
+    return own.context.go(accountPaths.newPasskey);
+  }
+
+  async function create(own: Own): Promise<LoginAnswer> {
+    const { passkey } = own.work ?? {};
+    if (passkey === undefined) return own.done(accountPaths.passkeys);
+    const { webAuthNId, name: webAuthNName } = passkey;
+    const publicKeyCredential = (await credentialOf(parts, own.context)) ?? {};
+    const verify = { publicKeyCredential, webAuthNName };
+    const problems = await tried(() =>
+      own.call(method.verifyWebAuthNRegistration, { id: own.user.id, webAuthNId, verify }),
+    );
+    if (problems.length === 0) {
+      await own.proved({ kind: "webauthn", webAuthNId, isUserVerified: false });
+      return own.done(accountPaths.passkeys, "PASSKEY_ADDED");
+    }
+    const isTaken = problems.some(({ code }) => code === "WEB_AUTH_N_TAKEN");
+    const code = isTaken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
+    return own.context.again({ problems: [{ code }] });
+  }
+
+  return [
+    ownRoute(parts, {
+      path: accountPaths.passkeys,
+      async get(own) {
+        const all = (await waysIn(own))?.webAuthN ?? [];
+        const passkeys = all
+          .filter(({ isVerified }) => isVerified)
+          .map(({ webAuthNId, name, creationDate, lastUseDate, aaguid }) => ({
+            ...{ id: webAuthNId, name, since: creationDate, lastUse: lastUseDate },
+            maker: makerOf(aaguid),
+          }));
+        return own.show((page) => passkeysPage(page, { passkeys }));
+      },
+      post: (own) => {
+        const id = valueOf(own.context, "remove");
+        return id === "" ? begin(own) : remove(own, id);
+      },
+    }),
+    ownRoute(parts, {
+      path: accountPaths.newPasskey,
+      async get(own) {
+        const { passkey } = own.work ?? {};
+        if (passkey === undefined) return own.done(accountPaths.passkeys);
+        return own.show((page) => newPasskeyPage(page, { options: passkey.options }));
+      },
+      post: create,
+    }),
+  ];
+}

@@ -1,0 +1,138 @@
+// Run: alone, early
+import assert from "node:assert/strict";
+import { text as textOf } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { addPersonNamed } from "../support/login.ts";
+import { bodyOf } from "../support/peer.ts";
+import { desktop, type Journeys, phone, startJourneys } from "../login/journey.ts";
+import { journeyAtAccount, stepUp } from "./account-world.ts";
+
+let journeys: Journeys;
+
+before(async () => {
+  journeys = await startJourneys();
+});
+after(() => journeys[Symbol.asyncDispose]());
+
+for (const [device, viewport, javaScriptEnabled] of [
+  ["phone, without scripts", phone, false],
+  ["desktop, with scripts", desktop, true],
+] as const) {
+  describe(`what is of a person, in a browser: ${device}`, () => {
+    const options = { viewport, javaScriptEnabled };
+
+    it("ends one other session, and then all others", async () => {
+      const { peer } = journeys;
+      const { loginName } = await addPersonNamed(peer);
+      await using one = await journeyAtAccount(journeys, loginName, options);
+      await using two = await journeyAtAccount(journeys, loginName, options);
+      await using three = await journeyAtAccount(journeys, loginName, options);
+      await one.page.goto(`${peer.issuer}/ui/account/sessions`);
+      await one.at("/ui/account/sessions", "sessions");
+      const main = one.page.locator("main");
+      assert.match(await main.innerText(), /Chrome · /);
+      assert.match(await main.innerText(), /127\.0\.0\.1|::1/);
+      const ends = one.page.getByRole("button", { name: /^Sign out Chrome/ });
+      assert.equal(await ends.count(), 2);
+      await ends.first().click();
+      await one.page.waitForURL((url) => url.search.includes("SESSIONS_ENDED"));
+      assert.equal(await ends.count(), 1);
+      await one.page.getByRole("button", { name: "Sign out everywhere else" }).click();
+      await one.page.waitForURL((url) => url.search.includes("SESSIONS_ENDED"));
+      await one.at("/ui/account/sessions", "sessions-one");
+      assert.equal(await ends.count(), 0);
+      for (const { page } of [two, three]) {
+        await page.goto(`${peer.issuer}/ui/account`);
+        assert.equal(new URL(page.url()).pathname, "/ui/login/loginname");
+      }
+      await one.page.goto(`${peer.issuer}/ui/account`);
+      await one.at("/ui/account");
+    });
+
+    it("shows what an app was allowed, and takes it back", async () => {
+      const { peer } = journeys;
+      const alice = await addPersonNamed(peer);
+      const scope = "openid offline_access urn:idsvc:iam:org:project:id:idsvc:aud";
+      await using journey = await journeys.begin({
+        ...options,
+        from: journeys.app.login({ scope }),
+      });
+      const { page } = journey;
+      await journey.signIn(alice.loginName);
+      await journey.at("/ui/login/consent");
+      await journey.submit();
+      await journey.home();
+      await page.goto(`${peer.issuer}/ui/account/apps`);
+      await journey.at("/ui/account/apps", "apps");
+      assert.match(await page.innerText("main"), /Only read my own account/);
+      await page.getByRole("button", { name: /Take back/ }).click();
+      await page.waitForURL((url) => url.search.includes("ACCESS_REVOKED"));
+      await journey.at("/ui/account/apps", "apps-none");
+      assert.match(await page.innerText("main"), /Nothing here/);
+      const search = [{ user_id: alice.id }];
+      assert.equal(bodyOf(await peer.post("/consents/_search", search)).result.length, 0);
+    });
+
+    it("shows what happened: log-ins, failures and changes, with browser and address", async () => {
+      const { peer } = journeys;
+      const { loginName } = await addPersonNamed(peer);
+      await using journey = await journeys.begin({ ...options, from: `${peer.issuer}/ui/account` });
+      const { page } = journey;
+      await journey.submit({ login_name: loginName });
+      await journey.at("/ui/login/password");
+      await journey.submit({ password: "wrong" });
+      await journey.at("/ui/login/password");
+      await journey.submit({ password: "correct horse battery staple" });
+      await journey.at("/ui/account");
+      await page.goto(`${peer.issuer}/ui/account/history`);
+      await journey.at("/ui/account/history", "history");
+      const text = await page.innerText("main");
+      assert.match(text, /Chrome · [\s\S]*(?:127\.0\.0\.1|::1)/);
+      const [, ...failures] = text.split(/check failed|was wrong|failed/i);
+      assert.ok(failures.length > 0, text);
+    });
+
+    it("gives the data of the person as a file", async () => {
+      const { peer } = journeys;
+      const alice = await addPersonNamed(peer);
+      await using journey = await journeyAtAccount(journeys, alice.loginName, options);
+      const { page } = journey;
+      await page.goto(`${peer.issuer}/ui/account/data`);
+      await journey.at("/ui/account/data", "data");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click("#submit")]);
+      const all = JSON.parse(await textOf(await download.createReadStream()));
+      assert.equal(all.user.details.id, alice.id);
+      assert.equal(all.user.user.data.given_name, "Ada");
+      assert.equal(all.sessions.length, 1);
+      assert.ok(all.events.length > 0);
+      const text = JSON.stringify(all);
+      assert.doesNotMatch(text, /correct horse|"hash"|"secret"/);
+    });
+
+    it("deletes the account", async () => {
+      const { peer } = journeys;
+      const alice = await addPersonNamed(peer);
+      await using journey = await journeyAtAccount(journeys, alice.loginName, options);
+      const { page } = journey;
+      await page.goto(`${peer.issuer}/ui/account/data`);
+      await page.getByRole("link", { name: "Delete your account" }).click();
+      await journey.at("/ui/account/delete", "delete");
+      await journey.submit();
+      await journey.at("/ui/account/delete", "delete-unsure");
+      assert.match(await page.innerText("main"), /Please confirm that you understand/);
+      peer.pass(6 * 60_000);
+      await page.check('input[name="sure"]');
+      await journey.submit();
+      await stepUp(journey);
+      await journey.at("/ui/account/delete", "delete-step-up-done");
+      assert.equal((await peer.get(`/users/${alice.id}`)).status, 200);
+      await page.check('input[name="sure"]');
+      await journey.submit();
+      await journey.at("/ui/login/logout/done", "deleted");
+      assert.match(await page.innerText("main"), /Your account is deleted/);
+      assert.equal((await peer.get(`/users/${alice.id}`)).status, 404);
+      await page.goto(`${peer.issuer}/ui/account`);
+      await journey.at("/ui/login/loginname");
+    });
+  });
+}
