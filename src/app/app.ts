@@ -63,7 +63,7 @@ import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
-import { diskReserve } from "./reserve.ts";
+import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
 import { wellKnown } from "./well-known.ts";
@@ -84,24 +84,13 @@ export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver } = {},
 ): Promise<App> {
-  const { config, db, events, logger, now } = kernel;
-  const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
-  const outside = createEgressClient({
-    allow,
-    resolver: parts.resolver ?? systemResolver(),
-    userAgent: `idsvc/${version}`,
-  });
+  const { config, db, logger, now } = kernel;
+  const { allow, outside } = egressOf(kernel, parts.resolver);
   const organizations = organizationReader(db);
   let served: string[] = [];
   const budgets = budgetsOf(config);
-  const refusals = createRefusals(
-    { events, now, newId: kernel.newId, homesOf: homesReader(db), people: users },
-    (err) => logger.error({ err }, "what was refused cannot be recorded"),
-  );
+  const { refusals, uses } = recordersOf(kernel);
   const validator = protovalidate();
-  const uses = createCredentialUses({ db, now }, (err) =>
-    logger.error({ err }, "the last use of credentials cannot be written"),
-  );
   const deps = depsOf(kernel, {
     ...{ allow, outside, budgets, validator, uses, refusals },
     served: () => served,
@@ -134,16 +123,9 @@ export async function startApp(
     executions: executor.calls,
   });
   const stopping = new AbortController();
-  const callDefaults = {
-    timeoutMs: config.callTimeoutMs,
-    maxBodyBytes: config.maxMessageBytes,
-  };
+  const callDefaults = callDefaultsOf(config);
   const endpoints = createEndpoints(bindings, ports, callDefaults, stopping.signal);
-  // Executions run around unary methods only.
-  served = endpoints
-    .filter(({ kind }) => kind === "unary")
-    .map(({ rule }) => rule.path)
-    .sort();
+  served = pathsOfUnary(endpoints);
 
   const readiness = createReadiness();
   // What few calls need is loaded by the first of them: it would be half of the start and of the memory.
@@ -198,18 +180,9 @@ export async function startApp(
   const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
-  const background = kernel.modules.flatMap(
-    (module) =>
-      module.background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ??
-      [],
-  );
+  const background = startBackground(kernel, deps);
   const reserve = watchDisk(kernel, readiness);
-  db.onOvertaken(() => {
-    const why =
-      "a newer build has changed the store, and every call is refused until this one is replaced";
-    logger.error(why);
-    readiness.impede(why);
-  });
+  watchForNewer(kernel, readiness);
   readiness.set(true);
   return {
     port: listening.port,
@@ -229,6 +202,46 @@ export async function startApp(
     },
   };
 }
+
+/** The one way out, and which addresses inside it may reach. */
+function egressOf({ config }: Kernel, resolver = systemResolver()) {
+  const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
+  return {
+    allow,
+    outside: createEgressClient({ allow, resolver, userAgent: `idsvc/${version}` }),
+  };
+}
+
+/** What is counted in memory and written a little later: refusals, and when credentials were last used. */
+function recordersOf({ db, events, logger, now, newId }: Kernel) {
+  return {
+    refusals: createRefusals(
+      { events, now, newId, homesOf: homesReader(db), people: users },
+      (err) => logger.error({ err }, "what was refused cannot be recorded"),
+    ),
+    uses: createCredentialUses({ db, now }, (err) =>
+      logger.error({ err }, "the last use of credentials cannot be written"),
+    ),
+  };
+}
+
+const callDefaultsOf = ({ callTimeoutMs, maxMessageBytes }: Config) => ({
+  timeoutMs: callTimeoutMs,
+  maxBodyBytes: maxMessageBytes,
+});
+
+/** Executions run around unary methods only. */
+const pathsOfUnary = (endpoints: readonly Endpoint[]): string[] =>
+  endpoints
+    .filter(({ kind }) => kind === "unary")
+    .map(({ rule }) => rule.path)
+    .sort();
+
+const startBackground = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposable[] =>
+  modules.flatMap(
+    ({ background }) =>
+      background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ?? [],
+  );
 
 type Made = {
   allow: ReturnType<typeof egressAllowInForce>;
@@ -303,23 +316,6 @@ const budgetsOf = (config: Config) =>
     unauthenticated: config.budgetUnauthenticated,
     connections: config.budgetConnections,
   });
-
-/** While the store cannot write, the service is not ready; room that was held back on the disk lets it end well. */
-function watchDisk(
-  { config, logger, writes }: Kernel,
-  readiness: ReturnType<typeof createReadiness>,
-) {
-  const reserve = diskReserve(config.dataDir);
-  if (!reserve.hold()) logger.warn({ folder: config.dataDir }, "the disk has no space in reserve");
-  writes.onChange((isWritable) => {
-    readiness.impede(isWritable ? undefined : "the store cannot write");
-    if (isWritable) {
-      reserve.hold();
-      logger.info("the store can write again");
-    } else logger.error("the store cannot write: reads go on, nothing is changed");
-  });
-  return reserve;
-}
 
 /** What the interceptors of calls ask. */
 function portsOf(

@@ -40,33 +40,8 @@ export function loginInteractions(parts: Parts): {
   interactions: Interactions;
 } {
   const { agents, flows, users, sessions, consents, now } = parts;
-  const visits = createVisits(parts);
-
-  async function sessionsOf(at: At, cookies: string): Promise<BrowserSession[]> {
-    const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
-    if (agent === undefined) return [];
-    const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
-    const found = all.filter((session) => session !== undefined);
-    for (const { id, user } of found) {
-      await visits.note(seenBy(at, agent), { id, userId: user.id });
-    }
-    return found.flatMap((session) => toBrowserSession(session) ?? []);
-  }
-
-  const browsers: Browsers = {
-    sessionsOf,
-    async endSessions(at, sessionIds) {
-      for (const sessionId of sessionIds) {
-        const { instanceId, requestId, where } = at;
-        const presence = where && presenceAs(where, { sessionId, isVisitor: true });
-        const editor = { editorId: "system:login", service: "login", clientId: "" };
-        await parts.events.transact(
-          { instanceId, requestId, ...(presence && { presence }), ...editor },
-          (tx) => endSession(parts, tx, { instanceId, sessionId }, "deleted"),
-        );
-      }
-    },
-  };
+  const browsers = browsersOf(parts);
+  const { sessionsOf } = browsers;
 
   const interactions: Interactions = {
     async missing(at, request, session) {
@@ -145,37 +120,7 @@ export function loginInteractions(parts: Parts): {
 
     take: ({ instanceId }, id) => flows.take(instanceId, id),
 
-    async errorPage(at, { code, description, about }, headers) {
-      const page = await plainPage(parts, { headers }, at);
-      const view = {
-        code: pageCodes[about ?? code] ?? "REQUEST_INVALID",
-        detail: `${code}: ${description}`,
-      };
-      return {
-        headers: pageHeaders({
-          nonce: page.nonce,
-          isTls: isTlsAt(at),
-          frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
-          hasForms: false,
-        }),
-        body: errorPage(page, { ...view, requestId: at.requestId }),
-      };
-    },
-
-    async formPostPage(at, redirectUri, fields, headers) {
-      const page = await plainPage(parts, { headers }, at);
-      const view = { app: new URL(redirectUri).host, action: redirectUri, parameters: [...fields] };
-      return {
-        headers: pageHeaders({
-          nonce: page.nonce,
-          isTls: isTlsAt(at),
-          formTargets: [redirectUri],
-          frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
-          hasForms: false,
-        }),
-        body: formPostPage(page, view),
-      };
-    },
+    ...pagesOf(parts),
 
     async confirmLogout(at, logout, cookies) {
       const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
@@ -195,3 +140,70 @@ const pageCodes: Readonly<Record<string, ErrorCode>> = {
   temporarily_unavailable: "UNAVAILABLE",
   server_error: "INTERNAL",
 };
+
+/** The browsers of a provider: which sessions they have, and the end of some. */
+function browsersOf(parts: Parts): Browsers {
+  const { agents, sessions } = parts;
+  const visits = createVisits(parts);
+
+  async function sessionsOf(at: At, cookies: string): Promise<BrowserSession[]> {
+    const agent = await agents.load(at.instanceId, cookies, isTlsAt(at));
+    if (agent === undefined) return [];
+    const all = await Promise.all(agent.sessionIds.map((id) => sessions.find(at.instanceId, id)));
+    const found = all.filter((session) => session !== undefined);
+    for (const { id, user } of found) {
+      await visits.note(seenBy(at, agent), { id, userId: user.id });
+    }
+    return found.flatMap((session) => toBrowserSession(session) ?? []);
+  }
+
+  return {
+    sessionsOf,
+    async endSessions(at, sessionIds) {
+      for (const sessionId of sessionIds) {
+        const { instanceId, requestId, where } = at;
+        const presence = where && presenceAs(where, { sessionId, isVisitor: true });
+        const editor = { editorId: "system:login", service: "login", clientId: "" };
+        await parts.events.transact(
+          { instanceId, requestId, ...(presence && { presence }), ...editor },
+          (tx) => endSession(parts, tx, { instanceId, sessionId }, "deleted"),
+        );
+      }
+    },
+  };
+}
+
+/** The pages that the provider itself shows. */
+const pagesOf = (parts: Parts): Pick<Interactions, "errorPage" | "formPostPage"> => ({
+  async errorPage(at, { code, description, about }, headers) {
+    const page = await plainPage(parts, { headers }, at);
+    const view = {
+      code: pageCodes[about ?? code] ?? "REQUEST_INVALID",
+      detail: `${code}: ${description}`,
+    };
+    return {
+      headers: pageHeaders({
+        nonce: page.nonce,
+        isTls: isTlsAt(at),
+        frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
+        hasForms: false,
+      }),
+      body: errorPage(page, { ...view, requestId: at.requestId }),
+    };
+  },
+
+  async formPostPage(at, redirectUri, fields, headers) {
+    const page = await plainPage(parts, { headers }, at);
+    const view = { app: new URL(redirectUri).host, action: redirectUri, parameters: [...fields] };
+    return {
+      headers: pageHeaders({
+        nonce: page.nonce,
+        isTls: isTlsAt(at),
+        formTargets: [redirectUri],
+        frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
+        hasForms: false,
+      }),
+      body: formPostPage(page, view),
+    };
+  },
+});

@@ -100,6 +100,66 @@ export type PageContext = {
 
 type Parts = LoginPorts & { agents: Agents; flows: FlowStore };
 
+/** Chooses the language of a page among those of the tenant. */
+async function languageFor(
+  parts: Parts,
+  tenant: Tenant,
+  { headers }: LoginRequest,
+  wished: string | undefined,
+  flow: FlowData | undefined,
+) {
+  const offered = await parts.languagesOf(tenant);
+  const language = chooseLanguage({
+    uiLocales: wished ?? flow?.language ?? flow?.request?.uiLocales.join(" "),
+    cookie: readCookie(headers.get("cookie") ?? "", languageCookie),
+    acceptLanguage: headers.get("accept-language") ?? undefined,
+    allowed: offered.allowed,
+    default: offered.default,
+  });
+  return { language, allowed: offered.allowed };
+}
+
+/** What a form that was sent has to tell by the page that it leads back to. */
+const toldBy = (returned: Returned | undefined): Pick<Shown, "problems" | "notice"> => ({
+  ...(returned?.problems === undefined ? {} : { problems: returned.problems }),
+  ...(returned?.notice === undefined ? {} : { notice: returned.notice }),
+});
+
+type Seen = { isTls: boolean; tenant: Tenant; agent: Agent; flow: Flow | undefined } & Pick<
+  Page,
+  "language" | "languages"
+>;
+
+/** What every page is made of, and the headers that hold it to what it is for. */
+async function pageWith(parts: Parts, seen: Seen, shown: Shown) {
+  const { isTls, language, languages, agent, flow } = seen;
+  const tenant = shown.tenant ?? seen.tenant;
+  const nonce = randomBytes(16).toString("base64url");
+  const { problems, notice, self } = shown;
+  const page: Page = {
+    language,
+    languages,
+    t: texts(language, await parts.textsOf(tenant, language)),
+    nonce,
+    branding: await parts.brandingOf(tenant),
+    csrf: csrfTokenOf(agent),
+    ...(flow === undefined ? {} : { flow: flow.address }),
+    ...(self === undefined ? {} : { self }),
+    ...(notice === undefined ? {} : { notice }),
+    ...(problems === undefined ? {} : { problems }),
+    ...cancelOf(flow),
+  };
+  const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
+  const headers = pageHeaders({
+    nonce,
+    isTls,
+    formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
+    frameOrigins: await parts.frameOriginsOf(tenant),
+    hasForms: shown.hasForms ?? true,
+  });
+  return { page, headers };
+}
+
 /**
  * Opens a request: the browser by its cookie (or a new one), the flow that it names, the language. A form counts only when
  * it came from a page of ours, in this browser (D57).
@@ -143,15 +203,8 @@ export async function openPageContext(
 
   const organizationId = await organizationOf(parts, at.instanceId, flow?.data);
   const tenant: Tenant = { instanceId: at.instanceId, organizationId };
-  const offered = await parts.languagesOf(tenant);
   const wished = query.get("ui_locales");
-  const language = chooseLanguage({
-    uiLocales: wished ?? flow?.data.language ?? flow?.data.request?.uiLocales.join(" "),
-    cookie: readCookie(cookies, languageCookie),
-    acceptLanguage: request.headers.get("accept-language") ?? undefined,
-    allowed: offered.allowed,
-    default: offered.default,
-  });
+  const { language, allowed } = await languageFor(parts, tenant, request, wished, flow?.data);
 
   if (wished !== undefined && flow !== undefined && flow.data.language !== language) {
     const data = { ...flow.data, language };
@@ -219,30 +272,8 @@ export async function openPageContext(
       isNew = true;
     },
     async show(render, shown = {}) {
-      const nonce = randomBytes(16).toString("base64url");
-      const { problems = returned?.problems, notice = returned?.notice, self } = shown;
-      const whose = shown.tenant ?? tenant;
-      const page: Page = {
-        language,
-        languages: offered.allowed,
-        t: texts(language, await parts.textsOf(whose, language)),
-        nonce,
-        branding: await parts.brandingOf(whose),
-        csrf: csrfTokenOf(agent),
-        ...(flow === undefined ? {} : { flow: flow.address }),
-        ...(self === undefined ? {} : { self }),
-        ...(notice === undefined ? {} : { notice }),
-        ...(problems === undefined ? {} : { problems }),
-        ...cancelOf(flow),
-      };
-      const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
-      const headers = pageHeaders({
-        nonce,
-        isTls,
-        formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-        frameOrigins: await parts.frameOriginsOf(whose),
-        hasForms: shown.hasForms ?? true,
-      });
+      const seen = { isTls, tenant, language, languages: allowed, agent, flow };
+      const { page, headers } = await pageWith(parts, seen, { ...toldBy(returned), ...shown });
       const status = shown.status ?? 200;
       return { status, headers, body: render(page), cookies: cookiesToSet() };
     },

@@ -53,23 +53,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       clientId: "",
     };
     const answer = { parameters, header: (name: string) => request.headers.get(name) };
-    if (row.flowId === "") {
-      const outcome = await intents.answer(by, row, answer).catch((error: unknown) => {
-        if (!(error instanceof DomainError) || error.kind === "internal") throw error;
-        return error;
-      });
-      return outcome instanceof DomainError
-        ? leaveTo(row.failureUrl, {
-            id: row.id,
-            error: outcome.reason,
-            error_description: outcome.message,
-          })
-        : leaveTo(row.successUrl, {
-            id: row.id,
-            token: outcome.token,
-            ...(outcome.userId === undefined ? {} : { user: outcome.userId }),
-          });
-    }
+    if (row.flowId === "") return toCaller(row, await intents.answer(by, row, answer).catch(told));
     const url = `${paths.provider}?${new URLSearchParams({ flow: row.flowId })}`;
     // As a page of the flow: only its own browser opens it. Nothing is spent before.
     const context = await openPageContext(parts, { ...request, method: "GET", url }, at);
@@ -134,22 +118,6 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     },
   });
 
-  const metadata: LoginEndpoint = {
-    path: "/idps/:id/saml/metadata",
-    methods: ["GET"],
-    crossOrigin: "none",
-    async handle(request, at) {
-      const found = await intents.samlMetadata(at, idIn(pathOf(request)));
-      if (found === undefined) throw new PageRefused("NOT_FOUND", 404);
-      const headers = {
-        "content-type": "application/samlmetadata+xml",
-        "cache-control": "max-age=300",
-        "x-content-type-options": "nosniff",
-      };
-      return { status: 200, headers, body: found };
-    },
-  };
-
   return [
     endpoint(callbackPath, ["GET", "POST"]),
     endpoint(jwtPath, ["GET"]),
@@ -161,9 +129,44 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       ),
       maxBodyBytes: longestSamlForm,
     },
-    metadata,
+    samlMetadata(parts),
   ];
 }
+
+/** What went wrong at the provider, or with what it said: whoever began the intent is told. */
+function told(error: unknown): DomainError {
+  if (!(error instanceof DomainError) || error.kind === "internal") throw error;
+  return error;
+}
+
+/** Leads to where the caller who began an intent of their own wanted to hear of its end. */
+const toCaller = (
+  { id, successUrl, failureUrl }: IntentRow,
+  outcome: DomainError | { token: string; userId?: string | undefined },
+): LoginAnswer =>
+  outcome instanceof DomainError
+    ? leaveTo(failureUrl, { id, error: outcome.reason, error_description: outcome.message })
+    : leaveTo(successUrl, {
+        ...{ id, token: outcome.token },
+        ...(outcome.userId === undefined ? {} : { user: outcome.userId }),
+      });
+
+/** What a provider of SAML must know of us. */
+const samlMetadata = ({ intents }: RouteParts): LoginEndpoint => ({
+  path: "/idps/:id/saml/metadata",
+  methods: ["GET"],
+  crossOrigin: "none",
+  async handle(request, at) {
+    const found = await intents.samlMetadata(at, idIn(pathOf(request)));
+    if (found === undefined) throw new PageRefused("NOT_FOUND", 404);
+    const headers = {
+      "content-type": "application/samlmetadata+xml",
+      "cache-control": "max-age=300",
+      "x-content-type-options": "nosniff",
+    };
+    return { status: 200, headers, body: found };
+  },
+});
 
 const pathOf = ({ url }: LoginRequest): string => new URL(url, "http://localhost").pathname;
 const idIn = (path: string): string => decodeURIComponent(path.split("/")[2] ?? "");

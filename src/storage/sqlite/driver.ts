@@ -5,7 +5,7 @@ import type * as Driver from "drizzle-orm/better-sqlite3";
 import { whenKnown } from "../../awaitable.ts";
 import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
-import type { MigratableDatabase, Reader, Snapshots } from "../database.ts";
+import type { MigratableDatabase, Reader, Snapshots, StoreHealth } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
@@ -28,7 +28,7 @@ import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, damagedMeanwhile, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
-import { writeByFlush, writeHere, writeInThread } from "./writer.ts";
+import { writeByFlush, writeHere, writeInThread, type Writer } from "./writer.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const otherProcessPollMs = 250;
@@ -93,15 +93,8 @@ export function openSqlite(options: Options): MigratableDatabase {
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
   // process that reads lets it be; the next time will do.
-  const emptyLog = async (): Promise<void> => {
-    const outcome = await writer.emptyLog();
-    if (outcome.kind !== "failed" || broken) return;
-    const { error } = outcome;
-    if (isUnflushed(error)) return giveUp(error);
-    if (isDamage(error)) return void noticeDamage(error);
-    // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
-    if (!(error instanceof Sqlite.SqliteError)) throw error;
-  };
+  const emptyLog = () =>
+    emptyLogOf(writer, { isBroken: () => broken, unflushed: giveUp, damaged: noticeDamage });
   const sweep = setInterval(() => void (broken || emptyLog()), emptyLogEveryMs).unref();
 
   /**
@@ -146,11 +139,8 @@ export function openSqlite(options: Options): MigratableDatabase {
   undone.move();
 
   return {
-    table: (table) => table.sqlite,
+    ...dialect,
     read: reader,
-    contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
-    hasMember: (column, text) =>
-      sql`exists (select 1 from json_each(${column}) where value = ${text})`,
     ...snapshots,
     activity: () => ({
       ...meter.read(),
@@ -174,24 +164,8 @@ export function openSqlite(options: Options): MigratableDatabase {
     processName,
     // One process serves a store of SQLite.
     endedOf: async (names) => names.filter((name) => isProcessName(name) && name !== processName),
-    async health(thorough = false) {
-      const sqlite = String(connection.prepare("SELECT sqlite_version()").pluck().get());
-      const sound =
-        !thorough || opening(() => connection.pragma("integrity_check", { simple: true }) === "ok");
-      const format = Number(connection.pragma("user_version", { simple: true }));
-      return { engine: "sqlite", version: sqlite, format, sound, risks: [] };
-    },
-    async inspect() {
-      let isStarting = true;
-      const found = (what: string) => {
-        const failure = damagedAt(options.path, new Error(what));
-        suspect(options.path);
-        if (isStarting) throw failure;
-        giveUp(failure);
-      };
-      await lookThrough(connection, options.path, { found, signal: ending.signal });
-      isStarting = false;
-    },
+    health: async (thorough = false) => opening(() => healthOf(connection, thorough)),
+    inspect: () => inspected(connection, options.path, { giveUp, signal: ending.signal }),
     isNew: async () => opening(() => isNew(connection)),
     migrate: async () => opening(() => migrate(connection, options.schema)),
     onOvertaken: () => {},
@@ -248,6 +222,55 @@ function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
       }
     },
   };
+}
+
+const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember"> = {
+  table: (table) => table.sqlite,
+  contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+  hasMember: (column, text) =>
+    sql`exists (select 1 from json_each(${column}) where value = ${text})`,
+};
+
+function healthOf(connection: Sqlite.Database, thorough: boolean): StoreHealth {
+  const ask = (pragma: string): unknown => connection.pragma(pragma, { simple: true });
+  const version = String(connection.prepare("SELECT sqlite_version()").pluck().get());
+  const sound = !thorough || ask("integrity_check") === "ok";
+  return { engine: "sqlite", version, format: Number(ask("user_version")), sound, risks: [] };
+}
+
+/** Looks through the file: damage that is found before the first look is over is thrown, what is found later ends the service. */
+async function inspected(
+  connection: Sqlite.Database,
+  path: string,
+  { giveUp, signal }: { giveUp: (error: unknown) => void; signal: AbortSignal },
+): Promise<void> {
+  let isStarting = true;
+  const found = (what: string) => {
+    const failure = damagedAt(path, new Error(what));
+    suspect(path);
+    if (isStarting) throw failure;
+    giveUp(failure);
+  };
+  await lookThrough(connection, path, { found, signal });
+  isStarting = false;
+}
+
+/** Takes the pages of the write-ahead log into the file, and empties it. */
+async function emptyLogOf(
+  writer: Pick<Writer, "emptyLog">,
+  on: {
+    isBroken: () => boolean;
+    unflushed: (error: unknown) => void;
+    damaged: (error: unknown) => void;
+  },
+): Promise<void> {
+  const outcome = await writer.emptyLog();
+  if (outcome.kind !== "failed" || on.isBroken()) return;
+  const { error } = outcome;
+  if (isUnflushed(error)) return on.unflushed(error);
+  if (isDamage(error)) return on.damaged(error);
+  // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
+  if (!(error instanceof Sqlite.SqliteError)) throw error;
 }
 
 /** What a start or a command does with the file: whoever runs it is told what is wrong with the file or its disk. */
