@@ -8,7 +8,7 @@ export const accountPaths = {
   email: "/ui/account/contact/email",
   phone: "/ui/account/contact/phone",
   security: "/ui/account/security",
-  password: "/ui/account/security/password",
+  password: paths.accountPassword,
   passkeys: "/ui/account/security/passkeys",
   newPasskey: "/ui/account/security/passkeys/new",
   authenticator: "/ui/account/security/authenticator",

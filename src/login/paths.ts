@@ -36,7 +36,7 @@ export const paths = {
   recover: "/ui/login/recover",
   changePassword: "/ui/login/password/change",
   /** Where people change their password of themselves. */
-  accountPassword: "/ui/account/password",
+  accountPassword: "/ui/account/security/password",
   consent: "/ui/login/consent",
   device: "/device",
   deviceConfirm: "/ui/login/device/confirm",

@@ -17,7 +17,12 @@ describe("/.well-known/change-password (L11)", () => {
   it("leads to the page of the password", async () => {
     const answer = await read("change-password");
     assert.equal(answer.status, 303);
-    assert.equal(answer.headers.get("location"), "/ui/account/password");
+    const location = answer.headers.get("location") ?? "";
+    assert.equal(location, "/ui/account/security/password");
+    // Who is not signed in is asked to, and comes there then.
+    const page = await fetch(`${issuer}${location}`, { headers: { accept: "text/html" } });
+    assert.equal(page.status, 200);
+    assert.match(page.url, /\/ui\/login\//);
   });
 
   it("is believed by programs that keep passwords: what does not exist is not answered with 200", async () => {
