@@ -1,9 +1,11 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { addPersonNamed, signIn } from "../support/login.ts";
 import { startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
 import { assertRefused } from "../support/refusal.ts";
+import { userAgent } from "../support/user-agent.ts";
 
 const peer = await startOidc();
 const { issuer } = peer;
@@ -17,12 +19,13 @@ describe("/.well-known/change-password (L11)", () => {
   it("leads to the page of the password", async () => {
     const answer = await read("change-password");
     assert.equal(answer.status, 303);
-    const location = answer.headers.get("location") ?? "";
-    assert.equal(location, "/ui/account/security/password");
+    assert.equal(answer.headers.get("location"), "/ui/account/security/password");
     // Who is not signed in is asked to, and comes there then.
-    const page = await fetch(`${issuer}${location}`, { headers: { accept: "text/html" } });
-    assert.equal(page.status, 200);
-    assert.match(page.url, /\/ui\/login\//);
+    const { loginName } = await addPersonNamed(peer);
+    const agent = userAgent(issuer);
+    await agent.open("/.well-known/change-password");
+    await signIn(agent, loginName);
+    assert.equal(agent.last.url.pathname, "/ui/account/security/password");
   });
 
   it("is believed by programs that keep passwords: what does not exist is not answered with 200", async () => {
