@@ -64,6 +64,8 @@ export type Shown = {
   hasForms?: boolean;
   /** Whose settings count, where that is not who the flow is bound to. */
   tenant?: Tenant;
+  /** No page frames it, not even those that may frame the login. */
+  isUnframed?: true;
 };
 
 /** The request context of a page: one request of a browser to the login, with everything that is known of it. */
@@ -240,7 +242,7 @@ export async function openPageContext(
         nonce,
         isTls,
         formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-        frameOrigins: await parts.frameOriginsOf(whose),
+        frameOrigins: shown.isUnframed === true ? [] : await parts.frameOriginsOf(whose),
         hasForms: shown.hasForms ?? true,
       });
       const status = shown.status ?? 200;
