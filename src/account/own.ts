@@ -127,6 +127,8 @@ async function ownOf(
         ...shown,
         self: shown.self ?? path,
         tenant: { instanceId, organizationId: user.organizationId },
+        // What is pressed here ends accounts: no other page lies around it.
+        isUnframed: true,
       }),
     done: (to, notice) =>
       leave(context.go(""), notice === undefined ? to : `${to}?${new URLSearchParams({ notice })}`),

@@ -64,6 +64,8 @@ export type Shown = {
   hasForms?: boolean;
   /** Whose settings count, where that is not who the flow is bound to. */
   tenant?: Tenant;
+  /** No page frames it, not even those that may frame the login. */
+  isUnframed?: true;
 };
 
 /** The request context of a page: one request of a browser to the login, with everything that is known of it. */
@@ -154,7 +156,7 @@ async function pageWith(parts: Parts, seen: Seen, shown: Shown) {
     nonce,
     isTls,
     formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-    frameOrigins: await parts.frameOriginsOf(tenant),
+    frameOrigins: shown.isUnframed === true ? [] : await parts.frameOriginsOf(tenant),
     hasForms: shown.hasForms ?? true,
   });
   return { page, headers };

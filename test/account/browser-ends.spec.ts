@@ -103,7 +103,7 @@ for (const [device, viewport, javaScriptEnabled] of [
       const all = JSON.parse(await textOf(await download.createReadStream()));
       assert.equal(all.user.details.id, alice.id);
       assert.equal(all.user.user.data.given_name, "Ada");
-      assert.equal(all.sessions.length, 1);
+      assert.deepEqual([all.sessions.length, all.is_complete], [1, true]);
       assert.ok(all.events.length > 0);
       const text = JSON.stringify(all);
       assert.doesNotMatch(text, /correct horse|"hash"|"secret"/);

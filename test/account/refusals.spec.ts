@@ -65,6 +65,22 @@ describe("a page of an account", () => {
     assert.equal(pathOf(await agent.open(accountPaths.profile)), accountPaths.profile);
   });
 
+  it("is framed by no page, not even by one that may frame the login", async () => {
+    const { loginName } = await addPersonNamed(peer);
+    const agent = await atAccount(peer, loginName);
+    const { change } = loginPages(peer, await peer.addClient());
+    await change("security", { allowed_frame_origins: { set: { value: ["https://rp.test"] } } });
+    try {
+      const framed = await agent.open("/ui/login/logout");
+      assert.match(framed.headers.get("content-security-policy") ?? "", /frame-ancestors https:/);
+      const shown = await agent.open(accountPaths.remove);
+      assert.match(shown.headers.get("content-security-policy") ?? "", /frame-ancestors 'none'/);
+      assert.equal(shown.headers.get("x-frame-options"), "DENY");
+    } finally {
+      await change("security", { allowed_frame_origins: { reset: true } });
+    }
+  });
+
   it("takes no form of a foreign page, without the token of its own, or of who is signed out", async () => {
     const alice = await addPersonNamed(peer);
     const agent = await atAccount(peer, alice.loginName);

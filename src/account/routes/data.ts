@@ -90,7 +90,9 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   const memberships = held.map(({ contextType, contextId, roles }) => ({
     ...{ context_type: contextType, context_id: contextId, roles: [...roles] },
   }));
+  const isComplete = events.length < mostEvents;
   return {
+    is_complete: isComplete,
     user: read.user === undefined ? null : written(GetUserSchema, read.user),
     ...{ metadata, memberships, user_grants: grants, sessions, consents, events },
   };
