@@ -69,6 +69,8 @@ describe("layers", () => {
       IDSVC_METRICS_PORT: "9464",
       IDSVC_METRICS_TOKEN: "a-token-of-metrics",
       IDSVC_PROXY_HEADERS: "forwarded",
+      IDSVC_BREACHED_PASSWORDS: fileOf(""),
+      IDSVC_BREACHED_PASSWORDS_URL: "https://range.test/range/",
       IDSVC_BUDGET_GUESSES: "7",
       IDSVC_BUDGET_MESSAGES: "0",
       IDSVC_BUDGET_RECIPIENT_MESSAGES: "6",
