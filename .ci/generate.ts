@@ -25,7 +25,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentsOf } from "./comments.ts";
-import { generateCommonPasswords } from "./common-passwords.ts";
+import { commonPasswords } from "./common-passwords.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const require = createRequire(import.meta.url);
@@ -54,9 +54,14 @@ const thirdParty = {
  */
 export function generate(target: string = root): void {
   const folder = join(target, "third_party");
+  // Where a package is missing, what is there stays.
+  const passwords = commonPasswords(root);
   rmSync(folder, { recursive: true, force: true });
   generateThirdParty(folder);
-  generateCommonPasswords(root, join(folder, "passwords"));
+  mkdirSync(join(folder, "passwords"));
+  for (const [name, content] of Object.entries(passwords)) {
+    writeFileSync(join(folder, "passwords", name), content);
+  }
   buf("generate", "--output", target);
   writeComments(join(target, "gen/comments.json"));
   generateClient(join(target, "gen"));

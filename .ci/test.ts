@@ -30,6 +30,11 @@ const nodeFlags = [
   "--max-semi-space-size=32",
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
+  "--report-on-signal",
+  "--report-filename=stderr",
+  "--report-compact",
+  "--report-exclude-env",
+  "--report-exclude-network",
   `--import=${new URL("test-process.js", import.meta.url).href}`,
 ];
 const cores = availableParallelism();
@@ -50,16 +55,21 @@ if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", "
 const timeout = (asked.long ? 60 : 10) * 60_000;
 
 // The runner's own timeout ends a test and not its process. A process runs for as long as a server is left in it, and
-// reports nothing where its event loop stands still.
+// reports nothing where its event loop stands still. Before that it is asked for a diagnostic report: what it still has open.
+const reportBefore = 20_000;
 subscribe("child_process", (message) => {
   const { process: child } = message as { process: ChildProcess };
+  const ask = setTimeout(() => child.kill("SIGUSR2"), timeout - reportBefore);
   const end = setTimeout(() => {
     console.log(`killed, as it did not end: ${child.spawnargs.at(-1)} (process ${child.pid})`);
     child.kill("SIGKILL");
     // Processes that it has started may keep them open.
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   }, timeout);
-  child.once("close", () => clearTimeout(end));
+  child.once("close", () => {
+    clearTimeout(ask);
+    clearTimeout(end);
+  });
 });
 
 /** Specs of an engine, of which so many run at the same time. */

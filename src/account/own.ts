@@ -14,7 +14,7 @@ import { noticeOf, type Route, type RouteParts } from "../login/route.ts";
 import { type LoginSession, signedInHere } from "../login/sessions.ts";
 import type { LoginAnswer } from "../login/web.ts";
 import { writing } from "../login/writing.ts";
-import { type Proof, recordProof } from "../resources/session/index.ts";
+import { createVisits, type Proof, recordProof } from "../resources/session/index.ts";
 import { proveAnew, signInFor } from "./step-up.ts";
 
 export type AccountParts = RouteParts & {
@@ -57,13 +57,14 @@ export const atMost = ({ deps: { limits } }: AccountParts, wanted: number): numb
 type Act = (own: Own) => Promise<LoginAnswer>;
 
 /**
- * A page of somebody's account. Whoever is not signed in, or not as the settings of their organization demand, is led through the
- * login and back; and so is who has to prove themselves anew for what they want to change (L2).
+ * A page of the account. A person who is not signed in as the settings of their organization demand is redirected to the login, and
+ * from there back to the page. So is a person whose change needs a more recent or a stronger authentication (L2).
  */
 export function ownRoute(
   parts: AccountParts,
   { path, get, post }: { path: string; get: Act; post?: Act },
 ): Route {
+  const visits = createVisits(parts.deps);
   const enter = (act: Act) => async (context: PageContext) => {
     const session = (await signedInHere(parts.sessions, context)).at(-1);
     const { instanceId } = context.at;
@@ -74,6 +75,8 @@ export function ownRoute(
     if (context.hasFlow && context.flow.data.own?.sessionId !== session.id) {
       return leave(context.go(""), path);
     }
+    const by = { ...writing(context, "system:login"), browser: context.agent.id };
+    await visits.note(by, { id: session.id, userId: session.user.id });
     const own = await ownOf(parts, context, { session, caller, path });
     try {
       return await act(own);

@@ -3,8 +3,8 @@ import type { CallForPerson } from "../authz/service.ts";
 import { newCall } from "./call.ts";
 import type { Endpoint, UnaryEndpoint } from "./endpoint.ts";
 
-// What tells of the browser (`authz/agent-families.ts`). Nothing that a page is sent may change what its call means.
-const told: ReadonlySet<string> = new Set(["user-agent", "sec-ch-ua", "sec-ch-ua-platform"]);
+// The headers that describe the browser (`authz/agent-families.ts`). No other header of a request to a page reaches the call.
+const forwarded: ReadonlySet<string> = new Set(["user-agent", "sec-ch-ua", "sec-ch-ua-platform"]);
 
 /** What lets pages of the service call its methods for people, through the interceptors that every call passes. */
 export function createPageCalls(endpoints: readonly Endpoint[]): CallForPerson {
@@ -23,7 +23,7 @@ export function createPageCalls(endpoints: readonly Endpoint[]): CallForPerson {
     const { caller, browser, issuer, requestId, peer, language } = person;
     const { host, protocol } = new URL(issuer);
     const get = (name: string) =>
-      name === "accept-language" ? language : told.has(name) ? person.header(name) : undefined;
+      name === "accept-language" ? language : forwarded.has(name) ? person.header(name) : undefined;
     const call = newCall(endpoint.rule, {
       protocol: "page",
       headers: { get, names: () => [], count: (name) => (get(name) === undefined ? 0 : 1) },

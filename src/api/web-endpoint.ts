@@ -118,15 +118,15 @@ export function webServer(ports: {
 
   const pages = createSourceGate(pagesOfSource);
 
-  type Teller = { log: (line: WebLine) => void; count: CountRequest };
-  const tellers = new Map<string, Teller>();
-  function tellerOf({ path }: WebEndpoint): Teller {
-    let teller = tellers.get(path);
-    if (teller === undefined) {
-      teller = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
-      tellers.set(path, teller);
+  type Recorder = { log: (line: WebLine) => void; count: CountRequest };
+  const recorders = new Map<string, Recorder>();
+  function recorderOf({ path }: WebEndpoint): Recorder {
+    let recorder = recorders.get(path);
+    if (recorder === undefined) {
+      recorder = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
+      recorders.set(path, recorder);
     }
-    return teller;
+    return recorder;
   }
 
   const tellFailure = ({ path }: WebEndpoint, { requestId, peer }: Exchange, err: unknown): void =>
@@ -180,7 +180,7 @@ export function webServer(ports: {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
-    const { log, count } = tellerOf(endpoint);
+    const { log, count } = recorderOf(endpoint);
     count(status, ms / 1_000);
     log({ status, ms, instanceId, requestId, clientAddress, note });
   }

@@ -67,7 +67,7 @@ function measureStore(metrics: Metrics, db: MigratableDatabase): void {
   );
   metrics.gauge(
     "idsvc_subscription_lag_events",
-    "Events that a subscription has not read yet, in the instance that has most of them.",
+    "Events that a subscription has not read yet, in the instance with the most.",
     () => lagOf(db),
   );
 }

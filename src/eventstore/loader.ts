@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, sql } from "../storage/drizzle.ts";
+import { and, asc, eq, gt, inArray, parameter } from "../storage/drizzle.ts";
 import type { Database } from "../storage/database.ts";
 import { events } from "../storage/kernel-tables.ts";
 import type { Aggregate } from "./aggregate.ts";
@@ -25,10 +25,10 @@ export function createLoader(
     .from(t)
     .where(
       and(
-        eq(t.instanceId, sql.placeholder("instanceId")),
-        eq(t.aggregateType, sql.placeholder("type")),
-        eq(t.aggregateId, sql.placeholder("id")),
-        gt(t.aggregateVersion, sql.placeholder("after")), // drizzle's word for a parameter
+        eq(t.instanceId, parameter("instanceId")),
+        eq(t.aggregateType, parameter("type")),
+        eq(t.aggregateId, parameter("id")),
+        gt(t.aggregateVersion, parameter("after")),
       ),
     )
     .orderBy(asc(t.aggregateVersion))

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from "../storage/drizzle.ts";
+import { and, asc, eq, gt, inArray, parameter, type SQL } from "../storage/drizzle.ts";
 import type { Database } from "../storage/database.ts";
 import { events } from "../storage/kernel-tables.ts";
 import type { Row } from "../storage/table.ts";
@@ -38,14 +38,9 @@ export function createLogReader(db: Database, codec: PayloadCodec): LogReader {
   const log = db.read
     .select()
     .from(t)
-    .where(
-      and(
-        eq(t.instanceId, sql.placeholder("instanceId")),
-        gt(t.sequence, sql.placeholder("after")),
-      ),
-    )
+    .where(and(eq(t.instanceId, parameter("instanceId")), gt(t.sequence, parameter("after"))))
     .orderBy(asc(t.sequence))
-    .limit(sql.placeholder("limit"))
+    .limit(parameter("limit"))
     .prepare("read_log");
 
   async function read(filter: EventFilter): Promise<LoggedEvent[]> {

@@ -14,7 +14,7 @@ import { openText, sealText } from "../crypto/sealed-text.ts";
 import { newerFormatOf } from "../crypto/token-format.ts";
 import { internal } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
-import { and, eq, sql } from "../storage/drizzle.ts";
+import { and, eq, parameter } from "../storage/drizzle.ts";
 import { secrets } from "../storage/kernel-tables.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import { deleteRows, insertRow, putRow, type RowChange } from "../storage/row-change.ts";
@@ -103,11 +103,11 @@ function statementsOf(db: Database) {
     .from(t)
     .where(
       and(
-        eq(t.instanceId, sql.placeholder("instanceId")),
-        eq(t.ownerType, sql.placeholder("ownerType")),
-        eq(t.ownerId, sql.placeholder("ownerId")),
-        eq(t.kind, sql.placeholder("kind")),
-        eq(t.id, sql.placeholder("id")),
+        eq(t.instanceId, parameter("instanceId")),
+        eq(t.ownerType, parameter("ownerType")),
+        eq(t.ownerId, parameter("ownerId")),
+        eq(t.kind, parameter("kind")),
+        eq(t.id, parameter("id")),
       ),
     )
     .prepare("read_secret");
@@ -116,9 +116,9 @@ function statementsOf(db: Database) {
     .from(t)
     .where(
       and(
-        eq(t.instanceId, sql.placeholder("instanceId")),
-        eq(t.kind, sql.placeholder("kind")),
-        eq(t.digest, sql.placeholder("digest")),
+        eq(t.instanceId, parameter("instanceId")),
+        eq(t.kind, parameter("kind")),
+        eq(t.digest, parameter("digest")),
       ),
     )
     .prepare("find_secret");

@@ -1,6 +1,19 @@
 import { aborted, DomainError } from "../errors.ts";
 import { Conflict, type Database, type Expectation } from "../storage/database.ts";
-import { and, asc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "../storage/drizzle.ts";
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  gte,
+  isNull,
+  lt,
+  lte,
+  not,
+  or,
+  parameter,
+  sql,
+} from "../storage/drizzle.ts";
 import { deleteRows, type RowChange, type RowPart, updateRows } from "../storage/row-change.ts";
 import { nextTry } from "./back-off.ts";
 import { free, type JobOutcome, type JobRow, jobs, type LaneRule } from "./job.ts";
@@ -38,13 +51,13 @@ export function dueJobsReader(db: Database): DueJobsReader {
   const first = select()
     .where(
       and(
-        eq(t.kind, sql.placeholder("kind")), // drizzle's word for a parameter
+        eq(t.kind, parameter("kind")),
         isNull(t.deadAt),
-        lte(t.dueAt, sql.param(sql.placeholder("now"), t.dueAt)), // drizzle's word for a parameter
+        lte(t.dueAt, sql.param(parameter("now"), t.dueAt)),
       ),
     )
     .orderBy(asc(t.dueAt), asc(t.id))
-    .limit(sql.placeholder("limit")) // drizzle's word for a parameter
+    .limit(parameter("limit"))
     .prepare("due_jobs");
 
   const rowsAfter = (

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq, type SQL, sql } from "../storage/drizzle.ts";
+import { and, type Column, eq, parameter, sql, type SQL } from "../storage/drizzle.ts";
 import { frozen } from "../eventstore/frozen.ts";
 import { currentRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
@@ -83,12 +83,7 @@ export function rowByKey<T extends Table>(
     db.read
       .select()
       .from(db.table(table))
-      .where(
-        and(
-          eq(instanceId, sql.placeholder("instanceId")), // drizzle's word for a parameter
-          eq(key, sql.placeholder("key")), // drizzle's word for a parameter
-        ),
-      )
+      .where(and(eq(instanceId, parameter("instanceId")), eq(key, parameter("key"))))
       .prepare(`get_${table.name}`);
   let statement: ReturnType<typeof prepare> | undefined;
   return async (ofInstance, wanted) => {

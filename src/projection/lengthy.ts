@@ -3,11 +3,11 @@ import { and, eq, type SQL, sql } from "../storage/drizzle.ts";
 import { rowCounts } from "../storage/kernel-tables.ts";
 import type { Table } from "../storage/table.ts";
 
-/** To look at each of so many rows takes a few milliseconds. */
+/** Reading each of so many rows takes a few milliseconds. */
 const manyRows = 10_000;
 
 /**
- * What reads that may look at each row of a table are asked by: where there are many, by what holds up nobody else.
+ * Chooses how to run a read that may go through all rows of a table: where there are many rows, by `Database.lengthy`.
  *
  * @param ofInstance keeps the rows of the instance; without it those of all instances are read
  */
@@ -23,7 +23,7 @@ export async function readsOf(
   return readsOfMany(db, rows, instanceId);
 }
 
-/** What reads that may look at each of so many rows are asked by. */
+/** The same, where the number of rows is known. */
 export const readsOfMany = (db: Database, rows: number, instanceId: string): Snapshots =>
   rows < manyRows ? db : db.lengthy(instanceId);
 

@@ -95,7 +95,7 @@ export type StoreHealth = {
 };
 
 export interface Snapshots {
-  /** Several queries that see one state of the store, with all that was committed before they are asked. */
+  /** Several queries that see one state of the store, with all that was committed before they began. */
   snapshot<const Q extends readonly PromiseLike<unknown>[]>(
     build: (read: Reader) => Q,
   ): Promise<Results<Q>>;

@@ -39,6 +39,9 @@ export const {
 export const pgCore: typeof PgCore = loadDrizzle("drizzle-orm/pg-core");
 export const sqliteCore: typeof SqliteCore = loadDrizzle("drizzle-orm/sqlite-core");
 
+/** A parameter of a prepared statement, by its name. */
+export const parameter: typeof sql.placeholder = sql.placeholder; // drizzle's word for it
+
 /** Whether values of a column are stored as they are given, so that `mapToDriverValue` need not be asked. */
 export const isStoredAsGiven = ({ mapToDriverValue }: Pick<Orm.Column, "mapToDriverValue">) =>
   mapToDriverValue === orm.Column.prototype.mapToDriverValue;

@@ -23,6 +23,17 @@ const places: { file: string; rows: RowPlan[] }[] = [
       floor: `raw ${id}`,
     })),
   },
+  {
+    file: "micro-screen.ts",
+    rows: [
+      {
+        id: "screened-password",
+        service: "screened-password",
+        peers: { raw: "raw screened-password" },
+        floor: "raw screened-password",
+      },
+    ],
+  },
 ];
 
 /** Rows without a network: each place runs alone on the server core and interleaves its own rounds. */

@@ -9,7 +9,7 @@ import { accountPaths } from "../paths.ts";
 
 export type PasswordView = { hasPassword: boolean; rules: PasswordRules };
 
-/** Changes the password. Sends `password`, the current one, and `new_password`. Whoever has none gets one by a code. */
+/** Changes the password: the form sends `password` (the current password) and `new_password`. A user without a password sets one with a code. */
 export function passwordPage(page: AccountPage, { hasPassword, rules }: PasswordView): string {
   const { t, account } = page;
   const shape = { title: t("field.password"), parent: accountPaths.security };

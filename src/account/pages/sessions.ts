@@ -19,7 +19,7 @@ export type SignedIn = {
 
 export type SessionsView = { sessions: readonly SignedIn[]; hasMore: boolean };
 
-/** Sessions of the person. Sends `end` with the id of one, or `others` for all but this one. */
+/** Where the person is signed in. Sends `end` with the id of one sign-in, or `others` for all but this one. */
 export function sessionsPage(page: AccountPage, { sessions, hasMore }: SessionsView): string {
   const { t } = page;
   const items = sessions.map((session) => {

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { html, type Html } from "../../html.ts";
 import type { Page } from "../../login/page.ts";
 
-/** A point in time, in the language of the page. Nobody knows the time zone of a browser: it says that it is UTC. */
+/** A point in time, in the language of the page. In UTC, and says so, since the server does not learn the time zone of the browser. */
 export function when({ language }: Page, at: Timestamp | undefined): Html | undefined {
   if (at === undefined) return undefined;
   const date = timestampDate(at);

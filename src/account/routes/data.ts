@@ -86,8 +86,8 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   const events = await inPages(EventSchema, (query) =>
     call(UserService.method.searchUserEvents, { id, query, withChecks: true }),
   );
-  const held = await parts.deps.memberships.ofUser(context.at.instanceId, id);
-  const memberships = held.map(({ contextType, contextId, roles }) => ({
+  const all = await parts.deps.memberships.ofUser(context.at.instanceId, id);
+  const memberships = all.map(({ contextType, contextId, roles }) => ({
     ...{ context_type: contextType, context_id: contextId, roles: [...roles] },
   }));
   const isComplete = events.length < mostEvents;

@@ -12,7 +12,7 @@ const path = accountPaths.recoveryCodes;
 const purposeOf = (flowId: string, sessionId: string) =>
   `own recovery codes ${flowId} ${sessionId}`;
 
-/** Recovery codes, made anew: they are shown until their owner says that they have saved them. */
+/** New recovery codes: they are shown until the user confirms that they have saved them. */
 export function recoveryCodesRoute(parts: AccountParts): Route {
   const { secrets } = parts;
 

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, asc, eq, lte, sql } from "../../storage/drizzle.ts";
+import { and, asc, eq, lte, parameter } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import type { At, EndReason, OidcSession } from "../core/ports.ts";
@@ -25,7 +25,7 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
   const byId = db.read
     .select()
     .from(t)
-    .where(and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.id, sql.placeholder("id"))))
+    .where(and(eq(t.instanceId, parameter("instanceId")), eq(t.id, parameter("id"))))
     .prepare("oidc_session");
   const ends = [oidcSessions, oidcLineage].map(endsOf);
   const audienceOf = audienceReader({ db });

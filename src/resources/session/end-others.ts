@@ -59,7 +59,8 @@ export function endOthersHandlers(
   ): Promise<{ ids: ReadonlySet<string>; browserId?: string | undefined }> {
     const id = named ?? (caller.kind === "user" ? caller.authentication?.sessionId : undefined);
     if (id !== undefined && all.includes(id)) {
-      const ids = new Set([id, ...(await visits.beside(instanceId, id))]);
+      const beside = (await visits.beside(instanceId, [id])).get(id) ?? [];
+      const ids = new Set([id, ...beside]);
       return { ids, browserId: await visits.browserOf(instanceId, id) };
     }
     if (named === undefined) return { ids: new Set() };

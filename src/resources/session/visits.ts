@@ -5,7 +5,7 @@ import type { Transaction, WriteContext } from "../../eventstore/transaction.ts"
 import { rowByKey } from "../../projection/ids.ts";
 import { isOneOf } from "../../projection/search.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { recent } from "../../storage/recent.ts";
 import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, type Row, table, text } from "../../storage/table.ts";
@@ -40,8 +40,14 @@ export type Visits = {
   ofSessions(instanceId: string, ids: readonly string[]): Promise<Visit[]>;
   /** The browser that a session is in; undefined for one that no browser has. */
   browserOf(instanceId: string, id: string): Promise<string | undefined>;
-  /** The sessions of the same user in the same browser, beside the session itself. Some of them may have ended. */
-  beside(instanceId: string, id: string): Promise<string[]>;
+  /**
+   * Of each of some sessions, those of the same user in the same browser beside itself. Some of them may have ended; a session
+   * that no browser has is left out.
+   */
+  beside(
+    instanceId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>>;
 };
 
 const hourMs = 3_600_000;
@@ -99,15 +105,24 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
 
     browserOf: async (instanceId, id) => (await byId(instanceId, id))?.browserId,
 
-    async beside(instanceId, id) {
-      const own = await byId(instanceId, id);
-      if (own === undefined) return [];
-      const { userId, browserId } = own;
-      const rows = await db.read
-        .select({ id: t.id })
+    async beside(instanceId, ids) {
+      const users = db.read
+        .select({ userId: t.userId })
         .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.browserId, browserId)));
-      return rows.map((row) => row.id).filter((other) => other !== id);
+        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)));
+      const rows = await db.read
+        .select({ id: t.id, userId: t.userId, browserId: t.browserId })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), inArray(t.userId, users)));
+      const together = Map.groupBy(rows, ({ userId, browserId }) => `${userId} ${browserId}`);
+      const wanted = new Set(ids);
+      return new Map(
+        [...together.values()].flatMap((all) =>
+          all
+            .filter(({ id }) => wanted.has(id))
+            .map(({ id }) => [id, all.flatMap((other) => (other.id === id ? [] : other.id))]),
+        ),
+      );
     },
   };
 }

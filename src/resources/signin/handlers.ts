@@ -34,6 +34,9 @@ export type SignedInAppReader = (
   db: Database,
 ) => (instanceId: string, sessionIds: readonly string[]) => Promise<SignedInApp[]>;
 
+// So many sign-ins are read together: as each may have many sessions, all of a page might be too many.
+const shownAtOnce = 50;
+
 export function signInAuthorize(deps: Deps): Authorize<Service> {
   const queries = signInQueries(deps);
   return {
@@ -44,7 +47,7 @@ export function signInAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-/** Who is kept out. */
+/** Whom the end of a sign-in shuts out. */
 export function usersOfSignIns({ events }: Pick<Deps, "events">): HeldBy<Service> {
   return {
     async deleteSignIn({ id }, { instanceId }, tx) {
@@ -61,30 +64,49 @@ export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<
   const apps = appReader(db);
   const signedInApps = appsOf(db);
 
-  async function toGetSignIn(row: SessionRow, { caller, instanceId }: Scope): Promise<Shown> {
-    const others = await queries.living(instanceId, await visits.beside(instanceId, row.id));
-    const all = [row, ...others];
-    const ids = all.map(({ id }) => id);
-    const seen = await visits.ofSessions(instanceId, ids);
-    const dates = [...all.map(({ changeDate }) => changeDate), ...seen.map(({ seenAt }) => seenAt)];
-    const latest = seen.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())[0];
+  /** The sign-ins that these sessions stand for, by a few reads for all of them. */
+  async function toSignIns(rows: readonly SessionRow[], scope: Scope): Promise<Shown[]> {
+    const { caller, instanceId } = scope;
+    const beside = await visits.beside(instanceId, idsOf(rows));
+    const living = await queries.living(instanceId, [...beside.values()].flat());
+    const others = new Map(living.map((row) => [row.id, row]));
+    const all = rows.map((row) => [
+      row,
+      ...(beside.get(row.id) ?? []).flatMap((id) => others.get(id) ?? []).toSorted(byAge),
+    ]);
+    const seen = Map.groupBy(
+      await visits.ofSessions(instanceId, idsOf(all.flat())),
+      ({ id }) => id,
+    );
+    const tokens = Map.groupBy(
+      await signedInApps(instanceId, idsOf(all.flat())),
+      ({ sessionId }) => sessionId,
+    );
     const own = caller.kind === "user" ? caller.authentication?.sessionId : undefined;
-    return {
-      details: toOrganizationOwnedDetails(row),
-      userId: row.userId,
-      ...whereOf(row, latest),
-      since: timestampFromDate(row.creationDate),
-      lastSeen: timestampFromDate(new Date(Math.max(...dates.map((date) => date.getTime())))),
-      isOwn: own !== undefined && ids.includes(own),
-      sessionIds: ids,
-      apps: await toApps(apps, instanceId, await signedInApps(instanceId, ids)),
-    };
+    return Promise.all(
+      all.map(async (together) => {
+        const ids = idsOf(together);
+        const shown = toGetSignIn(
+          together,
+          ids.flatMap((id) => seen.get(id) ?? []),
+        );
+        const ofApps = ids.flatMap((id) => tokens.get(id) ?? []);
+        return {
+          ...shown,
+          isOwn: own !== undefined && ids.includes(own),
+          apps: await toApps(apps, instanceId, ofApps),
+        };
+      }),
+    );
   }
 
   return {
     async searchSignIns(request, scope) {
       const found = await queries.search(scope, request);
-      const result = await Promise.all(found.rows.map((row) => toGetSignIn(row, scope)));
+      const result: Shown[] = [];
+      for (let from = 0; from < found.rows.length; from += shownAtOnce) {
+        result.push(...(await toSignIns(found.rows.slice(from, from + shownAtOnce), scope)));
+      }
       return { details: toListDetails(found), sortingColumn: request.sortingColumn, result };
     },
 
@@ -92,7 +114,7 @@ export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<
       const { instanceId } = scope;
       const at = writeContext(scope);
       // Before any ends: which ones belong together is known by what goes with them.
-      const others = await visits.beside(instanceId, id);
+      const others = (await visits.beside(instanceId, [id])).get(id) ?? [];
       const browserId = await visits.browserOf(instanceId, id);
       const written = await events.transact(at, async (tx) => {
         const userId = (await tx.load(session, id)).state?.user?.id;
@@ -107,7 +129,31 @@ export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<
   };
 }
 
-/** What is told of where it is: of a session that no browser of the hosted login has, what who created it says. */
+const idsOf = (rows: readonly SessionRow[]): string[] => rows.map(({ id }) => id);
+
+const byAge = (a: SessionRow, b: SessionRow): number =>
+  a.creationDate.getTime() - b.creationDate.getTime() || (a.id < b.id ? -1 : 1);
+
+/** Sessions of one sign-in, the oldest first, and what was seen of their browser. */
+function toGetSignIn(sessions: readonly SessionRow[], seen: readonly Visit[]) {
+  const [oldest] = sessions;
+  if (oldest === undefined) throw new Error("a sign-in has a session");
+  const latest = seen.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())[0];
+  const dates = [
+    ...sessions.map(({ changeDate }) => changeDate),
+    ...seen.map(({ seenAt }) => seenAt),
+  ];
+  return {
+    details: toOrganizationOwnedDetails(oldest),
+    userId: oldest.userId,
+    ...whereOf(oldest, latest),
+    since: timestampFromDate(oldest.creationDate),
+    lastSeen: timestampFromDate(new Date(Math.max(...dates.map((date) => date.getTime())))),
+    sessionIds: idsOf(sessions),
+  };
+}
+
+/** Where it is: of a session that no browser of the hosted login has, what its creator says. */
 function whereOf({ userAgent }: SessionRow, visit: Visit | undefined): Partial<Seen> {
   if (visit !== undefined) return visit.seen ?? {};
   return userAgent === null ? {} : { browser: userAgent.description, address: userAgent.ip };
@@ -116,9 +162,9 @@ function whereOf({ userAgent }: SessionRow, visit: Visit | undefined): Partial<S
 async function toApps(
   apps: Pick<AppReader, "byClientId">,
   instanceId: string,
-  held: readonly SignedInApp[],
+  signedIn: readonly SignedInApp[],
 ): Promise<MessageInitShape<typeof SignedInAppSchema>[]> {
-  const byClient = Map.groupBy(held, ({ clientId }) => clientId);
+  const byClient = Map.groupBy(signedIn, ({ clientId }) => clientId);
   return Promise.all(
     [...byClient].map(async ([clientId, each]) => ({
       clientId,

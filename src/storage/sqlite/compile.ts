@@ -69,8 +69,8 @@ export function createCompiler(): Compiler {
   };
 
   const plans = new WeakMap<AnyTable, Plan[]>();
-  /** `look` looks at each value that is written. */
-  function step(row: RowChange | Check, name: string, look: Look): Step {
+  /** @param check is given each value that is written, and may throw */
+  function step(row: RowChange | Check, name: string, check: ValueCheck): Step {
     const { table, op } = row;
     const { values = nothing, where = nothing, keep = none }: Parts = row;
     let ofTable = plans.get(table);
@@ -78,20 +78,23 @@ export function createCompiler(): Compiler {
     for (const plan of ofTable) {
       if (plan.op !== op || plan.name !== name || !isEqual(plan.keep, keep)) continue;
       const made: Step = { statement: plan.statement, values: [] };
-      if (bindAll(made, plan.values, values, look) && bindAll(made, plan.where, where, pass)) {
+      if (
+        bindAll(made, plan.values, values, check) &&
+        bindAll(made, plan.where, where, unchecked)
+      ) {
         return made;
       }
     }
     const statement = numberOf(statementText(row, name));
     const parts = { values: bindingsOf(table, values), where: bindingsOf(table, where) };
     ofTable.push({ op, name, keep, ...parts, statement });
-    return step(row, name, look);
+    return step(row, name, check);
   }
 
   const change = (row: RowChange, rename?: (table: string) => string): Step =>
-    step(row, rename === undefined ? row.table.name : rename(row.table.name), pass);
+    step(row, rename === undefined ? row.table.name : rename(row.table.name), unchecked);
 
-  /** A change of what a caller sent, whose texts nobody has looked at. */
+  /** A change of rows with texts of callers, which are checked here. */
   const checkedChange = (row: RowChange): Step => step(row, row.table.name, checkStorable);
 
   function expectation(instanceId: string, expected: Expectation): Step {
@@ -103,7 +106,7 @@ export function createCompiler(): Compiler {
       };
     }
     const { table, where, count } = expected;
-    return { ...step({ op: "count", table, where }, table.name, pass), expected: count };
+    return { ...step({ op: "count", table, where }, table.name, unchecked), expected: count };
   }
 
   function claim(each: ClaimChange, steps: Step[]): void {
@@ -194,17 +197,17 @@ function bindingsOf(table: AnyTable, part: Part): Binding[] {
 const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((each, at) => each === others[at]);
 
-type Look = (value: unknown) => void;
-const pass: Look = () => {};
+type ValueCheck = (value: unknown) => void;
+const unchecked: ValueCheck = () => {};
 
 /** Binds what a row has to a step; false, with the step half made, where the row has other columns than these. */
-function bindAll(step: Step, bindings: readonly Binding[], part: Part, look: Look): boolean {
+function bindAll(step: Step, bindings: readonly Binding[], part: Part, check: ValueCheck): boolean {
   let at = 0;
   for (const key in part) {
     const binding = bindings[at++];
     const value = part[key];
     if (binding?.key !== key || binding.isList !== Array.isArray(value)) return false;
-    look(value);
+    check(value);
     bind(step, binding, value);
   }
   return at === bindings.length;

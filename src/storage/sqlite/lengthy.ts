@@ -8,14 +8,15 @@ import { loadDrizzle } from "../drizzle.ts";
 import { storeClosed } from "../refusals.ts";
 import { received, type SentError } from "./errors.ts";
 
-/** A query, as a thread is asked it. */
-export type Asked = { sql: string; params: readonly unknown[] };
-/** The rows of all queries of a message, each as a list of its columns. */
-export type Told = { rows: unknown[][][] } | { error: SentError };
+/** A query as it is sent to a thread. */
+export type ThreadQuery = { sql: string; params: readonly unknown[] };
+/** The rows of all queries of a message, each as a list of its columns; or why there are none. */
+export type QueryResponse = { rows: unknown[][][] } | { error: SentError };
 
 type LengthyReads = AsyncDisposable & {
   /** @param source whose reads they are: sources take turns */
   of(source: string): Snapshots;
+  /** How many snapshots wait for a thread. */
   waiting(): number;
 };
 
@@ -27,17 +28,17 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1));
 const mostWaiting = 32 * threads;
 const retryAfterSeconds = 2;
 
-const alone = () => Promise.reject(new Error("queries of a snapshot are asked together"));
+const queryAlone = () => Promise.reject(new Error("the queries of a snapshot are sent together"));
 
 /**
  * Reads by threads with connections of their own, so that whatever takes long holds up nobody else. Each sees what was
- * committed before it was asked.
+ * committed before it began.
  *
- * @param explain what a caller is told of an error of the engine
+ * @param explain maps an error of the engine to what the caller gets
  */
 export function readInThreads(path: string, explain: (error: unknown) => unknown): LengthyReads {
   let isClosed = false;
-  const pool = createThreadPool<readonly Asked[], Told>({
+  const pool = createThreadPool<readonly ThreadQuery[], QueryResponse>({
     ...{ script, threads, mostWaiting, workerData: { path } },
     refusals: {
       busy: () =>
@@ -51,18 +52,21 @@ export function readInThreads(path: string, explain: (error: unknown) => unknown
     },
   });
 
-  async function ask(queries: readonly Asked[], source: string): Promise<{ rows: unknown[][] }[]> {
-    const told = await pool.run(
+  async function send(
+    queries: readonly ThreadQuery[],
+    source: string,
+  ): Promise<{ rows: unknown[][] }[]> {
+    const response = await pool.run(
       queries.map(({ sql, params }) => ({ sql, params })),
       source,
     );
-    if ("error" in told) throw explain(received(told.error));
-    return told.rows.map((rows) => ({ rows }));
+    if ("error" in response) throw explain(received(response.error));
+    return response.rows.map((rows) => ({ rows }));
   }
 
   return {
     of(source) {
-      const reader = drizzle(alone, (queries) => ask(queries, source));
+      const reader = drizzle(queryAlone, (queries) => send(queries, source));
       // As in openSqlite: row types are those of PostgreSQL. A batch takes the queries that were built.
       const read = reader as unknown as Reader;
       const batch: (queries: never) => Promise<unknown> = (queries) => reader.batch(queries);

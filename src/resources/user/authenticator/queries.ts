@@ -2,7 +2,7 @@ import type { Awaitable } from "../../../awaitable.ts";
 import { frozen } from "../../../eventstore/frozen.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, asc, eq, inArray, sql } from "../../../storage/drizzle.ts";
+import { and, asc, eq, inArray, parameter } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import { userAuthenticators } from "./projection.ts";
@@ -31,9 +31,7 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
   const ofOne = db.read
     .select()
     .from(t)
-    .where(
-      and(eq(t.instanceId, sql.placeholder("instanceId")), eq(t.userId, sql.placeholder("userId"))),
-    )
+    .where(and(eq(t.instanceId, parameter("instanceId")), eq(t.userId, parameter("userId"))))
     .orderBy(asc(t.creationDate), asc(t.id))
     .prepare("authenticators_of_user");
 
