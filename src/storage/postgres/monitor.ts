@@ -5,7 +5,7 @@ import { sequences } from "../kernel-tables.ts";
 import type { createCacheVersions } from "../cache-versions.ts";
 import { connect } from "./connect.ts";
 import { commitCounters, commitParts } from "./ddl.ts";
-import { storeError } from "./errors.ts";
+import { cannotBeReached, storeError } from "./errors.ts";
 import { runningTimeout } from "./running-timeout.ts";
 
 const pollMs = 250;
@@ -72,6 +72,8 @@ export function createMonitor(parts: {
   const poll = oneAtATime(ask);
 
   async function ask(): Promise<void> {
+    // A poll that waited for the one before, or came by a notification, would open a connection that nobody ends.
+    if (closed) throw cannotBeReached(new Error("the store is closed"));
     const sentAt = performance.now();
     const total = [...seen.values()].reduce((sum, { commits }) => sum + commits, 0);
     const opening = (connection ??= open());
