@@ -225,9 +225,12 @@ function createInstanceKeys(
   read: (ref: SecretRef) => Promise<Row<typeof secrets> | undefined>,
   masters: MasterKeys,
 ) {
-  const known = new Map<string, SealingKey>();
+  const known = new Map<InstanceKeyKind, Map<string, SealingKey>>(
+    instanceKeyKinds.map((kind) => [kind, new Map()]),
+  );
+  const find = (instanceId: string, kind: InstanceKeyKind) => known.get(kind)?.get(instanceId);
   const keep = (instanceId: string, kind: InstanceKeyKind, key: SealingKey) =>
-    void known.set(`${instanceId}/${kind}`, key);
+    void known.get(kind)?.set(instanceId, key);
 
   async function readKey(instanceId: string, kind: InstanceKeyKind): Promise<SealingKey> {
     const ref = refOf(instanceId, kind);
@@ -241,8 +244,8 @@ function createInstanceKeys(
 
   return {
     get: (instanceId: string, kind: InstanceKeyKind): Awaitable<SealingKey> =>
-      known.get(`${instanceId}/${kind}`) ?? readKey(instanceId, kind),
-    has: (instanceId: string, kind: InstanceKeyKind) => known.has(`${instanceId}/${kind}`),
+      find(instanceId, kind) ?? readKey(instanceId, kind),
+    has: (instanceId: string, kind: InstanceKeyKind) => find(instanceId, kind) !== undefined,
     /** New keys of all kinds, and the rows that store them. They are not kept: the unit may fail. */
     make: (instanceId: string, createdAt: Date) =>
       instanceKeyKinds.map((kind) => {
@@ -254,7 +257,7 @@ function createInstanceKeys(
       }),
     keep,
     forget(instanceId: string): void {
-      for (const kind of instanceKeyKinds) known.delete(`${instanceId}/${kind}`);
+      for (const keys of known.values()) keys.delete(instanceId);
     },
   };
 }

@@ -1,5 +1,6 @@
 // `npm run bench:against -- --baseline FOLDER`: this build beside another checkout of the service, in turn, by requests
-// that both understand. See README.md.
+// that both understand. Each round starts both anew: the same build is up to a tenth quicker in one process than in the next
+// (where its memory lies, what was compiled when), and an interval over rounds of one process would not show it. See README.md.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -30,7 +31,7 @@ const [rounds, turns, seconds] = [flags.rounds, flags.turns, flags.seconds].map(
   number,
   number,
 ];
-const warmSeconds = 5;
+const warmSeconds = 3;
 const base = "/resources/v3alpha";
 const password = "correct horse battery staple";
 
@@ -164,44 +165,49 @@ function costOf({ before, after }: Rates): string {
   return `${percent(mean)} (${percent(low)} to ${percent(high)})`;
 }
 
-const builds = { baseline: resolve(flags.baseline), build: root };
-await using running = new AsyncDisposableStack();
-const sides = await Promise.all(
-  Object.values(builds).map(async (folder) => {
+const builds = { before: resolve(flags.baseline), after: root };
+/** By row: what each round told. */
+const found = new Map<string, { waits: boolean; rates: Rates; cpu: Rates }>();
+
+async function takeRound(round: number): Promise<void> {
+  await using running = new AsyncDisposableStack();
+  const started = async (folder: string) => {
     const { child, token } = await startBuild(folder);
     running.use(child);
     return { child, rows: await rowsOf(child, token) };
-  }),
-);
-const [old, own] = sides;
-if (old === undefined || own === undefined) throw new Error("two builds are compared");
-
-process.stdout.write(
-  "row             baseline      build  cost (95 % interval)          of processor time alone\n",
-);
-for (const [at, row] of own.rows.entries()) {
-  const other = old.rows[at];
-  if (other === undefined) throw new Error(`the baseline has no ${row.name}`);
-  const rates: Rates = { before: [], after: [] };
-  const cpu: Rates = { before: [], after: [] };
-  const cases = { before: caseOf(old.child, other), after: caseOf(own.child, row) };
-  for (const each of Object.values(cases)) await sampleOf(each, warmSeconds);
-  for (let round = 0; round < rounds; round++) {
+  };
+  const [before, after] = await Promise.all([started(builds.before), started(builds.after)]);
+  for (const [at, row] of after.rows.entries()) {
+    const other = before.rows[at];
+    if (other === undefined) throw new Error(`the baseline has no ${row.name}`);
+    const cases = { before: caseOf(before.child, other), after: caseOf(after.child, row) };
+    for (const each of Object.values(cases)) await sampleOf(each, warmSeconds);
     const samples: Record<keyof Rates, Sample[]> = { before: [], after: [] };
     for (let turn = 0; turn < turns; turn++) {
       // Each goes first in every other turn.
       const order = (round * turns + turn) % 2 === 0 ? sideNames : sideNames.toReversed();
       for (const side of order) samples[side].push(await sampleOf(cases[side], seconds));
     }
+    const { waits } = row;
+    const empty = (): Rates => ({ before: [], after: [] });
+    const { rates, cpu } = found.get(row.name) ?? { rates: empty(), cpu: empty() };
+    found.set(row.name, { waits, rates, cpu });
     for (const side of sideNames) {
       const { rate, cpuRate } = pooled(samples[side]);
-      rates[side].push(row.waits ? rate : cpuRate);
+      rates[side].push(waits ? rate : cpuRate);
       cpu[side].push(cpuRate);
     }
   }
+}
+
+for (let round = 0; round < rounds; round++) await takeRound(round);
+process.stdout.write(
+  "row             baseline      build  cost (95 % interval)          of processor time alone\n",
+);
+for (const [name, { waits, rates, cpu }] of found) {
   const cells = [median(rates.before), median(rates.after)].map((rate) =>
     rate.toFixed(0).padStart(10),
   );
-  const costs = [costOf(rates).padEnd(28), ...(row.waits ? [costOf(cpu)] : [])].join("  ");
-  process.stdout.write(`${row.name.padEnd(14)}${cells.join(" ")}  ${costs}\n`);
+  const costs = [costOf(rates).padEnd(28), ...(waits ? [costOf(cpu)] : [])].join("  ");
+  process.stdout.write(`${name.padEnd(14)}${cells.join(" ")}  ${costs}\n`);
 }

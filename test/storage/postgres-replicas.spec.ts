@@ -243,7 +243,7 @@ describe("a replica that is closed", () => {
     // One of them asks, the others wait for it, and begin when the store is closed.
     const asking = Array.from({ length: 3 }, () => db.catchUp());
     await Promise.all([Promise.allSettled(asking), db[Symbol.asyncDispose]()]);
-    await assert.rejects(db.catchUp(), { reason: "STORE_UNAVAILABLE" });
+    await assert.rejects(async () => db.catchUp(), { reason: "STORE_UNAVAILABLE" });
     await backendIn(place, "application_name LIKE 'idsvc %'", 0, 0);
   });
 });

@@ -25,6 +25,8 @@ const keptMs = 400 * 24 * hourMs;
 const flushMs = 200;
 const mostKnown = 100_000;
 
+type Known = { kind: string; id: string; at: number };
+
 export type CredentialUses = AsyncDisposable & {
   /** Notes that a credential was used. Costs a look at a map; once an hour it is written, soon after. */
   note(use: CredentialUse): void;
@@ -34,10 +36,25 @@ export function createCredentialUses(
   { db, now }: Pick<Deps, "db" | "now">,
   onError: (error: unknown) => void,
 ): CredentialUses {
-  const known = new Map<string, number>();
+  // By instance, then by owner: a text put together of all parts would be made and hashed with each request.
+  const known = new Map<string, Map<string, Known[]>>();
+  let count = 0;
   let waiting: CredentialUse[] = [];
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
+
+  function remember({ instanceId, ownerId, kind, id }: CredentialUse, at: number): void {
+    if (count >= mostKnown) {
+      known.clear();
+      count = 0;
+    }
+    count += 1;
+    let owners = known.get(instanceId);
+    if (owners === undefined) known.set(instanceId, (owners = new Map()));
+    const ofOwner = owners.get(ownerId);
+    if (ofOwner === undefined) owners.set(ownerId, [{ kind, id, at }]);
+    else ofOwner.push({ kind, id, at });
+  }
 
   async function write(instanceId: string, uses: CredentialUse[]): Promise<void> {
     const usedAt = now();
@@ -70,12 +87,14 @@ export function createCredentialUses(
 
   return {
     note(use) {
-      const key = `${use.kind}/${use.id}/${use.ownerId}/${use.instanceId}`;
       const at = now().getTime();
-      const last = known.get(key);
-      if (last !== undefined && at - last < hourMs) return;
-      if (known.size >= mostKnown) known.clear();
-      known.set(key, at);
+      const last = known
+        .get(use.instanceId)
+        ?.get(use.ownerId)
+        ?.find(({ id, kind }) => id === use.id && kind === use.kind);
+      if (last === undefined) remember(use, at);
+      else if (at - last.at < hourMs) return;
+      else last.at = at;
       waiting.push(use);
       timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs);
     },
