@@ -37,6 +37,8 @@ type NodeResponse = ServerResponse | http2.Http2ServerResponse;
 export type ServerOptions = {
   host: string;
   port: number;
+  /** Other processes of the service listen there too: the system hands each connection to one of them. */
+  isShared: boolean;
   tls: { cert: string | Buffer; key: string | Buffer } | undefined;
   maxConnections: number;
   /** Whether one more connection from this address may be open, beside so many of its source. */
@@ -71,7 +73,8 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   const server = frontServer(options, open, { one, two });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(unavailableAddress(options, error)));
-    server.listen({ port: options.port, host: options.host, backlog: bounds.backlog }, resolve);
+    const { port, host, isShared: reusePort } = options;
+    server.listen({ port, host, reusePort, backlog: bounds.backlog }, resolve);
   });
   server.on("error", (error) => logger.error({ err: error }, "listener failed"));
 
@@ -281,8 +284,8 @@ const explained: Record<string, string> = {
   ENOTFOUND: "nobody knows this name (IDSVC_HOST)",
 };
 
-function unavailableAddress(
-  { host, port }: ServerOptions,
+export function unavailableAddress(
+  { host, port }: Pick<ServerOptions, "host" | "port">,
   cause: NodeJS.ErrnoException,
 ): DomainError {
   const why = explained[cause.code ?? ""] ?? cause.message;

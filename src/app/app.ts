@@ -15,6 +15,7 @@ import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
+import type { ShareBuckets } from "../authz/buckets.ts";
 import { createBudgets } from "../authz/budgets.ts";
 import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
@@ -26,7 +27,6 @@ import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { refuseNewerTokens } from "../resources/object/newer-token.ts";
 import { createFederation } from "../federation/index.ts";
-import { createDevelopmentMail } from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
@@ -51,7 +51,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createPageCalls } from "../api/page-calls.ts";
 import { createCallService } from "./call-service.ts";
 import { certificateOf } from "./certificate.ts";
-import type { Config } from "./config.ts";
+import { type Config, processCount } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
@@ -61,8 +61,9 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
-import { isForDevelopers, openNotices } from "./notices.ts";
+import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints } from "./oidc.ts";
+import { alone, shareBuckets, type Siblings } from "./siblings.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
@@ -82,13 +83,15 @@ const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
 /** Builds each part once and listens. */
 export async function startApp(
   kernel: Kernel,
-  parts: { resolver?: NameResolver } = {},
+  parts: { resolver?: NameResolver; siblings?: Siblings } = {},
 ): Promise<App> {
+  const { siblings = alone } = parts;
   const { config, db, logger, now } = kernel;
   const { allow, outside } = egressOf(kernel, parts.resolver);
   const organizations = organizationReader(db);
   let served: string[] = [];
-  const budgets = budgetsOf(config);
+  const share = shareBuckets(siblings);
+  const budgets = budgetsOf(config, share);
   const { refusals, uses } = recordersOf(kernel);
   const validator = protovalidate();
   const deps = depsOf(kernel, {
@@ -102,7 +105,9 @@ export async function startApp(
     parseJson: (bytes) => parseStrictJson(bytes),
   });
   const externalUrl = new URL(config.externalUrl);
-  const developmentMail = isForDevelopers(externalUrl) ? createDevelopmentMail(now) : undefined;
+  const developmentMail = isForDevelopers(externalUrl)
+    ? developmentMailOf(now, siblings)
+    : undefined;
   const notices = openNotices(deps, { outside, externalUrl, logger, developmentMail });
   const bindings = [
     ...kernel.modules.flatMap(({ services }) => services?.(deps) ?? []),
@@ -114,11 +119,11 @@ export async function startApp(
   const methods = new Map(
     services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
   );
-  const metrics = metricsOf(kernel, services, { budgets, refusals });
+  const metrics = metricsOf(kernel, services, { budgets, refusals, siblings });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
   const ports = portsOf(kernel, deps, {
-    ...{ organizations, validator, metrics, externalUrl },
+    ...{ organizations, validator, metrics, externalUrl, share },
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
   });
@@ -159,8 +164,9 @@ export async function startApp(
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
+    isShared: siblings.number !== undefined,
     tls: certificateOf(config),
-    maxConnections: connectionLimit(config.maxConnections),
+    maxConnections: connectionLimit(partOf(config, config.maxConnections)),
     resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
     mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
     logger,
@@ -176,7 +182,7 @@ export async function startApp(
       web,
     }),
   });
-  const ownMetrics = await listenForMetrics(metrics, config);
+  const ownMetrics = await listenForMetrics(metrics, config, siblings.number !== undefined);
   const executing = executor.start();
   const jobs = startJobs(kernel, handlers, metrics);
   const sweeper = sweepAll(kernel, deps);
@@ -305,17 +311,23 @@ function depsOf(
   };
 }
 
-const budgetsOf = (config: Config) =>
-  createBudgets({
-    guesses: config.budgetGuesses,
-    messages: config.budgetMessages,
-    recipientMessages: config.budgetRecipientMessages,
-    senderMessages: config.budgetSenderMessages,
-    registrations: config.budgetRegistrations,
-    flows: config.budgetFlows,
-    unauthenticated: config.budgetUnauthenticated,
-    connections: config.budgetConnections,
-  });
+const budgetsOf = (config: Config, share: ShareBuckets) =>
+  createBudgets(
+    {
+      guesses: config.budgetGuesses,
+      messages: config.budgetMessages,
+      recipientMessages: config.budgetRecipientMessages,
+      senderMessages: config.budgetSenderMessages,
+      registrations: config.budgetRegistrations,
+      flows: config.budgetFlows,
+      unauthenticated: config.budgetUnauthenticated,
+      connections: partOf(config, config.budgetConnections),
+    },
+    share,
+  );
+
+/** The part of one process in what all that serve together may have; connections are handed to them in turn. */
+const partOf = (config: Config, all: number): number => Math.ceil(all / processCount(config));
 
 /** What the interceptors of calls ask. */
 function portsOf(
@@ -323,10 +335,11 @@ function portsOf(
   deps: Deps,
   parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
     accessTokens: Ports["tokens"][number];
+    share: ShareBuckets;
   },
 ): Ports {
   const { features, memberships, noteUse, noteRefusal, budgets } = deps;
-  const { organizations, validator, metrics, externalUrl, executions, accessTokens } = parts;
+  const { organizations, validator, metrics, externalUrl, executions, accessTokens, share } = parts;
   return {
     instances: instanceReader(db),
     organizations,
@@ -350,7 +363,7 @@ function portsOf(
     budgets,
     slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
-    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit),
+    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit, share),
     externalUrl,
   };
 }

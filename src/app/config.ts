@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import { type DomainError, invalidArgument } from "../errors.ts";
 import {
   type ConfigInput,
@@ -9,7 +10,7 @@ import {
   readText,
   yamlName,
 } from "./config-layers.ts";
-import type { Raw } from "./option-types.ts";
+import type { DatabaseLocation, Raw } from "./option-types.ts";
 import { type ConfigValues, type Option, options } from "./options.ts";
 
 export type { ConfigInput } from "./config-layers.ts";
@@ -34,7 +35,8 @@ export type Config = ConfigValues & { describe(): DescribedOption[] };
  * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
  *
  * @throws invalidArgument with option, source and what would be right: CONFIG_VALUE_WRONG, CONFIG_OPTION_UNKNOWN,
- * CONFIG_OPTION_TWICE, CONFIG_FILE_WRONG, CONFIG_TLS_INCOMPLETE, CONFIG_LIMITS_CONTRADICT. No secret is repeated.
+ * CONFIG_OPTION_TWICE, CONFIG_FILE_WRONG, CONFIG_TLS_INCOMPLETE, CONFIG_LIMITS_CONTRADICT,
+ * CONFIG_PROCESSES_NEED_POSTGRES. No secret is repeated.
  */
 export function loadConfig(input: ConfigInput): Config {
   const given = readLayers(input);
@@ -62,18 +64,21 @@ export function loadConfig(input: ConfigInput): Config {
   const dataDir = read(options.dataDir);
   const tlsCert = read(options.tlsCert);
   const scheme = tlsCert === undefined ? "http" : "https";
+  const externalUrl = read(options.externalUrl, `${scheme}://localhost:${port}`);
+  const databaseUrl = read(options.databaseUrl, `${dataDir}/idsvc.db`);
   const values: ConfigValues = {
     host: read(options.host),
     port,
-    externalUrl: read(options.externalUrl, `${scheme}://localhost:${port}`),
+    externalUrl,
     dataDir,
-    databaseUrl: read(options.databaseUrl, `${dataDir}/idsvc.db`),
+    databaseUrl,
     masterKey: read(options.masterKey),
     masterKeyPrevious: read(options.masterKeyPrevious),
     egressAllow: read(options.egressAllow),
     trustedProxies: read(options.trustedProxies),
     tlsCert,
     tlsKey: read(options.tlsKey),
+    processes: read(options.processes, usualProcesses(externalUrl, databaseUrl)),
     logLevel: read(options.logLevel),
     bootstrapOrganization: read(options.bootstrapOrganization),
     bootstrapAdminPassword: read(options.bootstrapAdminPassword),
@@ -161,7 +166,25 @@ function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: strin
   );
 }
 
+const usualProcesses = (externalUrl: string, { kind }: DatabaseLocation): string =>
+  kind === "sqlite" || isLoopback(new URL(externalUrl).hostname) ? "1" : "auto";
+
+/** How many processes serve together: `auto` is as many as this machine runs at once, and one on SQLite. */
+export function processCount({
+  processes,
+  databaseUrl,
+}: Pick<Config, "processes" | "databaseUrl">): number {
+  if (processes !== "auto") return processes;
+  return databaseUrl.kind === "sqlite" ? 1 : availableParallelism();
+}
+
 function checkTogether(values: ConfigValues): void {
+  if (values.databaseUrl.kind === "sqlite" && processCount(values) > 1)
+    throw invalidArgument(
+      "CONFIG_PROCESSES_NEED_POSTGRES",
+      `IDSVC_PROCESSES is ${values.processes}, and one process serves a store of SQLite: set it to 1, or IDSVC_DATABASE_URL to a PostgreSQL database`,
+      { metadata: { option: "IDSVC_PROCESSES" } },
+    );
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
     throw invalidArgument(
       "CONFIG_TLS_INCOMPLETE",

@@ -20,7 +20,7 @@ import { claims, origins, secrets as secretRows } from "../storage/kernel-tables
 import type { Schema } from "../storage/schema.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
-import type { Config } from "./config.ts";
+import { type Config, processCount } from "./config.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
 
@@ -60,16 +60,17 @@ export type Surroundings = {
 
 /** A driver is loaded only where it is used. */
 async function openStore(
-  at: Config["databaseUrl"],
+  config: Config,
   schema: Schema,
   around: { onBroken: (error: unknown) => void; alone: boolean; serves: boolean },
 ): Promise<MigratableDatabase> {
+  const at = config.databaseUrl;
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
     return openSqlite({ path: at.file, schema, ...around });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
-  return openPostgres({ url: at.url, schema });
+  return openPostgres({ url: at.url, schema, processes: processCount(config) });
 }
 
 /** @throws FAILED_PRECONDITION DATA_DIR_UNUSABLE */
@@ -133,7 +134,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const { store: db, writes } = watchWrites(
-    await openStore(config.databaseUrl, schema, { onBroken, alone, serves }),
+    await openStore(config, schema, { onBroken, alone, serves }),
   );
   try {
     if (around.onBroken !== undefined) await db.inspect();

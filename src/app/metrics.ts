@@ -25,11 +25,14 @@ export function metricsEndpoint(metrics: Metrics, settings: Settings): WebEndpoi
 
 /**
  * Serves `/metrics` with everything in it on a port of its own, where one is configured.
+ *
+ * @param isShared other processes of the service listen there too
  * @throws FAILED_PRECONDITION METRICS_PORT_UNAVAILABLE
  */
 export async function listenForMetrics(
   metrics: Metrics,
   settings: Settings,
+  isShared: boolean,
 ): Promise<AsyncDisposable & { port: number | undefined }> {
   const { host, metricsPort } = settings;
   if (metricsPort === undefined) return { port: undefined, [Symbol.asyncDispose]: async () => {} };
@@ -48,7 +51,7 @@ export async function listenForMetrics(
       const text = `cannot listen on ${host}:${metricsPort} (IDSVC_METRICS_PORT)`;
       reject(failedPrecondition("METRICS_PORT_UNAVAILABLE", text, { cause }));
     });
-    server.listen(metricsPort, host, resolve);
+    server.listen({ port: metricsPort, host, reusePort: isShared }, resolve);
   });
   const address = server.address();
   return {

@@ -1,16 +1,36 @@
 import { issuerOf } from "../authz/host.ts";
 import type { EgressClient } from "../egress/client.ts";
-import { createNotices, type DevelopmentMail, type Notices } from "../notify/index.ts";
+import {
+  createDevelopmentMail,
+  createNotices,
+  type DevelopmentMail,
+  type Message,
+  type Notices,
+} from "../notify/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { primaryDomainReader } from "../resources/instance/index.ts";
 import { smsProviderOf } from "../resources/sms/index.ts";
 import { mailProviderOf } from "../resources/smtp/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Siblings } from "./siblings.ts";
 
 // Only whoever sits at the machine reaches these: there a page shows the mails.
 const developers: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 export const isForDevelopers = ({ hostname }: URL): boolean => developers.has(hostname);
+
+/** Mail on a developer's machine, whichever of the processes that serve together has sent it. */
+export function developmentMailOf(now: () => Date, siblings: Siblings): DevelopmentMail {
+  const mail = createDevelopmentMail(now);
+  siblings.onTold("development_mail", (message) => void mail.take(message as Message));
+  return {
+    ...mail,
+    async take(message) {
+      await mail.take(message);
+      siblings.tell("development_mail", message);
+    },
+  };
+}
 
 /** What tells users, over the slices of the service. */
 export function openNotices(

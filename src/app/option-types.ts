@@ -57,6 +57,14 @@ export const int = (min: number, max: number): OptionType<number> =>
     within(/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN, min, max, wrong),
   );
 
+const mostProcesses = 256;
+
+/** A number of processes; `auto` for as many as the machine runs at once, within the limits of a container. */
+export const processes: OptionType<number | "auto"> = scalar(
+  `a whole number from 1 to ${mostProcesses}, or auto`,
+  (given, wrong) => (given === "auto" ? given : int(1, mostProcesses).parse(given, wrong)),
+);
+
 const byteUnits = new Map([
   ["", 1],
   ["KiB", 1024],

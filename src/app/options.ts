@@ -98,6 +98,13 @@ export const options = {
     absent: "no TLS",
     why: "Private key of the certificate in PEM; with IDSVC_TLS_CERT.",
   },
+  processes: {
+    env: "IDSVC_PROCESSES",
+    type: type.processes,
+    derived: "1 where the external URL is on localhost or the store is SQLite, else auto",
+    unit: "processes",
+    why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores. More than one needs PostgreSQL, where each takes 5 connections or more.",
+  },
   logLevel: {
     env: "IDSVC_LOG_LEVEL",
     type: type.oneOf(...logLevels),

@@ -5,13 +5,19 @@ import type { Kernel } from "./kernel.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { batchBounds } from "../storage/activity.ts";
 import { cursors } from "../storage/kernel-tables.ts";
+import { mergeMetrics } from "../telemetry/merge-metrics.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { Siblings } from "./siblings.ts";
 
 /** The metrics of the service: calls, events, what was refused, and the store. */
 export function metricsOf(
   kernel: Kernel,
   services: readonly DescService[],
-  parts: { budgets: ReturnType<typeof createBudgets>; refusals: ReturnType<typeof createRefusals> },
+  parts: {
+    budgets: ReturnType<typeof createBudgets>;
+    refusals: ReturnType<typeof createRefusals>;
+    siblings: Siblings;
+  },
 ): Metrics {
   const metrics = createMetrics({
     methods: new Map(services.map((s) => [s.typeName, s.methods.map(({ name }) => name)])),
@@ -29,7 +35,36 @@ export function metricsOf(
     () => parts.refusals.noted().map(({ count, ...labels }) => ({ labels, value: count })),
   );
   measureStore(metrics, kernel.db);
-  return metrics;
+  return ofAllProcesses(metrics, parts.siblings);
+}
+
+const renderTopic = "metrics";
+
+/** Whichever process is asked tells of all that serve together. */
+function ofAllProcesses(metrics: Metrics, siblings: Siblings): Metrics {
+  const { number } = siblings;
+  if (number === undefined) return metrics;
+  siblings.onAsked(
+    renderTopic,
+    async (what) => (await metrics.render(what === "all" ? "all" : "process")).body,
+  );
+  return {
+    ...metrics,
+    async render(what) {
+      const [own, others] = await Promise.all([
+        metrics.render(what),
+        siblings.ask(renderTopic, what),
+      ]);
+      const parts = [
+        { worker: number, text: own.body },
+        ...others.map(({ worker, content }) => ({
+          worker,
+          text: typeof content === "string" ? content : "",
+        })),
+      ].toSorted((a, b) => a.worker - b.worker);
+      return { ...own, body: mergeMetrics(parts) };
+    },
+  };
 }
 
 /** What operators see of the store: batches, connections, the write-ahead log, and how far subscriptions have read. */

@@ -5,7 +5,14 @@ export type Buckets = {
   /** Takes one; otherwise the whole seconds after which there is one again. */
   take(key: string): number;
   giveBack(key: string): void;
+  /** So many were taken elsewhere (given back, where it is negative): they lack here too. */
+  takeElsewhere(key: string, count: number): void;
 };
+
+/** Has buckets of one name be shared by the processes that serve together. */
+export type ShareBuckets = (name: string, buckets: Buckets) => Buckets;
+
+export const unshared: ShareBuckets = (_, buckets) => buckets;
 
 const mostKeys = 100_000;
 
@@ -34,6 +41,15 @@ export function createBuckets(windows: readonly Window[]): Buckets {
     if (oldest !== undefined) buckets.delete(oldest);
   }
 
+  function change(key: string, by: number): void {
+    const now = performance.now();
+    const left = filled(key, now);
+    const changed = windows.map(({ size }, index) =>
+      Math.max(0, Math.min(size, (left[index] ?? 0) + by)),
+    );
+    keep(key, changed, now);
+  }
+
   return {
     take(key) {
       const now = performance.now();
@@ -46,14 +62,7 @@ export function createBuckets(windows: readonly Window[]): Buckets {
       keep(key, wait === 0 ? left.map((each) => each - 1) : left, now);
       return wait;
     },
-    giveBack(key) {
-      const now = performance.now();
-      const left = filled(key, now);
-      keep(
-        key,
-        windows.map(({ size }, index) => Math.min(size, (left[index] ?? 0) + 1)),
-        now,
-      );
-    },
+    giveBack: (key) => change(key, 1),
+    takeElsewhere: (key, count) => change(key, -count),
   };
 }

@@ -1,6 +1,6 @@
 import { resourceExhausted } from "../errors.ts";
 import { createKeyedMutex, type KeyedMutex } from "../eventstore/keyed-mutex.ts";
-import { createBuckets, type Window } from "./buckets.ts";
+import { createBuckets, type ShareBuckets, unshared, type Window } from "./buckets.ts";
 import { isNearby, nearbyFactor } from "./source.ts";
 
 /**
@@ -55,8 +55,11 @@ const windows: Record<BudgetName, (size: number) => Window[]> = {
 
 const names = Object.keys(windows) as BudgetName[];
 
-/** The budgets of this process. */
-export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBudget): Budgets {
+/** The budgets of this process, or of those that serve together. */
+export function createBudgets(
+  sizes: BudgetSizes & PeopleBudgets & ConnectionBudget,
+  share: ShareBuckets = unshared,
+): Budgets {
   const refused = new Map<BudgetName | "connections", number>(
     [...names, "connections" as const].map((name) => [name, 0]),
   );
@@ -68,8 +71,8 @@ export function createBudgets(sizes: BudgetSizes & PeopleBudgets & ConnectionBud
       .map((name) => [
         name,
         {
-          usual: createBuckets(windows[name](sizes[name])),
-          nearby: createBuckets(windows[name](sizes[name] * nearbyFactor)),
+          usual: share(name, createBuckets(windows[name](sizes[name]))),
+          nearby: share(`${name} nearby`, createBuckets(windows[name](sizes[name] * nearbyFactor))),
         },
       ]),
   );

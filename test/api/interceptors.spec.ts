@@ -103,6 +103,7 @@ const endpoints = createEndpoints([binding], ports, limits, stopping);
 const listening = await listen({
   host: "127.0.0.1",
   port: 0,
+  isShared: false,
   tls: undefined,
   maxConnections: 100,
   resolveOrigin: (seen) => seen,

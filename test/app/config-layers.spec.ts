@@ -53,6 +53,7 @@ describe("layers", () => {
       IDSVC_TRUSTED_PROXIES: "10.0.0.0/8",
       IDSVC_TLS_CERT: pem,
       IDSVC_TLS_KEY: pem,
+      IDSVC_PROCESSES: "1",
       IDSVC_LOG_LEVEL: "warn",
       IDSVC_BOOTSTRAP_ORGANIZATION: "Acme",
       IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "password1",

@@ -1,4 +1,4 @@
-import { createBuckets } from "../../authz/buckets.ts";
+import { createBuckets, type ShareBuckets, unshared } from "../../authz/buckets.ts";
 import { resourceExhausted } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -8,12 +8,15 @@ export type RateLimiter = (who: string) => void;
 
 /**
  * Bounds the calls that each caller makes on each instance (IDSVC_RATE_LIMIT, calls a second). One second's worth may
- * come at once. The count is that of this process.
+ * come at once. The count is that of this process, or of those that serve together.
  *
  * @throws RESOURCE_EXHAUSTED RATE_LIMITED
  */
-export function createRateLimiter(callsPerSecond: number): RateLimiter {
-  const buckets = createBuckets([{ size: callsPerSecond, seconds: 1 }]);
+export function createRateLimiter(
+  callsPerSecond: number,
+  share: ShareBuckets = unshared,
+): RateLimiter {
+  const buckets = share("calls", createBuckets([{ size: callsPerSecond, seconds: 1 }]));
   return (who) => {
     const wait = buckets.take(who);
     if (wait === 0) return;

@@ -17,8 +17,18 @@ import { createOvertaken } from "./overtaken.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { createWriter } from "./writer.ts";
 
-/** Connections of one process: reads and writes have their own, so that searches cannot starve writes. */
-const connections = { read: 8, lengthy: 2, write: 4 };
+/**
+ * Connections of one process: reads and writes have their own, so that searches cannot starve writes. Many processes on one
+ * machine take less each, since a server has a hundred unless it is told otherwise.
+ */
+const connectionsOf = (processes: number) => ({
+  read: between(2, Math.ceil(16 / processes), 8),
+  lengthy: processes > 4 ? 1 : 2,
+  write: between(1, Math.ceil(8 / processes), 4),
+});
+
+const between = (least: number, value: number, most: number): number =>
+  Math.min(Math.max(least, value), most);
 
 /**
  * Opens a database of a PostgreSQL server, which several processes may share. Commits are flushed by the server
@@ -29,8 +39,11 @@ const connections = { read: 8, lengthy: 2, write: 4 };
 export async function openPostgres(options: {
   url: string;
   schema: Schema;
+  /** How many processes of this machine open it. */
+  processes?: number;
 }): Promise<MigratableDatabase> {
-  const { url, schema } = options;
+  const { url, schema, processes: together = 1 } = options;
+  const connections = connectionsOf(together);
   await checkServer(url);
   const reading = createPool(url, "read", connections.read, true);
   // What takes long waits for its like, and never keeps a connection from what is quick.

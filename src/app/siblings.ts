@@ -1,0 +1,131 @@
+import type { Buckets, ShareBuckets } from "../authz/buckets.ts";
+
+/**
+ * The processes that serve together (IDSVC_PROCESSES) talk over the one that has started them: what one tells reaches the
+ * others, what one asks is answered by each of the others that runs. All of it is lost with a process that ends.
+ */
+export type FromWorker =
+  | { kind: "ready" }
+  | { kind: "alive" }
+  | { kind: "tell"; topic: string; content: unknown }
+  | { kind: "ask"; id: number; topic: string; content: unknown }
+  | { kind: "answer"; id: number; content: unknown };
+
+export type ToWorker =
+  | { kind: "told"; topic: string; content: unknown }
+  | { kind: "asked"; id: number; topic: string; content: unknown }
+  | { kind: "answered"; id: number; answers: Answer[] };
+
+export type Answer = { worker: number; content: unknown };
+
+export type Siblings = {
+  /**
+   * The number of this process among those that serve together, from 1; undefined where it serves alone. One that replaces
+   * another has the number of the other.
+   */
+  readonly number: number | undefined;
+  /** Tells all others; nothing where it serves alone. */
+  tell(topic: string, content: unknown): void;
+  /** What the others answer, of those that do within a second. */
+  ask(topic: string, content: unknown): Promise<Answer[]>;
+  onTold(topic: string, listener: (content: unknown) => void): void;
+  onAsked(topic: string, answer: (content: unknown) => Promise<unknown>): void;
+};
+
+export const alone: Siblings = {
+  number: undefined,
+  tell: () => {},
+  ask: async () => [],
+  onTold: () => {},
+  onAsked: () => {},
+};
+
+/** What carries messages to the process that has started this one, and from it. */
+export type Channel = {
+  send(message: FromWorker): void;
+  onMessage(listener: (message: ToWorker) => void): void;
+};
+
+export function siblingsOver(channel: Channel, number: number): Siblings {
+  const listeners = new Map<string, (content: unknown) => void>();
+  const answering = new Map<string, (content: unknown) => Promise<unknown>>();
+  const waiting = new Map<number, (answers: Answer[]) => void>();
+  let lastId = 0;
+
+  async function answer(id: number, topic: string, asked: unknown): Promise<void> {
+    // Who cannot answer is one of whom nothing is known.
+    const content = await answering
+      .get(topic)?.(asked)
+      .catch(() => undefined);
+    channel.send({ kind: "answer", id, content });
+  }
+
+  channel.onMessage((message) => {
+    if (message.kind === "told") listeners.get(message.topic)?.(message.content);
+    else if (message.kind === "asked") void answer(message.id, message.topic, message.content);
+    else {
+      waiting.get(message.id)?.(message.answers);
+      waiting.delete(message.id);
+    }
+  });
+  return {
+    number,
+    tell: (topic, content) => channel.send({ kind: "tell", topic, content }),
+    ask: (topic, content) =>
+      new Promise((resolve) => {
+        lastId += 1;
+        waiting.set(lastId, resolve);
+        channel.send({ kind: "ask", id: lastId, topic, content });
+      }),
+    onTold: (topic, listener) => void listeners.set(topic, listener),
+    onAsked: (topic, listener) => void answering.set(topic, listener),
+  };
+}
+
+// Until the others know of it, what was taken here can be taken there once more.
+const shareMs = 50;
+
+/** Buckets that processes that serve together share: each tells the others what was taken, a twentieth of a second later. */
+export function shareBuckets(siblings: Siblings): ShareBuckets {
+  if (siblings.number === undefined) return (_, buckets) => buckets;
+  const all = new Map<string, Buckets>();
+  let taken = new Map<string, Map<string, number>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function send(): void {
+    timer = undefined;
+    const entries = [...taken].flatMap(([name, keys]) =>
+      [...keys].map(([key, count]) => [name, key, count] as const),
+    );
+    taken = new Map();
+    siblings.tell("buckets", entries);
+  }
+
+  function note(name: string, key: string, count: number): void {
+    let keys = taken.get(name);
+    if (keys === undefined) taken.set(name, (keys = new Map()));
+    keys.set(key, (keys.get(key) ?? 0) + count);
+    timer ??= setTimeout(send, shareMs).unref();
+  }
+
+  siblings.onTold("buckets", (content) => {
+    for (const [name, key, count] of content as [string, string, number][]) {
+      all.get(name)?.takeElsewhere(key, count);
+    }
+  });
+  return (name, buckets) => {
+    all.set(name, buckets);
+    return {
+      ...buckets,
+      take(key) {
+        const wait = buckets.take(key);
+        if (wait === 0) note(name, key, 1);
+        return wait;
+      },
+      giveBack(key) {
+        buckets.giveBack(key);
+        note(name, key, -1);
+      },
+    };
+  };
+}

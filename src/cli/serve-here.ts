@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { startApp } from "../app/app.ts";
+import { type Bootstrap, bootstrap, bootstrapFile } from "../app/bootstrap.ts";
+import type { Config } from "../app/config.ts";
+import { openKernel } from "../app/kernel.ts";
+import { findLegacyApps } from "../app/legacy-apps.ts";
+import { version } from "../app/version.ts";
+import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
+import { DomainError } from "../errors.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { exitCodes } from "./context.ts";
+import { joinWorkers } from "./worker.ts";
+
+/** Callers hear of a store that broke before the process ends. */
+const lastWordMs = 100;
+
+/** Serves in this process until a signal; the first one stops in order, the second at once (H4). */
+export async function serveHere(config: Config): Promise<number> {
+  const started = performance.now();
+  const { siblings, isFirst, ready } = joinWorkers();
+  const root = createLogger(config.logLevel);
+  const logger = siblings.number === undefined ? root : root.child({ worker: siblings.number });
+  // One call's defect is no reason to end those of everybody else.
+  process.on("unhandledRejection", (err) => {
+    logger.error({ err }, "a failure that nobody waited for: report it as a defect");
+  });
+  await using kernel = await openKernel(config, {
+    logger,
+    serves: true,
+    onBroken(err) {
+      const why =
+        err instanceof DomainError
+          ? err.message
+          : "the disk failed to keep a commit: start again to recover";
+      logger.fatal({ err }, `ending: ${why}`);
+      logger.flush();
+      setTimeout(endAsByCrash, lastWordMs);
+    },
+  });
+  const made = await bootstrap(kernel);
+  // Nothing that may fail comes after the first caller.
+  const { risks, ...store } = await kernel.db.health();
+  for (const risk of risks) logger.warn(`the database: ${risk}`);
+  const app = await startApp(kernel, { siblings });
+  logger.info(
+    {
+      version,
+      node: process.version,
+      store,
+      port: app.port,
+      ms: Math.round(performance.now() - started),
+    },
+    "serving",
+  );
+  if (allowsLoopbackByDefault(config.egressAllow, config.externalUrl)) {
+    logger.info(
+      "targets on loopback are allowed, because the external URL is localhost and IDSVC_EGRESS_ALLOW is not set",
+    );
+  }
+  const legacy = made === undefined ? await findLegacyApps(kernel) : [];
+  if (legacy.length > 0) {
+    logger.warn(
+      { apps: legacy.map(({ instanceId, id, name }) => ({ instanceId, id, name })) },
+      "apps reach the APIs of the service as before they needed an access: see idsvc apps legacy",
+    );
+  }
+  ready();
+  if (isFirst) {
+    process.stdout.write(made === undefined ? again(config) : welcome(made, config.dataDir));
+  }
+  await stopSignal(siblings.number !== undefined);
+  logger.info("stopping");
+  await app[Symbol.asyncDispose]();
+  logger.info("stopped");
+  logger.flush();
+  return exitCodes.done;
+}
+
+// An orderly end would close the store, which flushes it again as if nothing had happened.
+const endAsByCrash = () => process.kill(process.pid, "SIGKILL");
+
+/** @param isWorker the interrupt of a terminal reaches the process that has started this one too, which says what happens */
+function stopSignal(isWorker: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isWorker) process.on("SIGINT", () => undefined);
+    const signals = isWorker ? (["SIGTERM"] as const) : (["SIGTERM", "SIGINT"] as const);
+    let asked = false;
+    for (const signal of signals) {
+      process.on(signal, () => {
+        if (asked) process.exit(exitCodes.failed);
+        asked = true;
+        resolve();
+      });
+    }
+  });
+}
+
+function again({ externalUrl, dataDir }: Config): string {
+  const file = bootstrapFile(dataDir);
+  const made = existsSync(file) ? `, administrator and token as of the first start: ${file}` : "";
+  return `\nidsvc serves on ${externalUrl}${made}\n\n`;
+}
+
+function welcome({ issuer, admin, machine, organization_id }: Bootstrap, dataDir: string): string {
+  return `
+idsvc serves on ${issuer}
+
+  issuer        ${issuer}
+  organization  ${organization_id}
+  administrator ${admin.login_name}
+  password      ${admin.password}
+  token         ${machine.token}
+                (of the machine user ${machine.login_name}, an IAM_OWNER)
+
+The secrets are shown this once; they are also in ${bootstrapFile(dataDir)} (readable by you only).
+Keep a way back in: let the administrator set up a second factor and keep its recovery codes, or make
+somebody else an IAM_OWNER too. Without either, \`idsvc recover\` on this machine is the only one.
+Try it:
+
+  curl -sS ${issuer}/resources/v3alpha/targets \\
+    -H 'Authorization: Bearer ${machine.token}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"name":"audit","rest_webhook":{"url":"https://example.com/hook"},"timeout":"5s"}'
+
+`;
+}

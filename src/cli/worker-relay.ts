@@ -1,0 +1,62 @@
+import type { Answer, FromWorker, ToWorker } from "../app/siblings.ts";
+
+type Member = { number: number; send: (message: ToWorker) => void };
+type Question = {
+  asker: number;
+  id: number;
+  missing: Set<number>;
+  answers: Answer[];
+  end: () => void;
+};
+
+const answerMs = 1_000;
+
+/** Brings what workers say to the others, and the answers back (siblings.ts). */
+export function createRelay(members: () => Member[]) {
+  const open = new Map<number, Question>();
+  let lastId = 0;
+
+  const others = (number: number) => members().filter((each) => each.number !== number);
+
+  function ask(asker: number, id: number, topic: string, content: unknown): void {
+    const asked = others(asker);
+    const own = (lastId += 1);
+    const timer = setTimeout(() => question.end(), answerMs);
+    const question: Question = {
+      ...{ asker, id, answers: [], missing: new Set(asked.map(({ number }) => number)) },
+      end() {
+        clearTimeout(timer);
+        if (!open.delete(own)) return;
+        const to = members().find(({ number }) => number === asker);
+        to?.send({ kind: "answered", id, answers: question.answers });
+      },
+    };
+    open.set(own, question);
+    for (const each of asked) each.send({ kind: "asked", id: own, topic, content });
+    if (asked.length === 0) question.end();
+  }
+
+  function answer(number: number, id: number, content: unknown): void {
+    const question = open.get(id);
+    if (!question?.missing.delete(number)) return;
+    question.answers.push({ worker: number, content });
+    if (question.missing.size === 0) question.end();
+  }
+
+  return {
+    hear(from: number, message: FromWorker): void {
+      if (message.kind === "ask") ask(from, message.id, message.topic, message.content);
+      else if (message.kind === "answer") answer(from, message.id, message.content);
+      else if (message.kind === "tell") {
+        const { topic, content } = message;
+        for (const each of others(from)) each.send({ kind: "told", topic, content });
+      }
+    },
+    /** A worker has ended: nobody waits for its answers. */
+    forget(number: number): void {
+      for (const question of open.values()) {
+        if (question.missing.delete(number) && question.missing.size === 0) question.end();
+      }
+    },
+  };
+}

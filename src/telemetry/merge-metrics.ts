@@ -1,0 +1,54 @@
+/** The metrics of one process in the text format of Prometheus. */
+export type Part = { worker: number; text: string };
+
+type Family = { lines: string[]; isGauge: boolean; sums: Map<string, number> };
+
+const sample = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
+
+/**
+ * The metrics of processes that serve together as those of one service: counters and histograms are added up, and gauges,
+ * whose sum would mean nothing, are told of each process with the label `worker`.
+ */
+export function mergeMetrics(parts: readonly Part[]): string {
+  const families = new Map<string, Family>();
+  for (const { worker, text } of parts) {
+    let family: Family | undefined;
+    for (const line of text.split("\n")) {
+      const [, word, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) ?(.*)$/.exec(line) ?? [];
+      if (word !== undefined) {
+        family = familyOf(families, name);
+        if (word === "TYPE") family.isGauge = rest === "gauge";
+        const isKnown = family.lines.some((each) => each.startsWith(`# ${word} `));
+        if (!isKnown) family.lines.push(line);
+        continue;
+      }
+      const [, metric = "", labels = "", value = ""] = sample.exec(line) ?? [];
+      if (metric === "" || family === undefined) continue;
+      const key = family.isGauge
+        ? `${metric}{worker="${worker}"${labels === "" ? "" : `,${labels.slice(1, -1)}`}}`
+        : `${metric}${labels}`;
+      family.sums.set(key, (family.sums.get(key) ?? 0) + Number(value));
+    }
+  }
+  return [...families.values()]
+    .map(({ lines, sums }) => {
+      const samples = [...sums].map(([key, value]) => `${key} ${written(value)}`);
+      return `${[...lines, ...samples].join("\n")}\n`;
+    })
+    .join("\n");
+}
+
+function familyOf(families: Map<string, Family>, name: string): Family {
+  let family = families.get(name);
+  if (family === undefined) {
+    families.set(name, (family = { lines: [], isGauge: false, sums: new Map() }));
+  }
+  return family;
+}
+
+const written = (value: number): string =>
+  value === Number.POSITIVE_INFINITY
+    ? "+Inf"
+    : value === Number.NEGATIVE_INFINITY
+      ? "-Inf"
+      : String(value);
