@@ -84,7 +84,6 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
     ): Promise<ReadyBatch | undefined> {
       const { instanceId, id: importId } = of;
       const { contexts, begun, batch } = ready;
-      const { rank, number } = batch;
       const from = ready.outcomes.length;
       const part = begun.slice(from, from + mostRecords);
       const isLast = from + part.length === begun.length;
@@ -94,20 +93,9 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
 
       const write = async (tx: Transaction, made: readonly RecordOutcome[]) => {
         await job.fence(tx);
-        tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
-        const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
-        const counts = {
-          created: of.created + count("created"),
-          existed: of.existed + count("existed"),
-          refused: of.refused + count("refused"),
-        };
         const outcomes = [...ready.outcomes, ...made];
-        const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
-        tx.write(
-          ...contexts.memory.rows(),
-          updateRows(importBatches, { instanceId, importId, rank, number }, done),
-          updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
-        );
+        tx.write(...contexts.memory.rows());
+        noteOutcomes(tx, of, batch, { outcomes, made, isLast });
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
         return outcomes;
       };
@@ -132,6 +120,31 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       return isLast ? undefined : { ...ready, outcomes };
     },
   };
+}
+
+/** Writes what became of records to their batch and to the import, which still has to run. */
+function noteOutcomes(
+  tx: Transaction,
+  { instanceId, id: importId, created, existed, refused }: Import,
+  { rank, number }: Batch,
+  {
+    outcomes,
+    made,
+    isLast,
+  }: { outcomes: RecordOutcome[]; made: readonly RecordOutcome[]; isLast: boolean },
+): void {
+  tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
+  const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
+  const counts = {
+    created: created + count("created"),
+    existed: existed + count("existed"),
+    refused: refused + count("refused"),
+  };
+  const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
+  tx.write(
+    updateRows(importBatches, { instanceId, importId, rank, number }, done),
+    updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
+  );
 }
 
 type Begun = { received: Received; id: string; refs: ReturnType<Kind["refs"]> } & (
