@@ -117,19 +117,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     config.databaseUrl.kind === "sqlite" ? config.databaseUrl.file : undefined,
     logger,
   );
-  const featureDefaults: FeatureDefaults = {
-    multitenancy_resources_api: config.featureMultitenancyResourcesApi,
-    multitenancy_settings: config.featureMultitenancySettings,
-    oidc_token_exchange: config.featureOidcTokenExchange,
-  };
+  const featureDefaults = featureDefaultsOf(config);
   const modules = [...allModules(featureDefaults), ...moreModules];
-  const ofSlices = modules.flatMap((module) => module.projections);
   const schema = schemaOf(modules);
-  const { state, projections: projectionTables } = schema;
-  const holdings = holdingsOf([...projectionTables, ...state, secretRows, origins]);
-  const projected = new Set(projectionTables);
-  const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
-  const projections = [...ofSlices, forgetInstance(ofInstances)];
+  const { holdings, projections } = holdingsAndProjections(modules, schema);
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const { store: db, writes } = watchWrites(
@@ -171,7 +162,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       config,
       modules,
       featureDefaults,
-      projectionTables,
+      projectionTables: schema.projections,
       schema,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
@@ -192,4 +183,22 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     await db[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+const featureDefaultsOf = (config: Config): FeatureDefaults => ({
+  multitenancy_resources_api: config.featureMultitenancyResourcesApi,
+  multitenancy_settings: config.featureMultitenancySettings,
+  oidc_token_exchange: config.featureOidcTokenExchange,
+});
+
+/** What is kept of instances, by table; and the projections of all slices with the one that forgets an instance. */
+function holdingsAndProjections(
+  modules: readonly Module[],
+  { state, projections: tables }: Schema,
+) {
+  const holdings = holdingsOf([...tables, ...state, secretRows, origins]);
+  const projected = new Set(tables);
+  const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
+  const ofSlices = modules.flatMap((module) => module.projections);
+  return { holdings, projections: [...ofSlices, forgetInstance(ofInstances)] };
 }
