@@ -1,7 +1,7 @@
 import type {
   ResendEmailCode,
   ResendPhoneCode,
-} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+} from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
