@@ -25,7 +25,7 @@ import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { refuseNewerTokens } from "../resources/object/newer-token.ts";
 import { createDevelopmentMail } from "../notify/index.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
@@ -256,7 +256,7 @@ const pathsOfUnary = (endpoints: readonly Endpoint[]): string[] =>
     .map(({ rule }) => rule.path)
     .sort();
 
-const startBackground = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposable[] =>
+const startBackground = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncDisposable[] =>
   modules.flatMap(
     ({ background }) =>
       background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ?? [],
@@ -265,7 +265,7 @@ const startBackground = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposab
 /** What the interceptors of calls ask. */
 function portsOf(
   { config, db, secrets, logger, now, masterKeys }: Kernel,
-  deps: Deps,
+  deps: ServiceDeps,
   parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
     accessTokens: Ports["tokens"][number];
   },

@@ -1,11 +1,16 @@
+import type { UserPorts } from "../resources/user/index.ts";
+import type { DomainPorts } from "../resources/domain/index.ts";
+import type { InstancePorts } from "../resources/instance/index.ts";
+import type { ActionPorts } from "../resources/action/index.ts";
+import type { ImportPorts } from "../management/index.ts";
 import type { protovalidate } from "../api/validation.ts";
 import { createBudgets } from "../authz/budgets.ts";
 import type { createEgressClient } from "../egress/client.ts";
 import { checkTargetUrl, type egressAllowInForce } from "../egress/url-guard.ts";
 import { createFederation } from "../federation/index.ts";
-import { tokensInName } from "../oidc/store/index.ts";
+import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
-import type { createRefusals } from "../resources/event/index.ts";
+import type { createRefusals, EventPorts } from "../resources/event/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
@@ -30,11 +35,21 @@ type Made = {
   served: () => readonly string[];
 };
 
+/** What all slices ask of the service together. */
+export type ServiceDeps = Deps &
+  UserPorts &
+  OidcPorts &
+  DomainPorts &
+  InstancePorts &
+  EventPorts &
+  ActionPorts &
+  ImportPorts;
+
 /** What slices may use of the kernel. */
 export function depsOf(
   { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
   { allow, outside, budgets, validator, uses, refusals, served }: Made,
-): Deps {
+): ServiceDeps {
   const organizations = organizationReader(db);
   // What callers are told must be as new as what any replica has acknowledged.
   const currentOrganizations = {
@@ -60,8 +75,8 @@ export function depsOf(
       listMax: config.listLimitMax,
       historyDefault: config.historyLimitDefault,
       historyMax: config.historyLimitMax,
-      followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
     },
+    followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
     budgets,
     proveDomain: createDomainProof(outside),
     isBreached: createBreachScreen({

@@ -1,3 +1,4 @@
+import type { ServiceDeps } from "./deps.ts";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { narrowModes } from "./file-modes.ts";
@@ -27,7 +28,7 @@ import { modules as allModules } from "./modules.ts";
 /** The open store with everything that reads and writes it; what commands and the server share. */
 export type Kernel = AsyncDisposable & {
   config: Config;
-  modules: Module[];
+  modules: Module<ServiceDeps>[];
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
   schema: Schema;
@@ -49,7 +50,7 @@ export type Surroundings = {
   logger: Logger;
   now?: () => Date;
   /** Slices beside the service's own. */
-  moreModules?: Module[];
+  moreModules?: Module<ServiceDeps>[];
   /** The store can be trusted again only by another process: this one must end, as by a crash. */
   onBroken?: (error: unknown) => void;
   /** Refuses an SQLite store that another process has open, and lets none open it. */
@@ -99,7 +100,7 @@ function makeFolder(path: string): void {
 }
 
 /** The tables that these slices keep, and those of the jobs. */
-export const schemaOf = (modules: readonly Module[]): Schema => ({
+export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
   state: [jobs, ...modules.flatMap((module) => module.state ?? [])],
   projections: modules.flatMap((module) => module.projections).flatMap(({ tables }) => tables),
 });
@@ -193,7 +194,7 @@ const featureDefaultsOf = (config: Config): FeatureDefaults => ({
 
 /** What is kept of instances, by table; and the projections of all slices with the one that forgets an instance. */
 function holdingsAndProjections(
-  modules: readonly Module[],
+  modules: readonly Module<ServiceDeps>[],
   { state, projections: tables }: Schema,
 ) {
   const holdings = holdingsOf([...tables, ...state, secretRows, origins]);

@@ -1,7 +1,7 @@
 import { issuerOf } from "../authz/host.ts";
 import type { EgressClient } from "../egress/client.ts";
 import { createNotices, type DevelopmentMail, type Notices } from "../notify/index.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { primaryDomainReader } from "../resources/instance/index.ts";
 import { smsProviderOf } from "../resources/sms/index.ts";
 import { mailProviderOf } from "../resources/smtp/index.ts";
@@ -14,7 +14,7 @@ export const isForDevelopers = ({ hostname }: URL): boolean => developers.has(ho
 
 /** What tells users, over the slices of the service. */
 export function openNotices(
-  deps: Deps,
+  deps: ServiceDeps,
   parts: {
     outside: EgressClient;
     externalUrl: URL;

@@ -6,7 +6,12 @@ import type { EgressClient } from "../egress/client.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
-import { cachedActions, signingKeyReader, targetReader } from "../resources/action/index.ts";
+import {
+  type ActionPorts,
+  cachedActions,
+  signingKeyReader,
+  targetReader,
+} from "../resources/action/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { current } from "../storage/read-cache.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -55,7 +60,7 @@ type Parts = {
   parseJson: (bytes: Uint8Array) => JsonValue;
 };
 
-export function createExecutor(deps: Deps, parts: Parts): Executor {
+export function createExecutor(deps: Deps & ActionPorts, parts: Parts): Executor {
   const { events, secrets, newId, now } = deps;
   const { db, logger, methodOf } = parts;
   const planOf = cachedActions(db, compilePlan);

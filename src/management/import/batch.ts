@@ -1,3 +1,4 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { DomainError, invalidArgument } from "../../errors.ts";
 import type { Presence } from "../../eventstore/presence.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
@@ -31,11 +32,21 @@ export type ReadyBatch = {
   outcomes: readonly RecordOutcome[];
 };
 
+export type ImportPorts = {
+  /**
+   * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields
+   * that it does not have are passed over.
+   * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
+   */
+  readMessage: <D extends DescMessage>(type: D, json: Uint8Array) => Promise<MessageShape<D>>;
+};
+export type ImportDeps = Deps & ImportPorts;
+
 /**
  * Works on batches in parts, each of which is one unit with what became of its records. A dry run takes the same decisions
  * on the same records and writes nothing but what came of them.
  */
-export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
+export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
   const { events, secrets } = deps;
   const yielder = createYielder();
 
@@ -172,7 +183,7 @@ function createImportContexts(deps: Deps, known: Parameters<typeof createMemory>
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */
 async function begin(
-  { readMessage }: Pick<Deps, "readMessage">,
+  { readMessage }: ImportPorts,
   kind: Kind | string,
   received: Received,
   contextOf: (orgId: string) => ImportContext,

@@ -2,7 +2,7 @@ import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
-import { batchWorker, type Batch, type Import } from "./batch.ts";
+import { batchWorker, type Batch, type Import, type ImportDeps } from "./batch.ts";
 import { presenceIn } from "./from.ts";
 import { importJob } from "./job.ts";
 import { createPace } from "./pace.ts";
@@ -20,7 +20,7 @@ const batchesAPage = 50;
  * Imports the batches that wait, one after the other, by units that bring their outcomes: what a crash leaves is done or
  * not begun, and says so. While the last records of one batch are written the next one is read.
  */
-export function importJobs(deps: Deps, kinds: ReadonlyMap<string, RankedKind>): JobHandlers {
+export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>): JobHandlers {
   const { db, events, secrets, now } = deps;
   const batches = batchWorker(deps, kinds);
   const paces = createPace();

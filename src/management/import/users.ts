@@ -1,3 +1,4 @@
+import type { UserDeps } from "../../resources/user/index.ts";
 import {
   AccessTokenType,
   type ImportedHuman,
@@ -9,7 +10,6 @@ import {
 import { requireChosenId } from "../../authz/chosen-id.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import {
   addUser,
@@ -35,7 +35,7 @@ import { addMemberOf } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
 
 /** People and programs, and what is kept with them. */
-export const userKinds = (deps: Deps): Kind[] => [
+export const userKinds = (deps: UserDeps): Kind[] => [
   humanKind(deps),
   machineKind(deps),
   keyKind(deps),
@@ -45,7 +45,7 @@ export const userKinds = (deps: Deps): Kind[] => [
 const named = { field: "user_id", taken: "USER_ID_TAKEN" };
 
 /** People, with their links, grants and roles. */
-function humanKind(deps: Deps): Kind {
+function humanKind(deps: UserDeps): Kind {
   const { newId } = deps;
   const humans = humanAdder(deps);
   const requireNewId = newIdGuard(deps);
@@ -87,7 +87,7 @@ function humanKind(deps: Deps): Kind {
 }
 
 /** Programs. */
-function machineKind(deps: Deps): Kind {
+function machineKind(deps: UserDeps): Kind {
   const requireNewId = newIdGuard(deps);
   return kind("machineUsers", {
     type: ImportedMachineSchema,
@@ -125,7 +125,7 @@ function machineKind(deps: Deps): Kind {
 }
 
 /** Public keys of programs. */
-const keyKind = ({ now }: Deps): Kind =>
+const keyKind = ({ now }: Pick<UserDeps, "now">): Kind =>
   kind("machineKeys", {
     type: ImportedMachineKeySchema,
     idOf: ({ keyId }) => keyId,

@@ -1,3 +1,4 @@
+import type { EgressClient } from "../../egress/client.ts";
 import { defineEvents, type EventOf, payload, type Recorded } from "../../eventstore/event.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { enqueue, handle, type JobHandlers, jobKind } from "../../jobs/job.ts";
@@ -150,7 +151,7 @@ export function startLogouts(
 /** Posts logout tokens to apps. What fails is tried again later; an app that is gone, or wants nothing more, is done. */
 export const logoutJobs = (
   ports: Pick<Ports, "clients" | "keys" | "now" | "newId">,
-  { egress }: Pick<Deps, "egress">,
+  { egress }: LogoutPorts,
 ): JobHandlers =>
   handle(tellLogout, async ({ instanceId, payload: of, signal, id }) => {
     const at: At = { instanceId, issuer: of.issuer, requestId: id };
@@ -168,3 +169,8 @@ export const logoutJobs = (
     if (status >= 200 && status < 300) return "done";
     throw new Error(`the app answered a logout token with ${status}`);
   });
+
+export type LogoutPorts = {
+  /** The guarded way out (X13). */
+  egress: Pick<EgressClient, "call">;
+};

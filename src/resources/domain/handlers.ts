@@ -1,3 +1,4 @@
+import type { DomainChallenge, DomainProof } from "../../authz/ports.ts";
 import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -47,6 +48,15 @@ import { contextInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof DomainService;
 
+/** What domains ask of the service, beside what every slice may use. */
+export type DomainPorts = {
+  /** Looks up whether the token of a domain is in its place, by the guarded way out (X13). */
+  proveDomain: (
+    challenge: DomainChallenge,
+    signal: AbortSignal | undefined,
+  ) => Promise<DomainProof>;
+};
+
 const mayOnContext = (scope: Scope, organizationId: string, verb: "read" | "write") =>
   organizationId === ""
     ? scope.permissions.holds(domainPermission("instance", verb), { type: "instance" })
@@ -77,7 +87,7 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
   });
 }
 
-export function domainHandlers(deps: Deps): Handlers<Service> {
+export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
   const { events, secrets, newId } = deps;
   const queries = domainQueries(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
@@ -188,7 +198,7 @@ async function change(
 
 /** Looks for the proof of a domain, or tells what it would change. */
 function domainValidation(
-  deps: Deps,
+  deps: Deps & DomainPorts,
   rowOf: (scope: Scope, id: string) => Promise<DomainRow>,
 ): Handlers<Service>["validate"] {
   const { events, secrets, proveDomain } = deps;

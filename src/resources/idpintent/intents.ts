@@ -1,7 +1,9 @@
+import type { Budgets } from "../../authz/budgets.ts";
+import type { FeatureReader, NoteRefusal } from "../../authz/ports.ts";
 import { equalInConstantTime } from "../../crypto/digests.ts";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { ExternalIdentity, Provider } from "../../federation/index.ts";
+import type { ExternalIdentity, Federation, Provider } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { and, eq } from "../../storage/drizzle.ts";
@@ -16,19 +18,23 @@ export type IntentProof = { id: string } & ({ token: string } | { flowId: string
 
 export type Said = { id: string; idpId: string; identity: ExternalIdentity };
 
+/** What logins with identity providers ask of the service, beside what every slice may use. */
+export type IntentPorts = {
+  /** Logins with identity providers, by the guarded way out. */
+  federation: Federation;
+  /** Which features are on. */
+  features: FeatureReader;
+  /** What one source may cost. */
+  budgets: Budgets;
+  /** Notes that somebody was refused. */
+  noteRefusal: NoteRefusal;
+};
+
 export type IntentDeps = Pick<
   Deps,
-  | "db"
-  | "events"
-  | "secrets"
-  | "now"
-  | "newId"
-  | "features"
-  | "federation"
-  | "organizations"
-  | "budgets"
-  | "noteRefusal"
->;
+  "db" | "events" | "secrets" | "now" | "newId" | "organizations"
+> &
+  IntentPorts;
 
 export type IdpIntents = ReturnType<typeof createIdpIntents>;
 

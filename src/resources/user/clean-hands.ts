@@ -1,6 +1,6 @@
+import type { UserDeps } from "./ports.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { whoAnswersFor } from "../idp/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
@@ -23,7 +23,7 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  *
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
-export function cleanHands(deps: Deps) {
+export function cleanHands(deps: UserDeps) {
   const { events } = deps;
   const credentials = createCredentials(deps);
   const { codes, challenges } = credentials;
@@ -96,7 +96,7 @@ export function cleanHands(deps: Deps) {
  * Whoever makes a session has its token, whatever the user has proven in it since: it would act with the new power at once.
  */
 async function sessionsOfOthers(
-  deps: Deps,
+  deps: UserDeps,
   tx: Transaction,
   at: { instanceId: string; userId: string },
   by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
@@ -112,7 +112,7 @@ async function sessionsOfOthers(
 
 /** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
 async function isActedFor(
-  deps: Deps,
+  deps: UserDeps,
   at: { instanceId: string; userId: string },
   trusts: (makerId: string) => Promise<boolean>,
 ): Promise<boolean> {

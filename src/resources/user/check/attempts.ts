@@ -1,9 +1,9 @@
+import type { UserDeps } from "../ports.ts";
 import type { Refused } from "../../../authz/ports.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { rowByKey } from "../../../projection/ids.ts";
-import type { Deps } from "../../../projection/module.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
@@ -97,7 +97,7 @@ const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
-export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts {
+export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Attempts {
   const { db, events, organizations, budgets } = deps;
   const browsers = createKnownBrowsers(deps);
   const rowOf = rowByKey(db, attemptCounts);
@@ -185,7 +185,7 @@ async function open(tx: Transaction, ref: UserRef, found: CheckRow | undefined) 
 }
 
 // What a wrong attempt costs the store: a flush.
-async function spend(db: Deps["db"], { instanceId }: WriteContext): Promise<undefined> {
+async function spend(db: UserDeps["db"], { instanceId }: WriteContext): Promise<undefined> {
   const row = putRow(attemptCounts, {
     ...{ instanceId, userId: nobody, version: 0n, totpStep: 0n },
     ...none,
@@ -195,7 +195,7 @@ async function spend(db: Deps["db"], { instanceId }: WriteContext): Promise<unde
 
 /** Nothing is judged where too many guess at the same. */
 async function inTurn<T>(
-  budgets: Deps["budgets"],
+  budgets: UserDeps["budgets"],
   mutexKey: string,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
