@@ -32,6 +32,7 @@ export type ReadyBatch = {
   outcomes: readonly RecordOutcome[];
 };
 
+/** What imports ask of the service, beside what every slice may use. */
 export type ImportPorts = {
   /**
    * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields

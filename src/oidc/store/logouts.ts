@@ -148,6 +148,11 @@ export function startLogouts(
   };
 }
 
+export type LogoutPorts = {
+  /** The guarded way out (X13). */
+  egress: Pick<EgressClient, "call">;
+};
+
 /** Posts logout tokens to apps. What fails is tried again later; an app that is gone, or wants nothing more, is done. */
 export const logoutJobs = (
   ports: Pick<Ports, "clients" | "keys" | "now" | "newId">,
@@ -169,8 +174,3 @@ export const logoutJobs = (
     if (status >= 200 && status < 300) return "done";
     throw new Error(`the app answered a logout token with ${status}`);
   });
-
-export type LogoutPorts = {
-  /** The guarded way out (X13). */
-  egress: Pick<EgressClient, "call">;
-};

@@ -15,6 +15,7 @@ import { executionIncludes } from "./execution/projection.ts";
 import { executionsIncluding } from "./execution/queries.ts";
 import { targets } from "./target/target.ts";
 
+/** What executions ask of the service, beside what every slice may use. */
 export type ActionPorts = { registry: Registry };
 
 /**

@@ -13,6 +13,7 @@ import { eventFeeds } from "./feed.ts";
 import { createFollowers } from "./followers.ts";
 import { watch } from "./watch.ts";
 
+/** What the log asks of the service, beside what every slice may use. */
 export type EventPorts = {
   /** How many may follow logs at once, in this process. */
   followers: { ofCaller: number; inAll: number };

@@ -21,6 +21,7 @@ import { instanceQueries, type WholeInstance } from "./queries.ts";
 const systemLog = "system";
 const systemOwner = { type: "system", id: "" } as const;
 
+/** What instances ask of the service, beside what every slice may use. */
 export type InstancePorts = {
   /** Of the running service. */
   version: string;
